@@ -1,0 +1,195 @@
+"""Carrying effects out: the one place that changes a keyspace, and the way to rebuild one.
+
+`apply` decides nothing and cannot fail: an effect says what happened, with every id, time and count
+in it. Running a command and replaying a journal are the same calls in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from core.consumer import Consumer
+from core.effects import (
+    AppendRemembered,
+    Claimed,
+    ConfigChanged,
+    ConsumerCreated,
+    ConsumerDeleted,
+    ConsumerSeen,
+    Delivered,
+    DuplicateCounted,
+    Effect,
+    EntriesAppended,
+    EntriesRemoved,
+    EntriesTrimmed,
+    GroupCreated,
+    GroupDestroyed,
+    GroupMoved,
+    IdempotencyConfigured,
+    IdempotencyExpired,
+    KeyspaceFlushed,
+    Nacked,
+    PendingRemoved,
+    StreamCreated,
+    StreamDeleted,
+    StreamPositionSet,
+    StreamRenamed,
+    Transferred,
+)
+from core.group import Group
+from core.keyspace import Keyspace
+
+
+def apply(keyspace: Keyspace, effect: Effect) -> None:
+    """Carry out one effect, which follows from the state it meets."""
+    _APPLIERS[type(effect)](keyspace, effect)
+
+
+def _entries_appended(keyspace: Keyspace, effect: EntriesAppended) -> None:
+    stream = keyspace.streams[effect.key]
+    stream.log.append(effect.ids, effect.fragments, keyspace.node_limits)
+    stream.last_id = effect.ids[-1]
+    stream.entries_added += len(effect.ids)
+
+
+def _entries_trimmed(keyspace: Keyspace, effect: EntriesTrimmed) -> None:
+    keyspace.streams[effect.key].log.trim_front(effect.count)
+
+
+def _entries_removed(keyspace: Keyspace, effect: EntriesRemoved) -> None:
+    stream = keyspace.streams[effect.key]
+    stream.log.remove(effect.ids)
+    if effect.tombstone:
+        stream.max_deleted_id = max(stream.max_deleted_id, effect.ids[-1])
+
+
+def _stream_created(keyspace: Keyspace, effect: StreamCreated) -> None:
+    keyspace.create(effect.key)
+
+
+def _stream_deleted(keyspace: Keyspace, effect: StreamDeleted) -> None:
+    keyspace.delete(effect.key).log.forget_cached()
+
+
+def _stream_renamed(keyspace: Keyspace, effect: StreamRenamed) -> None:
+    keyspace.rename(effect.key, effect.new_key)
+
+
+def _flushed(keyspace: Keyspace, _: KeyspaceFlushed) -> None:
+    keyspace.clear()
+
+
+def _config_changed(keyspace: Keyspace, effect: ConfigChanged) -> None:
+    keyspace.config[effect.name] = effect.value
+
+
+def _position_set(keyspace: Keyspace, effect: StreamPositionSet) -> None:
+    stream = keyspace.streams[effect.key]
+    stream.last_id = effect.last_id
+    stream.entries_added = effect.entries_added
+    stream.max_deleted_id = effect.max_deleted_id
+
+
+def _idempotency_configured(keyspace: Keyspace, effect: IdempotencyConfigured) -> None:
+    keyspace.streams[effect.key].idempotency.configure(effect.duration_s, effect.maxsize)
+
+
+def _append_remembered(keyspace: Keyspace, effect: AppendRemembered) -> None:
+    keyspace.streams[effect.key].idempotency.remember(effect)
+
+
+def _duplicate_counted(keyspace: Keyspace, effect: DuplicateCounted) -> None:
+    keyspace.streams[effect.key].idempotency.duplicates += 1
+
+
+def _idempotency_expired(keyspace: Keyspace, effect: IdempotencyExpired) -> None:
+    keyspace.streams[effect.key].idempotency.expire(effect.before_ms)
+
+
+def _group_created(keyspace: Keyspace, effect: GroupCreated) -> None:
+    group = Group(effect.group, effect.last_delivered_id, effect.entries_read)
+    keyspace.streams[effect.key].groups[effect.group] = group
+
+
+def _group_moved(keyspace: Keyspace, effect: GroupMoved) -> None:
+    group = _group(keyspace, effect)
+    group.last_delivered_id = effect.last_delivered_id
+    group.entries_read = effect.entries_read
+
+
+def _group_destroyed(keyspace: Keyspace, effect: GroupDestroyed) -> None:
+    del keyspace.streams[effect.key].groups[effect.group]
+
+
+def _consumer_created(keyspace: Keyspace, effect: ConsumerCreated) -> None:
+    _group(keyspace, effect).consumers[effect.consumer] = Consumer(effect.consumer, effect.at_ms)
+
+
+def _consumer_deleted(keyspace: Keyspace, effect: ConsumerDeleted) -> None:
+    group = _group(keyspace, effect)
+    group.pending.drop_consumer(group.consumers.pop(effect.consumer))
+
+
+def _consumer_seen(keyspace: Keyspace, effect: ConsumerSeen) -> None:
+    consumer = _group(keyspace, effect).consumers[effect.consumer]
+    consumer.seen_at_ms = effect.at_ms
+    if effect.active:
+        consumer.active_at_ms = effect.at_ms
+
+
+def _delivered(keyspace: Keyspace, effect: Delivered) -> None:
+    group = _group(keyspace, effect)
+    group.pending.deliver(effect.ids, group.consumers[effect.consumer], effect.at_ms)
+
+
+def _claimed(keyspace: Keyspace, effect: Claimed) -> None:
+    group = _group(keyspace, effect)
+    consumer = group.consumers[effect.consumer]
+    group.pending.claim(effect.ids, consumer, effect.delivered_at_ms, effect.deliveries)
+
+
+def _transferred(keyspace: Keyspace, effect: Transferred) -> None:
+    group = _group(keyspace, effect)
+    group.pending.transfer(group.consumers[effect.consumer], group.consumers[effect.new_consumer])
+
+
+def _nacked(keyspace: Keyspace, effect: Nacked) -> None:
+    _group(keyspace, effect).pending.nack(effect.ids, effect.deliveries)
+
+
+def _pending_removed(keyspace: Keyspace, effect: PendingRemoved) -> None:
+    _group(keyspace, effect).pending.remove(effect.ids)
+
+
+def _group(keyspace: Keyspace, effect: Any) -> Group:
+    group: Group = keyspace.streams[effect.key].groups[effect.group]
+    return group
+
+
+_APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
+    EntriesAppended: _entries_appended,
+    EntriesTrimmed: _entries_trimmed,
+    EntriesRemoved: _entries_removed,
+    StreamCreated: _stream_created,
+    StreamDeleted: _stream_deleted,
+    StreamRenamed: _stream_renamed,
+    KeyspaceFlushed: _flushed,
+    ConfigChanged: _config_changed,
+    StreamPositionSet: _position_set,
+    IdempotencyConfigured: _idempotency_configured,
+    AppendRemembered: _append_remembered,
+    DuplicateCounted: _duplicate_counted,
+    IdempotencyExpired: _idempotency_expired,
+    GroupCreated: _group_created,
+    GroupMoved: _group_moved,
+    GroupDestroyed: _group_destroyed,
+    ConsumerCreated: _consumer_created,
+    ConsumerDeleted: _consumer_deleted,
+    ConsumerSeen: _consumer_seen,
+    Delivered: _delivered,
+    Claimed: _claimed,
+    Transferred: _transferred,
+    Nacked: _nacked,
+    PendingRemoved: _pending_removed,
+}

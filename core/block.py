@@ -1,0 +1,218 @@
+"""A block: some consecutive entries of one stream, open for appending or sealed and compressed.
+
+The block is the unit of approximate trimming (Redis's macro node), of compression and of the cache::
+
+    open      ids [i0 i1 i2 ...]   fragments [f0 f1 f2 ...]      two lists, as they come
+    sealed    zstd( ids | f0 \\n f1 \\n f2 ... )                   one bytes object
+    holes     0b00101  ->  positions 0 and 2 are deleted          in either state
+
+A position is an entry's place in its block and never changes. Deleting marks a hole; when half of a
+sealed block is holes, it is packed again without their fragments. A block never knows its neighbours.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import zstandard
+
+from core.entry import flat_of
+from core.id_sequence import IdSequence, PackedIds, pack_ids
+from core.stream_id import StreamId
+
+COMPRESSION_LEVEL: Final = 1
+"""A block is small; higher levels cost three times the time for a few per cent here."""
+
+_HEADER: Final = struct.Struct("<IB")
+_RUN, _PACKED = 0, 1
+
+_compress: Final = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=False).compress
+_decompress: Final = zstandard.ZstdDecompressor().decompress
+
+ENTRY_OVERHEAD_BYTES: Final = 8
+"""What a Redis macro node spends on an entry beside its values: flags, two deltas, a count."""
+
+_ELEMENT_OVERHEAD_BYTES: Final = 2
+"""What a Redis macro node spends around one name or value."""
+
+
+class Decoded(NamedTuple):
+    """A block's entries by position. Holes are still among them; their fragments may be empty."""
+
+    ids: Sequence[StreamId]
+    fragments: Sequence[bytes]
+
+
+class NodeLimits(NamedTuple):
+    """`stream-node-max-entries` and `stream-node-max-bytes`; 0 is no limit."""
+
+    entries: int
+    size_bytes: int
+
+
+class Block:
+    """See the module. Ids rise; `first_id` and `last_id` are of positions, deleted or not."""
+
+    __slots__ = (
+        "_ids",
+        "_open_fragments",
+        "_payload",
+        "count",
+        "first_id",
+        "holes",
+        "last_id",
+        "size_bytes",
+        "skeleton_bytes",
+    )
+
+    def __init__(self, first_id: StreamId, first_fragment: bytes) -> None:
+        """An open block made for the entry that is about to be its first."""
+        self.first_id = first_id
+        self.last_id = first_id
+        self.count = 0
+        self.holes = 0
+        self._ids: list[StreamId] | None = []
+        self._open_fragments: list[bytes] = []
+        self._payload = b""
+        names_bytes, self.skeleton_bytes = _measure(first_fragment)
+        self.size_bytes = names_bytes + ENTRY_OVERHEAD_BYTES
+
+    @property
+    def live(self) -> int:
+        """How many positions are not holes. O(count / 64)."""
+        return self.count - self.holes.bit_count()
+
+    @property
+    def is_open(self) -> bool:
+        return self._ids is not None
+
+    # --- appending -----------------------------------------------------------------------------
+
+    def room(self, fragments: Sequence[bytes], start: int, limits: NodeLimits) -> int:
+        """How many of ``fragments[start:]`` still belong into this open block.
+
+        Sizes are those that Redis's macro node would have, estimated: names are stored once a node
+        as long as they do not change, so what counts of an entry is what it adds to the first one.
+        """
+        most = len(fragments) - start
+        if limits.entries:
+            most = min(most, limits.entries - self.count)
+        if most <= 0 or not limits.size_bytes:
+            return max(most, 0)
+        size = self.size_bytes
+        for taken in range(most):
+            added = self._added_bytes(fragments[start + taken])
+            if self.count + taken and size + added >= limits.size_bytes:
+                return taken
+            size += added
+        return most
+
+    def _added_bytes(self, fragment: bytes) -> int:
+        return max(len(fragment) - self.skeleton_bytes, 0) + ENTRY_OVERHEAD_BYTES
+
+    def append(self, value: StreamId, fragment: bytes) -> None:
+        """O(1)."""
+        assert self._ids is not None, "a sealed block takes no entries"
+        self._ids.append(value)
+        self._open_fragments.append(fragment)
+        self.count += 1
+        self.last_id = value
+        self.size_bytes += self._added_bytes(fragment)
+
+    def extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes]) -> None:
+        """Append several; O(n) in C but for the sizes."""
+        assert self._ids is not None, "a sealed block takes no entries"
+        self._ids.extend(ids)
+        self._open_fragments.extend(fragments)
+        self.count += len(ids)
+        self.last_id = self._ids[-1]
+        self.size_bytes += sum(map(self._added_bytes, fragments))
+
+    def seal(self) -> None:
+        """Pack and compress; from now on the block only loses entries. O(bytes)."""
+        assert self._ids is not None, "sealed already"
+        self._payload = _pack(pack_ids(self._ids), self._open_fragments)
+        self._ids = None
+        self._open_fragments = []
+
+    # --- reading -------------------------------------------------------------------------------
+
+    @property
+    def packed_bytes(self) -> int:
+        """The size of a sealed block's payload, 0 for an open one."""
+        return len(self._payload)
+
+    def decode(self) -> Decoded:
+        """The entries by position; O(bytes) where sealed, else the live lists themselves."""
+        if self._ids is not None:
+            return Decoded(self._ids, self._open_fragments)
+        return _unpack(self._payload, self.first_id)
+
+    # --- deleting ------------------------------------------------------------------------------
+
+    def remove(self, positions: Sequence[int]) -> bool:
+        """Make holes at `positions`, which are live. True: the block was packed anew.
+
+        The caller's copy of `decode()` stays right either way, but for the fragments of holes.
+        """
+        for position in positions:
+            self.holes |= 1 << position
+        if self._ids is not None:
+            for position in positions:
+                self._open_fragments[position] = b""
+            return False
+        return self._repack_if_half_empty(len(positions))
+
+    def _repack_if_half_empty(self, newly_removed: int) -> bool:
+        dead = self.holes.bit_count()
+        half = self.count // 2
+        if dead == self.count or not dead - newly_removed < half <= dead:
+            return False
+        ids, fragments = self.decode()
+        kept = [b"" if self.holes >> i & 1 else fragment for i, fragment in enumerate(fragments)]
+        self._payload = _pack(pack_ids(ids), kept)
+        return True
+
+    def first_live_position(self) -> int:
+        """The lowest position that is no hole; there is one."""
+        return (~self.holes & (self.holes + 1)).bit_length() - 1
+
+    def last_live_position(self) -> int:
+        """The highest position that is no hole; there is one."""
+        return (~self.holes & ((1 << self.count) - 1)).bit_length() - 1
+
+    def live_positions(self, low: int, high: int) -> Sequence[int]:
+        """The live positions in ``[low, high)``, rising. O(1) without holes."""
+        if not self.holes:
+            return range(low, high)
+        holes = self.holes
+        return [position for position in range(low, high) if not holes >> position & 1]
+
+
+def _measure(fragment: bytes) -> tuple[int, int]:
+    """Bytes that a macro node spends on the names of `fragment`, and the fragment without values."""
+    flat = flat_of(fragment)
+    names, values = flat[::2], flat[1::2]
+    names_bytes = sum(map(len, names)) + _ELEMENT_OVERHEAD_BYTES * len(names)
+    value_overhead = _ELEMENT_OVERHEAD_BYTES * len(values)
+    return names_bytes, len(fragment) - sum(map(len, values)) - value_overhead
+
+
+def _pack(ids: IdSequence, fragments: Sequence[bytes]) -> bytes:
+    if isinstance(ids, range):
+        head = _HEADER.pack(len(ids), _RUN)
+    else:
+        head = _HEADER.pack(len(ids), _PACKED) + ids.to_bytes()
+    return _compress(head + b"\n".join(fragments))
+
+
+def _unpack(payload: bytes, first_id: StreamId) -> Decoded:
+    raw = _decompress(payload)
+    count, kind = _HEADER.unpack_from(raw)
+    start = _HEADER.size
+    if kind == _RUN:
+        return Decoded(range(first_id, first_id + count), raw[start:].split(b"\n"))
+    end = start + 16 * count
+    return Decoded(list(PackedIds.from_bytes(raw[start:end])), raw[end:].split(b"\n"))

@@ -1,0 +1,44 @@
+"""A consumer of a group: when it was seen, and which pending units are its own.
+
+`pending.PendingEntriesList` keeps the index of a consumer in step with its own; nothing else writes to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import merge
+
+from sortedcontainers import SortedDict
+
+from core.lazy_sorted_ids import LazySortedIds
+from core.pending_units import Run
+from core.stream_id import StreamId
+
+NEVER_ACTIVE_MS = -1
+"""`active_at_ms` of a consumer to whom nothing was ever delivered."""
+
+
+class Consumer:
+    """`seen_at_ms`: Unix time of its last attempt to read or claim. `active_at_ms`: of the last one
+    that gave it something (rule 33). `pending_count`: entries it owns."""
+
+    __slots__ = ("active_at_ms", "name", "pending_count", "runs", "seen_at_ms", "singles")
+
+    def __init__(self, name: bytes, seen_at_ms: int) -> None:
+        self.name = name
+        self.seen_at_ms = seen_at_ms
+        self.active_at_ms = NEVER_ACTIVE_MS
+        self.pending_count = 0
+        self.runs: SortedDict[StreamId, Run] = SortedDict()
+        self.singles = LazySortedIds()
+
+    def pending_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
+        """Its pending ids at or after `start`, rising. O(log n + m)."""
+        return merge(run_ids(self.runs, start), self.singles.from_(start))
+
+
+def run_ids(runs: SortedDict[StreamId, Run], start: StreamId) -> Iterator[StreamId]:
+    """The live ids at or after `start` of runs that do not overlap, by their first ids."""
+    index = max(runs.bisect_right(start) - 1, 0)
+    for first_id in runs.islice(index):
+        yield from runs[first_id].live_ids(start)

@@ -1,0 +1,118 @@
+"""The engine: commands in, outcomes out, one after another. It dispatches, and nothing else.
+
+What holds for every command, and where it is kept:
+
+* A function of the commands and the time: no clock, no randomness, no I/O below this line.
+* Handlers (`core.handlers`) read the keyspace, check everything, and only then change it, by effects.
+* Effects (`core.effects`) are carried out by `core.apply`, the one writer of the keyspace. Replayed in
+  order onto an empty keyspace, they give the same keyspace: they are what a journal keeps.
+* A command that raises `StreamError` has no effect at all.
+* Wake-ups name keys, never readers: who waits is known to `core.waiters`, and looking again is running
+  the same command again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from core import commands as c
+from core.errors import StreamError
+from core.execution import Execution
+from core.handlers import (
+    acks,
+    append,
+    claims,
+    consumers,
+    delete,
+    group_reads,
+    groups,
+    info,
+    keys,
+    pending_views,
+    ranges,
+    reads,
+    trim,
+)
+from core.keyspace import Keyspace
+from core.outcome import Outcome
+from core.replies import Reply
+
+Handler = Callable[[Execution, Any], Reply]
+
+HANDLERS: Final[dict[type[c.Command], Handler]] = {
+    c.Append: append.append,
+    c.TrimStream: trim.trim,
+    c.DeleteEntries: delete.delete_entries,
+    c.DeleteEntriesByPolicy: delete.delete_entries_by_policy,
+    c.SetStreamPosition: keys.set_stream_position,
+    c.ConfigureStream: keys.configure_stream,
+    c.CreateStream: keys.create_stream,
+    c.Range: ranges.read_range,
+    c.StreamLength: ranges.stream_length,
+    c.SplitRange: ranges.split_range,
+    c.SeekRange: ranges.seek_range,
+    c.Read: reads.read,
+    c.ReadGroup: group_reads.read_group,
+    c.CreateGroup: groups.create_group,
+    c.SetGroupPosition: groups.set_group_position,
+    c.DestroyGroup: groups.destroy_group,
+    c.CreateConsumer: consumers.create_consumer,
+    c.DeleteConsumer: consumers.delete_consumer,
+    c.Acknowledge: acks.ack,
+    c.AcknowledgeAndDelete: delete.acknowledge_and_delete,
+    c.NegativeAcknowledge: acks.nack,
+    c.Claim: claims.claim,
+    c.AutoClaim: claims.auto_claim,
+    c.PendingSummary: pending_views.pending_summary,
+    c.PendingRange: pending_views.pending_range,
+    c.InfoStream: info.info_stream,
+    c.InfoGroups: info.info_groups,
+    c.InfoConsumers: info.info_consumers,
+    c.DeleteKeys: keys.delete_keys,
+    c.CountKeys: keys.count_keys,
+    c.RenameKey: keys.rename_key,
+    c.ListStreams: keys.list_streams,
+    c.KeyspaceSize: keys.keyspace_size,
+    c.Flush: keys.flush,
+    c.GetConfig: keys.get_config,
+    c.SetConfig: keys.set_config,
+    c.ExpireIdempotencyKeys: keys.expire_idempotency_keys,
+    c.MatchKeys: keys.match_keys,
+    c.ScanKeys: keys.scan_keys,
+    c.ServerTime: keys.server_time,
+    c.ServerInfo: keys.server_info,
+}
+
+
+class Engine:
+    """All streams of one server. Not thread-safe: it has one caller, and needs no lock."""
+
+    def __init__(self, keyspace: Keyspace | None = None) -> None:
+        self.keyspace = keyspace or Keyspace()
+
+    def execute(self, command: c.Command, now_ms: int) -> Outcome:
+        """Carry out one command at the instant `now_ms` (Unix milliseconds).
+
+        Raises `StreamError`, and then nothing was changed. Cost: see the handler.
+        """
+        run = Execution(self.keyspace, now_ms)
+        reply = HANDLERS[type(command)](run, command)
+        return Outcome(reply, tuple(run.effects), tuple(run.wake_ups), run.wait, run.retry)
+
+    def execute_all(
+        self, commands: Sequence[c.Command], now_ms: int
+    ) -> tuple[list[Reply | StreamError], Outcome]:
+        """Carry out `commands` at one instant, as MULTI does: a refused one stops none of the others.
+
+        The replies one by one, and an outcome that joins their effects and wake-ups. Reads that would
+        block answer at once (rule 25).
+        """
+        run = Execution(self.keyspace, now_ms)
+        replies: list[Reply | StreamError] = []
+        for command in commands:
+            try:
+                replies.append(HANDLERS[type(command)](run, command))
+            except StreamError as error:
+                replies.append(error)
+        return replies, Outcome(None, tuple(run.effects), tuple(run.wake_ups))

@@ -1,0 +1,243 @@
+"""The entries of one stream, in order of their ids: a list of blocks, the last of them open.
+
+Finding a block is a bisection of the blocks' first ids, finding an entry in it another one. Appending
+touches the last block only. The log knows which entries are live; it knows nothing of groups, of the
+ids that were used before (the stream's affair), or of time.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from core.block import Block, Decoded, NodeLimits
+from core.block_cache import BlockCache
+from core.id_sequence import count_below, position_of
+from core.stream_id import MAX_ID, ZERO_ID, StreamId
+
+
+class EntryLog:
+    """n: entries, m: entries touched, b: blocks (about n / 100)."""
+
+    __slots__ = ("_blocks", "_cache", "_firsts", "length")
+
+    def __init__(self, cache: BlockCache) -> None:
+        self._blocks: list[Block] = []
+        self._firsts: list[StreamId] = []
+        self._cache = cache
+        self.length = 0
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """The blocks in order; each has at least one live entry."""
+        return self._blocks
+
+    @property
+    def first_id(self) -> StreamId:
+        """The first live id, 0-0 where there is none. O(1) where the first block was decoded before."""
+        if not self._blocks:
+            return ZERO_ID
+        block = self._blocks[0]
+        return self._cache.get(block).ids[block.first_live_position()] if block.holes else block.first_id
+
+    @property
+    def last_id(self) -> StreamId:
+        """The last live id, 0-0 where there is none. O(1)."""
+        if not self._blocks:
+            return ZERO_ID
+        block = self._blocks[-1]
+        return self._cache.get(block).ids[block.last_live_position()] if block.holes else block.last_id
+
+    # --- appending -----------------------------------------------------------------------------
+
+    def append(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
+        """Append entries whose ids rise above all before. O(m), and one compression a full block."""
+        self.length += len(ids)
+        start = 0
+        while start < len(ids):
+            block = self._block_with_room(ids[start], fragments, start, limits)
+            taken = block.room(fragments, start, limits)
+            if taken == 1:
+                block.append(ids[start], fragments[start])
+            else:
+                block.extend(ids[start : start + taken], fragments[start : start + taken])
+            start += taken
+
+    def _block_with_room(
+        self, first_id: StreamId, fragments: Sequence[bytes], start: int, limits: NodeLimits
+    ) -> Block:
+        if self._blocks:
+            block = self._blocks[-1]
+            if block.is_open:
+                if block.room(fragments[start : start + 1], 0, limits):
+                    return block
+                block.seal()
+        block = Block(first_id, fragments[start])
+        self._blocks.append(block)
+        self._firsts.append(first_id)
+        return block
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def get(self, value: StreamId) -> bytes | None:
+        """The fragment of the live entry `value`, or None. O(log n)."""
+        found = self._locate(value)
+        if found is None:
+            return None
+        block, position = found
+        return self._cache.get(block).fragments[position]
+
+    def get_many(self, ids: Sequence[StreamId]) -> list[bytes | None]:
+        """The fragments of `ids` in their order, None where there is no such entry. O(m log n)."""
+        found: list[bytes | None] = []
+        block: Block | None = None
+        decoded = Decoded((), ())
+        for value in ids:
+            if block is None or not block.first_id <= value <= block.last_id:
+                block = self._block_of(value)
+                if block is None:
+                    found.append(None)
+                    continue
+                decoded = self._cache.get(block)
+            position = position_of(decoded.ids, value)
+            live = position >= 0 and not block.holes >> position & 1
+            found.append(decoded.fragments[position] if live else None)
+        return found
+
+    def __contains__(self, value: StreamId) -> bool:
+        return self._locate(value) is not None
+
+    def _block_of(self, value: StreamId) -> Block | None:
+        index = bisect_right(self._firsts, value) - 1
+        return self._blocks[index] if index >= 0 else None
+
+    def _locate(self, value: StreamId) -> tuple[Block, int] | None:
+        block = self._block_of(value)
+        if block is None or value > block.last_id:
+            return None
+        position = position_of(self._cache.get(block).ids, value)
+        return None if position < 0 or block.holes >> position & 1 else (block, position)
+
+    def range(
+        self,
+        start: StreamId = ZERO_ID,
+        end: StreamId = MAX_ID,
+        count: int | None = None,
+        *,
+        reverse: bool = False,
+        max_bytes: int | None = None,
+    ) -> tuple[list[StreamId], list[bytes]]:
+        """Live entries between two ids, both included, as ids and fragments. O(log n + m).
+
+        At most `count`; `max_bytes` ends after the fragment that reaches it.
+        """
+        ids: list[StreamId] = []
+        fragments: list[bytes] = []
+        for some_ids, some_fragments in self._pieces(start, end, reverse=reverse):
+            ids.extend(some_ids)
+            fragments.extend(some_fragments)
+            if count is not None and len(ids) >= count:
+                del ids[count:], fragments[count:]
+                break
+            if max_bytes is not None:
+                max_bytes -= sum(map(len, some_fragments))
+                if max_bytes <= 0:
+                    _cut_to_bytes(ids, fragments, len(some_ids), max_bytes)
+                    break
+        return ids, fragments
+
+    def _pieces(
+        self, start: StreamId, end: StreamId, *, reverse: bool
+    ) -> Iterator[tuple[Sequence[StreamId], Sequence[bytes]]]:
+        first = max(bisect_right(self._firsts, start) - 1, 0)
+        last = bisect_right(self._firsts, end)
+        step = -1 if reverse else 1
+        for block in self._blocks[first:last][::step] if reverse else self._forward(first, last):
+            ids, fragments = self._cache.get(block)
+            low = count_below(ids, start) if block.first_id < start else 0
+            high = count_below(ids, end + 1) if block.last_id > end else block.count
+            if block.holes:
+                live = block.live_positions(low, high)[::step]
+                yield [ids[i] for i in live], [fragments[i] for i in live]
+            else:
+                yield ids[low:high][::step], fragments[low:high][::step]
+
+    def _forward(self, first: int, last: int) -> Iterator[Block]:
+        for index in range(first, last):
+            yield self._blocks[index]
+
+    # --- removing ------------------------------------------------------------------------------
+
+    def remove(self, ids: Sequence[StreamId]) -> None:
+        """Remove live entries. O(m log n)."""
+        for value in ids:
+            found = self._locate(value)
+            assert found is not None, "only live entries can be removed"
+            block, position = found
+            self.length -= 1
+            if block.live == 1:
+                self._drop(bisect_right(self._firsts, value) - 1)
+            elif block.remove((position,)):
+                self._cache.forget(block)
+
+    def trim_front(self, count: int) -> None:
+        """Remove the first `count` live entries: whole blocks, then holes in one. O(blocks + 100)."""
+        self.length -= count
+        whole = 0
+        while count and self._blocks[whole].live <= count:
+            count -= self._blocks[whole].live
+            self._cache.forget(self._blocks[whole])
+            whole += 1
+        del self._blocks[:whole], self._firsts[:whole]
+        if count:
+            block = self._blocks[0]
+            if block.remove(block.live_positions(0, block.count)[:count]):
+                self._cache.forget(block)
+
+    def _drop(self, index: int) -> None:
+        self._cache.forget(self._blocks[index])
+        del self._blocks[index], self._firsts[index]
+
+    def forget_cached(self) -> None:
+        """Give back what the cache holds for this log, which is about to go. O(b)."""
+        for block in self._blocks:
+            self._cache.forget(block)
+
+    # --- counting, from the block index --------------------------------------------------------
+
+    def rank(self, value: StreamId) -> int:
+        """How many live entries are below `value`. O(b), and one block is decoded."""
+        index = bisect_right(self._firsts, value) - 1
+        if index < 0:
+            return 0
+        before = sum(block.live for block in self._blocks[:index])
+        block = self._blocks[index]
+        position = count_below(self._cache.get(block).ids, value)
+        return before + len(block.live_positions(0, position))
+
+    def at_ranks(self, ranks: Sequence[int]) -> list[StreamId]:
+        """The ids of the entries with so many live entries below them. O(b + ranks).
+
+        `ranks` rise and are below the length; a block is decoded only where one of them falls in it.
+        """
+        ids: list[StreamId] = []
+        below = 0
+        for block in self._blocks:
+            if len(ids) == len(ranks):
+                break
+            while len(ids) < len(ranks) and ranks[len(ids)] < below + block.live:
+                position = block.live_positions(0, block.count)[ranks[len(ids)] - below]
+                ids.append(self._cache.get(block).ids[position])
+            below += block.live
+        return ids
+
+
+def _cut_to_bytes(ids: list[StreamId], fragments: list[bytes], last_piece: int, overshoot: int) -> None:
+    """Drop from the end what lies beyond the entry that reached the budget; `overshoot` <= 0."""
+    sizes = list(map(len, fragments[-last_piece:]))
+    budget = overshoot + sum(sizes)
+    keep = next(i for i, used in enumerate(accumulate(sizes), start=1) if used >= budget)
+    surplus = last_piece - keep
+    if surplus:
+        del ids[-surplus:], fragments[-surplus:]

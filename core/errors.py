@@ -1,0 +1,102 @@
+"""Every way in which a command can be refused.
+
+One exception type, a stable code, and the exact line Redis answers. The code is what HTTP clients
+branch on; the line is what a client moved over from Redis compares. Status numbers are `api`'s.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Stable, upper case; new ones may come, none changes its meaning."""
+
+    INVALID_ID = "INVALID_ID"
+    ID_NOT_GREATER = "ID_NOT_GREATER"
+    ID_EXHAUSTED = "ID_EXHAUSTED"
+    INVALID_ARGUMENT = "INVALID_ARGUMENT"
+    NOT_AN_INTEGER = "NOT_AN_INTEGER"
+    SYNTAX = "SYNTAX"
+    WRONG_ARITY = "WRONG_ARITY"
+    UNKNOWN_COMMAND = "UNKNOWN_COMMAND"
+    NO_SUCH_STREAM = "NO_SUCH_STREAM"
+    NOGROUP = "NOGROUP"
+    BUSYGROUP = "BUSYGROUP"
+    NO_SUCH_CONSUMER = "NO_SUCH_CONSUMER"
+    CONSUMER_HAS_PENDING = "CONSUMER_HAS_PENDING"
+    ENTRY_TOO_LARGE = "ENTRY_TOO_LARGE"
+    LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
+    PRECONDITION_FAILED = "PRECONDITION_FAILED"
+    POSITION_TRIMMED = "POSITION_TRIMMED"
+    IDEMPOTENCY_MISMATCH = "IDEMPOTENCY_MISMATCH"
+    STALE_EPOCH = "STALE_EPOCH"
+    LAYOUT_CHANGED = "LAYOUT_CHANGED"
+
+
+class StreamError(Exception):
+    """A refused command. Nothing was changed.
+
+    `line` is the whole Redis error line without the leading dash (``ERR ...``, ``NOGROUP ...``).
+    `details` holds the live values a client needs to go on (`last_id`, `first_id`, `given`), as text.
+    """
+
+    def __init__(self, code: ErrorCode, line: str, **details: str) -> None:
+        super().__init__(line)
+        self.code = code
+        self.line = line
+        self.details = details
+
+
+def printable(name: bytes) -> str:
+    """A name as it stands in an error line; bytes that are not UTF-8 become ``\\xNN``."""
+    return name.decode("utf-8", "backslashreplace")
+
+
+def no_group_for_read(key: bytes, group: bytes) -> StreamError:
+    """XREADGROUP on a missing key or group (rule 27)."""
+    return StreamError(
+        ErrorCode.NOGROUP,
+        f"NOGROUP No such key '{printable(key)}' or consumer group '{printable(group)}' "
+        "in XREADGROUP with GROUP option",
+    )
+
+
+def no_key_or_group(key: bytes, group: bytes) -> StreamError:
+    """XPENDING, XCLAIM, XAUTOCLAIM and XNACK on a missing key or group."""
+    return StreamError(
+        ErrorCode.NOGROUP,
+        f"NOGROUP No such key '{printable(key)}' or consumer group '{printable(group)}'",
+    )
+
+
+def no_group(key: bytes, group: bytes) -> StreamError:
+    """XGROUP subcommands and XINFO CONSUMERS on an existing key without that group."""
+    return StreamError(
+        ErrorCode.NOGROUP,
+        f"NOGROUP No such consumer group '{printable(group)}' for key name '{printable(key)}'",
+    )
+
+
+def key_required() -> StreamError:
+    """XGROUP subcommands on a missing key."""
+    return StreamError(
+        ErrorCode.NO_SUCH_STREAM,
+        "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use "
+        "the MKSTREAM option to create an empty stream automatically.",
+    )
+
+
+def no_such_key() -> StreamError:
+    """XINFO, XSETID, XCFGSET and RENAME on a missing key."""
+    return StreamError(ErrorCode.NO_SUCH_STREAM, "ERR no such key")
+
+
+def syntax_error(detail: str = "") -> StreamError:
+    """``ERR syntax error``, with Redis's own continuation where it has one."""
+    return StreamError(ErrorCode.SYNTAX, f"ERR syntax error{detail}")
+
+
+def not_an_integer() -> StreamError:
+    """An argument that must be a signed 64-bit integer and is not."""
+    return StreamError(ErrorCode.NOT_AN_INTEGER, "ERR value is not an integer or out of range")

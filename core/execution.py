@@ -1,0 +1,61 @@
+"""One command on its way through the engine: the instant, what it changed so far, whom it wakes.
+
+A handler looks at `keyspace`, decides, and calls `do` for each change. Until the first `do` it may
+raise; from then on it must not, so that a refused command has no effect at all.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from core.apply import apply
+from core.commands import Command, Malformed, Special
+from core.effects import Effect
+from core.keyspace import Keyspace
+from core.outcome import Signal, Wait, WakeUp
+from core.stream import Stream
+from core.stream_id import StreamId
+
+T = TypeVar("T")
+
+
+class Execution:
+    """`now_ms` stands still while the command (or the whole transaction) runs (rule 5)."""
+
+    __slots__ = ("effects", "keyspace", "now_ms", "retry", "wait", "wake_ups")
+
+    def __init__(self, keyspace: Keyspace, now_ms: int) -> None:
+        self.keyspace = keyspace
+        self.now_ms = now_ms
+        self.effects: list[Effect] = []
+        self.wake_ups: list[WakeUp] = []
+        self.wait: Wait | None = None
+        self.retry: Command | None = None
+
+    def do(self, effect: Effect) -> None:
+        """Carry out `effect`, and have it journalled."""
+        apply(self.keyspace, effect)
+        self.effects.append(effect)
+
+    def wake(self, key: bytes, signal: Signal, group: bytes | None = None) -> None:
+        """Have the waiting readers of `key` look again once the command is done (rule 44)."""
+        self.wake_ups.append(WakeUp(key, signal, group))
+
+    def stream(self, key: bytes) -> Stream | None:
+        """The stream of that name, or None."""
+        stream: Stream | None = self.keyspace.streams.get(key)
+        return stream
+
+
+def parsed_position(argument: StreamId | Special | Malformed) -> StreamId | Special:
+    """The position, or the error that parsing it gave."""
+    if isinstance(argument, Malformed):
+        raise argument.error
+    return argument
+
+
+def parsed(argument: T | Malformed) -> T:
+    """The argument, or the error that parsing it gave, now that Redis would find it."""
+    if isinstance(argument, Malformed):
+        raise argument.error
+    return argument

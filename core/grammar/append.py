@@ -1,0 +1,173 @@
+"""XADD and the two commands that set a stream up for it: XSETID and XCFGSET.
+
+Owns XADD's options and its id. Order of checks (rule 8): options from left to right, the rules between
+them, the number of fields, 0-0; what depends on the stream is left to the engine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from core.commands import (
+    Append,
+    AutoSeq,
+    ConfigureStream,
+    Idempotency,
+    IdRequest,
+    SetStreamPosition,
+)
+from core.entry import BadEntry, fragment_from_flat
+from core.errors import ErrorCode, StreamError, syntax_error
+from core.grammar.content_key import content_key
+from core.grammar.refusals import invalid_argument, wrong_arity
+from core.grammar.request import Request, Resp, as_ok
+from core.grammar.shapes import id_bulk
+from core.grammar.trimming import TrimOptions
+from core.grammar.words import Words, checked_name
+from core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
+from core.replies import AppendReply
+from core.stream_id import ZERO_ID, id_ms, parse_id
+
+_AUTO: Final = b"*"
+_AUTO_SEQ: Final = re.compile(rb"[0-9]+-\*")
+
+
+class _AddOptions:
+    """What stands between XADD's key and its id."""
+
+    def __init__(self) -> None:
+        self.trim = TrimOptions()
+        self.create = True
+        self.producer: bytes | None = None
+        self._idempotent_id: bytes | None = None
+
+    def take(self, words: Words) -> bool:
+        """Read one option if the next word starts one; any other word is the id (rule 9)."""
+        if words.take_option(b"nomkstream"):
+            self.create = False
+        elif words.take_option(b"idmpauto", 1):
+            self._take_producer(words, "IDMPAUTO")
+        elif words.take_option(b"idmp", 2):
+            self._take_producer(words, "IDMP")
+            self._idempotent_id = _take_nonempty(words, "IDMP", "idempotent ID")
+        else:
+            return self.trim.take(words)
+        return True
+
+    def _take_producer(self, words: Words, option: str) -> None:
+        if self.producer is not None:
+            raise syntax_error(", IDMP/IDMPAUTO specified multiple times")
+        self.producer = _take_nonempty(words, option, "producer ID")
+
+    def idempotency(self, fields: Sequence[bytes]) -> Idempotency | None:
+        """The producer's key: given with IDMP, made of the content with IDMPAUTO (rule 62)."""
+        if self.producer is None:
+            return None
+        return Idempotency(self.producer, self._idempotent_id or content_key(fields))
+
+
+def _take_nonempty(words: Words, option: str, what: str) -> bytes:
+    name = words.take()
+    if not name:
+        raise syntax_error(f", {option} requires a non-empty {what}")
+    return checked_name(name, what)
+
+
+def parse_xadd(words: Words) -> Request:
+    """``XADD key [options] <* | ms-* | ms | ms-seq> field value [field value ...]``."""
+    key = words.take_key()
+    options = _AddOptions()
+    while words.left and words.peek() != _AUTO and options.take(words):
+        pass
+    asked = _take_id_request(words)
+    trim = options.trim.optional_trim()
+    if options.producer is not None and asked is not None:
+        raise syntax_error(", IDMP/IDMPAUTO can be used only with auto-generated IDs")
+    fields = words.take_rest()
+    if not fields or len(fields) % 2:
+        raise wrong_arity(words.name)
+    if asked == ZERO_ID:
+        raise StreamError(ErrorCode.ID_NOT_GREATER, "ERR The ID specified in XADD must be greater than 0-0")
+    command = Append(
+        key,
+        (_fragment(fields),),
+        None if asked is None else (asked,),
+        trim,
+        options.create,
+        idempotency=options.idempotency(fields),
+    )
+    return Request(words.name, command, "append", (key,), _appended)
+
+
+def _take_id_request(words: Words) -> IdRequest:
+    """The id asked for; where the words have ended the fields are missing too, which is told later."""
+    raw = words.take() if words.left else _AUTO
+    if raw == _AUTO:
+        return None
+    if _AUTO_SEQ.fullmatch(raw):
+        return AutoSeq(id_ms(parse_id(raw[: -len("-*")])))
+    return parse_id(raw)
+
+
+def _fragment(fields: Sequence[bytes]) -> bytes:
+    try:
+        return fragment_from_flat(fields)
+    except BadEntry as error:
+        raise StreamError(ErrorCode.ENTRY_TOO_LARGE, f"ERR {error}") from None
+
+
+def _appended(reply: AppendReply | None) -> Resp:
+    return None if reply is None else id_bulk(reply.ids[0])
+
+
+def parse_xsetid(words: Words) -> Request:
+    """``XSETID key last-id [ENTRIESADDED n] [MAXDELETEDID id]`` (rule 65)."""
+    key = words.take_key()
+    last_id = parse_id(words.take())
+    entries_added: int | None = None
+    max_deleted_id = ZERO_ID
+    while words.left:
+        if words.take_option(b"entriesadded", 1):
+            entries_added = words.take_integer()
+            if entries_added < 0:
+                raise invalid_argument("entries_added must be positive")
+        elif words.take_option(b"maxdeletedid", 1):
+            max_deleted_id = parse_id(words.take())
+            if last_id < max_deleted_id:
+                raise invalid_argument(
+                    "The ID specified in XSETID is smaller than the provided max_deleted_entry_id"
+                )
+        else:
+            raise syntax_error()
+    # 0-0 stands for "not given" in Redis: it cannot lower what the stream has.
+    command = SetStreamPosition(key, last_id, entries_added, max_deleted_id or None)
+    return Request(words.name, command, "admin", (key,), as_ok)
+
+
+_SETTINGS: Final = {
+    b"idmp-duration": ("IDMP-DURATION", IDMP_DURATION_S_MAX, "seconds"),
+    b"idmp-maxsize": ("IDMP-MAXSIZE", IDMP_MAXSIZE_MAX, "entries"),
+}
+
+
+def parse_xcfgset(words: Words) -> Request:
+    """``XCFGSET key [IDMP-DURATION seconds] [IDMP-MAXSIZE n]``, at least one of them."""
+    key = words.take_key()
+    values: dict[bytes, int] = {}
+    while words.left:
+        option = words.peek().lower()
+        if option not in _SETTINGS or not words.take_option(option, 1):
+            raise syntax_error()
+        name, greatest, unit = _SETTINGS[option]
+        if option in values:
+            raise invalid_argument(f"{name} specified multiple times")
+        value = words.take_integer()
+        if not 1 <= value <= greatest:
+            raise invalid_argument(f"{name} must be between 1 and {greatest} {unit}")
+        values[option] = value
+    if not values:
+        raise invalid_argument("At least one parameter must be specified")
+    command = ConfigureStream(key, values.get(b"idmp-duration"), values.get(b"idmp-maxsize"))
+    return Request(words.name, command, "admin", (key,), as_ok)

@@ -1,0 +1,191 @@
+"""XCLAIM, XAUTOCLAIM and XPENDING: what is pending in a group, and taking it over.
+
+XCLAIM looks for the group before it reads anything from min-idle on, so all of that is carried as one
+`Malformed`; the other two read their arguments first (rules 47 to 53).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from core.commands import AutoClaim, Claim, ClaimOptions, PendingRange, PendingSummary
+from core.errors import StreamError, syntax_error
+from core.grammar.refusals import invalid_argument, limit_exceeded, quoted
+from core.grammar.request import Request, Resp
+from core.grammar.shapes import entry_list, id_bulk, id_list, optional_id_bulk
+from core.grammar.words import I64_MAX, Words, late
+from core.limits import IDS_PER_REQUEST_MAX
+from core.replies import ClaimReply, PendingEntry, PendingSummaryReply
+from core.stream_id import StreamId, parse_id, parse_range_end, parse_range_start
+
+_ID_BYTES: Final = 16
+_ALLOCATION_BYTES_MAX: Final = 1 << 47
+"""An address space: Redis cannot allocate COUNT ids beyond it, whatever the machine."""
+
+# --- XCLAIM ----------------------------------------------------------------------------------------
+
+
+def parse_xclaim(words: Words) -> Request:
+    """``XCLAIM key group consumer min-idle id [id ...] [options]``."""
+    key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
+    if words.left > IDS_PER_REQUEST_MAX:
+        raise limit_exceeded(f"a command may name {IDS_PER_REQUEST_MAX} ids at most")
+    command = Claim(key, group, consumer, late(lambda: _take_claim(words)))
+    return Request(words.name, command, "consume", (key,), _claimed)
+
+
+def _take_claim(words: Words) -> ClaimOptions:
+    min_idle_ms = max(words.take_integer("Invalid min-idle-time argument for XCLAIM"), 0)
+    ids = _take_leading_ids(words)
+    options = _ClaimOptions()
+    while words.left:
+        options.take(words)
+    return options.result(min_idle_ms, ids)
+
+
+def _take_leading_ids(words: Words) -> tuple[StreamId, ...]:
+    """The ids up to the first word that is none, with which the options begin (rule 47)."""
+    ids: list[StreamId] = []
+    while words.left:
+        try:
+            ids.append(parse_id(words.peek()))
+        except StreamError:
+            break
+        words.take()
+    return tuple(ids)
+
+
+class _ClaimOptions:
+    """XCLAIM's options; IDLE and TIME set the same thing, and the last one given counts (rule 50)."""
+
+    def __init__(self) -> None:
+        self._idle_ms: int | None = None
+        self._delivered_at_ms: int | None = None
+        self._retry_count = -1
+        self._force = False
+        self._just_id = False
+        self._last_id: StreamId | None = None
+
+    def take(self, words: Words) -> None:
+        """Read one option. Raises where there is none."""
+        if words.take_option(b"force"):
+            self._force = True
+        elif words.take_option(b"justid"):
+            self._just_id = True
+        elif words.take_option(b"lastid", 1):
+            self._last_id = parse_id(words.take())
+        else:
+            self._take_number(words)
+
+    def _take_number(self, words: Words) -> None:
+        if words.take_option(b"idle", 1):
+            self._idle_ms = _take_value(words, "IDLE")
+            self._delivered_at_ms = None
+        elif words.take_option(b"time", 1):
+            self._delivered_at_ms = _take_value(words, "TIME")
+            self._idle_ms = None
+        elif words.take_option(b"retrycount", 1):
+            self._retry_count = _take_value(words, "RETRYCOUNT")
+        else:
+            raise invalid_argument(f"Unrecognized XCLAIM option '{quoted(words.peek())}'")
+
+    def result(self, min_idle_ms: int, ids: tuple[StreamId, ...]) -> ClaimOptions:
+        """All of it; a negative RETRYCOUNT counts as none (rule 49)."""
+        return ClaimOptions(
+            min_idle_ms,
+            ids,
+            self._idle_ms,
+            self._delivered_at_ms,
+            self._retry_count if self._retry_count >= 0 else None,
+            self._force,
+            self._just_id,
+            self._last_id,
+        )
+
+
+def _take_value(words: Words, option: str) -> int:
+    return words.take_integer(f"Invalid {option} option argument for XCLAIM")
+
+
+def _claimed(reply: ClaimReply) -> list[Resp]:
+    return id_list(reply.entries.ids) if reply.just_id else entry_list(reply.entries)
+
+
+# --- XAUTOCLAIM ------------------------------------------------------------------------------------
+
+
+def parse_xautoclaim(words: Words) -> Request:
+    """``XAUTOCLAIM key group consumer min-idle start [COUNT n] [JUSTID]``."""
+    key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
+    min_idle_ms = max(words.take_integer("Invalid min-idle-time argument for XAUTOCLAIM"), 0)
+    start = parse_range_start(words.take())
+    count = 100
+    just_id = False
+    while words.left:
+        if words.take_option(b"count", 1):
+            count = words.take_bounded(1, I64_MAX // _ID_BYTES, "COUNT must be > 0")
+        elif words.take_option(b"justid"):
+            just_id = True
+        else:
+            raise syntax_error()
+    if count > _ALLOCATION_BYTES_MAX // _ID_BYTES:
+        raise invalid_argument("Insufficient memory, failed allocating transient memory, COUNT too high.")
+    command = AutoClaim(key, group, consumer, min_idle_ms, start, count, just_id)
+    return Request(words.name, command, "consume", (key,), _autoclaimed)
+
+
+def _autoclaimed(reply: ClaimReply) -> Resp:
+    return [id_bulk(reply.cursor), _claimed(reply), id_list(reply.deleted_ids)]
+
+
+# --- XPENDING --------------------------------------------------------------------------------------
+
+_RANGE_WORDS: Final = range(3, 7)
+"""Words after key and group: start, end and count, perhaps IDLE with its value, perhaps a consumer."""
+
+
+def parse_xpending(words: Words) -> Request:
+    """``XPENDING key group [[IDLE min-idle] start end count [consumer]]`` (rule 53)."""
+    key, group = words.take_key(), words.take_group()
+    if not words.left:
+        return Request(words.name, PendingSummary(key, group), "read", (key,), _summary)
+    if words.left not in _RANGE_WORDS:
+        raise syntax_error()
+    min_idle_ms = _take_pending_idle(words)
+    start, end = words.take(), words.take()
+    count = max(words.take_integer(), 0)
+    command = PendingRange(
+        key,
+        group,
+        parse_range_start(start),
+        parse_range_end(end),
+        count,
+        min_idle_ms,
+        words.take_consumer() if words.left else None,
+    )
+    return Request(words.name, command, "read", (key,), _pending)
+
+
+def _take_pending_idle(words: Words) -> int:
+    if not words.take_option(b"idle"):
+        return 0
+    min_idle_ms = words.take_integer()
+    if words.left < _RANGE_WORDS.start:
+        raise syntax_error()
+    return min_idle_ms
+
+
+def _summary(reply: PendingSummaryReply) -> Resp:
+    consumers: list[Resp] = [[name, b"%d" % count] for name, count in reply.consumers]
+    return [
+        reply.count,
+        optional_id_bulk(reply.min_id),
+        optional_id_bulk(reply.max_id),
+        consumers if reply.count else None,
+    ]
+
+
+def _pending(reply: Sequence[PendingEntry]) -> Resp:
+    """Unowned entries have an empty consumer; their idle time is -1 already."""
+    return [[id_bulk(entry.id), entry.consumer or b"", entry.idle_ms, entry.deliveries] for entry in reply]

@@ -1,0 +1,115 @@
+"""CONFIG GET and CONFIG SET of the four settings that streams have.
+
+Owns their names and ranges. CONFIG SET judges all names before any value, and sets all or none.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Final
+
+from msgspec import Struct
+
+from core.commands import GetConfig, SetConfig
+from core.errors import ErrorCode, StreamError, syntax_error
+from core.grammar.refusals import invalid_argument, quoted
+from core.grammar.request import Request, Resp, as_ok
+from core.grammar.words import I64_MAX, Words, parse_integer
+from core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX, KIB, MIB
+
+_GLOB: Final = re.compile(rb"[*?\[]")
+_MEMORY: Final = re.compile(rb"([0-9]{0,127})([a-z]*)")
+_MEMORY_UNITS: Final = {
+    b"": 1,
+    b"b": 1,
+    b"k": 1000,
+    b"kb": KIB,
+    b"m": 1000**2,
+    b"mb": MIB,
+    b"g": 1000**3,
+    b"gb": KIB * MIB,
+}
+
+
+class _Setting(Struct, frozen=True):
+    """Inclusive bounds; `memory` takes units such as ``4kb``."""
+
+    least: int
+    greatest: int
+    memory: bool = False
+
+    def parse(self, raw: bytes) -> int:
+        """The value. Raises `ValueError` with Redis's reason."""
+        value = _parse_memory(raw) if self.memory else parse_integer(raw)
+        if value is None and self.memory:
+            raise ValueError("argument must be a memory value")
+        if value is None:
+            raise ValueError("argument couldn't be parsed into an integer")
+        if not self.least <= value <= self.greatest:
+            raise ValueError(f"argument must be between {self.least} and {self.greatest} inclusive")
+        return value
+
+
+def _parse_memory(raw: bytes) -> int | None:
+    match = _MEMORY.fullmatch(raw.lower())
+    unit = _MEMORY_UNITS.get(match[2]) if match else None
+    return None if match is None or unit is None else int(match[1] or 0) * unit
+
+
+_SETTINGS: Final = {
+    "stream-node-max-entries": _Setting(0, I64_MAX),
+    "stream-node-max-bytes": _Setting(0, I64_MAX, memory=True),
+    "stream-idmp-duration": _Setting(1, IDMP_DURATION_S_MAX),
+    "stream-idmp-maxsize": _Setting(1, IDMP_MAXSIZE_MAX),
+}
+
+
+def parse_get(words: Words) -> Request:
+    """``CONFIG GET pattern [pattern ...]``; patterns match in any case."""
+    patterns = words.take_rest()
+    command = GetConfig(tuple(pattern.lower() for pattern in patterns))
+    # A setting that was asked for by its full name is answered under the name as it was typed.
+    typed = {pattern.lower().decode("latin-1"): pattern for pattern in patterns if not _GLOB.search(pattern)}
+    return Request(words.name, command, "admin", to_resp=partial(_settings, typed))
+
+
+def _settings(typed: dict[str, bytes], values: dict[str, int]) -> Resp:
+    pairs = ((typed.get(name, name.encode()), b"%d" % value) for name, value in values.items())
+    return [item for pair in pairs for item in pair]
+
+
+def parse_set(words: Words) -> Request:
+    """``CONFIG SET name value [name value ...]``."""
+    if words.left % 2:
+        raise syntax_error()
+    given: dict[str, bytes] = {}
+    while words.left:
+        name = _take_setting_name(words)
+        if name in given:
+            raise _failed(name, "duplicate parameter")
+        given[name] = words.take()
+    values = tuple((name, _parse_value(name, raw)) for name, raw in given.items())
+    return Request(words.name, SetConfig(values), "admin", to_resp=as_ok)
+
+
+def _take_setting_name(words: Words) -> str:
+    word = words.take()
+    name = word.lower().decode("latin-1")
+    if name not in _SETTINGS:
+        raise StreamError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"ERR Unknown option or number of arguments for CONFIG SET - '{quoted(word)}'",
+        )
+    return name
+
+
+def _parse_value(name: str, raw: bytes) -> int:
+    try:
+        return _SETTINGS[name].parse(raw)
+    except ValueError as error:
+        raise _failed(name, str(error)) from None
+
+
+def _failed(name: str, reason: str) -> StreamError:
+    return invalid_argument(f"CONFIG SET failed (possibly related to argument '{name}') - {reason}")

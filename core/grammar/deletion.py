@@ -1,0 +1,121 @@
+"""Commands that name ids to be done with: XDEL, XDELEX, XACK, XACKDEL and XNACK.
+
+A malformed id is carried in the command: Redis looks for the key, or the group, before it parses ids
+(rule 19), and then parses all of them before it touches one (rule 66). All other arguments come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from core.commands import (
+    Acknowledge,
+    AcknowledgeAndDelete,
+    DeleteEntries,
+    DeleteEntriesByPolicy,
+    NackMode,
+    NegativeAcknowledge,
+    References,
+)
+from core.errors import syntax_error
+from core.grammar.refusals import invalid_argument, quoted
+from core.grammar.request import Request
+from core.grammar.shapes import integer_list
+from core.grammar.trimming import take_references
+from core.grammar.words import I64_MAX, Words, late_ids
+
+
+def parse_xdel(words: Words) -> Request:
+    """``XDEL key id [id ...]``."""
+    key = words.take_key()
+    command = DeleteEntries(key, late_ids(words.take_rest()))
+    return Request(words.name, command, "admin", (key,), int)
+
+
+def parse_xack(words: Words) -> Request:
+    """``XACK key group id [id ...]``."""
+    key, group = words.take_key(), words.take_group()
+    command = Acknowledge(key, group, late_ids(words.take_rest()))
+    return Request(words.name, command, "consume", (key,), int)
+
+
+class _IdsByPolicy(Struct, frozen=True):
+    """``IDS numids id [id ...]`` and a reference policy, in either order."""
+
+    ids: Sequence[bytes]
+    references: References
+
+
+def _take_ids_by_policy(words: Words) -> _IdsByPolicy:
+    ids: Sequence[bytes] | None = None
+    references: References | None = None
+    while words.left:
+        if words.take_option(b"ids", 1):
+            ids = _take_counted_ids(words)
+        elif references is None and (references := take_references(words)) is not None:
+            continue
+        else:
+            raise syntax_error()
+    if ids is None:
+        raise invalid_argument("IDS option is required")
+    return _IdsByPolicy(ids, references or References.KEEP)
+
+
+def _take_counted_ids(words: Words) -> Sequence[bytes]:
+    count = words.take_bounded(1, I64_MAX, "Number of IDs must be a positive integer")
+    if count > words.left:
+        raise invalid_argument("The `numids` parameter must match the number of arguments")
+    return words.take_many(count)
+
+
+def parse_xdelex(words: Words) -> Request:
+    """``XDELEX key [KEEPREF|DELREF|ACKED] IDS numids id [id ...]``."""
+    key = words.take_key()
+    given = _take_ids_by_policy(words)
+    command = DeleteEntriesByPolicy(key, late_ids(given.ids), len(given.ids), given.references)
+    return Request(words.name, command, "admin", (key,), integer_list)
+
+
+def parse_xackdel(words: Words) -> Request:
+    """``XACKDEL key group [KEEPREF|DELREF|ACKED] IDS numids id [id ...]``."""
+    key, group = words.take_key(), words.take_group()
+    given = _take_ids_by_policy(words)
+    command = AcknowledgeAndDelete(key, group, late_ids(given.ids), len(given.ids), given.references)
+    return Request(words.name, command, "consume", (key,), integer_list)
+
+
+_NACK_MODES: Final = {mode.value.encode(): mode for mode in NackMode}
+
+
+def parse_xnack(words: Words) -> Request:
+    """``XNACK key group SILENT|FAIL|FATAL IDS numids id [id ...] [RETRYCOUNT n] [FORCE]`` (rule 54)."""
+    key, group = words.take_key(), words.take_group()
+    mode = _NACK_MODES.get(words.take().lower())
+    if mode is None:
+        raise invalid_argument("mode must be SILENT, FAIL, or FATAL")
+    ids: Sequence[bytes] | None = None
+    retry_count: int | None = None
+    force = False
+    while words.left:
+        if words.take_option(b"ids", 1):
+            ids = _take_nacked_ids(words)
+        elif words.take_option(b"retrycount", 1):
+            retry_count = words.take_bounded(0, I64_MAX, "Invalid RETRYCOUNT value, must be >= 0")
+        elif words.take_option(b"force"):
+            force = True
+        else:
+            raise invalid_argument(f"Unrecognized XNACK option '{quoted(words.peek())}'")
+    if ids is None:
+        raise syntax_error(", expected IDS keyword")
+    command = NegativeAcknowledge(key, group, mode, late_ids(ids), retry_count, force)
+    return Request(words.name, command, "consume", (key,), int)
+
+
+def _take_nacked_ids(words: Words) -> Sequence[bytes]:
+    count = words.take_bounded(1, I64_MAX, "numids must be a positive integer")
+    if count > words.left:
+        raise invalid_argument("number of IDs doesn't match numids")
+    return words.take_many(count)

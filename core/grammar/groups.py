@@ -1,0 +1,94 @@
+"""XGROUP: making, moving and removing groups and consumers.
+
+CREATE and SETID read their options first, then look for the key and the group, and only then read the
+id and count their words; both of the last two are carried in `after`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.commands import (
+    CreateConsumer,
+    CreateGroup,
+    DeleteConsumer,
+    DestroyGroup,
+    Malformed,
+    SetGroupPosition,
+    Special,
+)
+from core.grammar.refusals import invalid_argument, subcommand_syntax
+from core.grammar.request import Request, as_ok
+from core.grammar.words import Words, late
+from core.stream_id import StreamId, parse_id, parse_position
+
+_CREATE_OPTION_WORDS_MAX: Final = 3
+_SETID_OPTION_WORDS: Final = (0, 2)
+_UNKNOWN_ENTRIES_READ: Final = -1
+
+
+def parse_create(words: Words) -> Request:
+    """``XGROUP CREATE key group <id|$> [MKSTREAM] [ENTRIESREAD n]``."""
+    key, group, position = words.take_key(), words.take_group(), words.take()
+    fits = words.left <= _CREATE_OPTION_WORDS_MAX
+    entries_read: int | None = None
+    create_stream = False
+    while words.left:
+        if words.take_option(b"mkstream"):
+            create_stream = True
+        else:
+            entries_read = _take_entries_read(words)
+    after = _create_position(position) if fits else _too_many(words)
+    command = CreateGroup(key, group, after, create_stream, entries_read)
+    return Request(words.name, command, "admin", (key,), as_ok)
+
+
+def parse_setid(words: Words) -> Request:
+    """``XGROUP SETID key group <id|$> [ENTRIESREAD n]``; here ``-`` and ``+`` are ids too (rule 2)."""
+    key, group, position = words.take_key(), words.take_group(), words.take()
+    fits = words.left in _SETID_OPTION_WORDS
+    entries_read: int | None = None
+    while words.left:
+        entries_read = _take_entries_read(words)
+    after = _setid_position(position) if fits else _too_many(words)
+    return Request(words.name, SetGroupPosition(key, group, after, entries_read), "admin", (key,), as_ok)
+
+
+def _take_entries_read(words: Words) -> int | None:
+    """``ENTRIESREAD n``: None for -1, which is unknown (rule 56). Raises where it is something else."""
+    if not words.take_option(b"entriesread", 1):
+        raise subcommand_syntax("xgroup", words.typed)
+    value = words.take_integer()
+    if value < _UNKNOWN_ENTRIES_READ:
+        raise invalid_argument("value for ENTRIESREAD must be positive or -1")
+    return None if value == _UNKNOWN_ENTRIES_READ else value
+
+
+def _too_many(words: Words) -> Malformed:
+    return Malformed(subcommand_syntax("xgroup", words.typed))
+
+
+def _create_position(raw: bytes) -> StreamId | Special | Malformed:
+    return Special.LAST_ID if raw == b"$" else late(lambda: parse_id(raw))
+
+
+def _setid_position(raw: bytes) -> StreamId | Special | Malformed:
+    return Special.LAST_ID if raw == b"$" else late(lambda: parse_position(raw))
+
+
+def parse_destroy(words: Words) -> Request:
+    """``XGROUP DESTROY key group``."""
+    key, group = words.take_key(), words.take_group()
+    return Request(words.name, DestroyGroup(key, group), "admin", (key,), int)
+
+
+def parse_createconsumer(words: Words) -> Request:
+    """``XGROUP CREATECONSUMER key group consumer``; a group read makes consumers too."""
+    key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
+    return Request(words.name, CreateConsumer(key, group, consumer), "consume", (key,), int)
+
+
+def parse_delconsumer(words: Words) -> Request:
+    """``XGROUP DELCONSUMER key group consumer``."""
+    key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
+    return Request(words.name, DeleteConsumer(key, group, consumer), "admin", (key,), int)

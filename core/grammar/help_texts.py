@@ -1,0 +1,41 @@
+"""XGROUP HELP, XINFO HELP and CONFIG HELP: the answer is known without the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from core.grammar.request import Request, Resp, Status
+from core.grammar.words import Words
+
+_TEXTS: Final[dict[str, Sequence[tuple[str, str]]]] = {
+    "xgroup": (
+        ("CREATE <key> <group> <id|$> [MKSTREAM] [ENTRIESREAD <n>]", "Add a group that reads after <id>."),
+        ("SETID <key> <group> <id|$> [ENTRIESREAD <n>]", "Move a group to read on after <id>."),
+        ("DESTROY <key> <group>", "Remove a group with its consumers and pending entries."),
+        ("CREATECONSUMER <key> <group> <consumer>", "Add a consumer that has nothing pending."),
+        ("DELCONSUMER <key> <group> <consumer>", "Remove a consumer with its pending entries."),
+    ),
+    "xinfo": (
+        ("STREAM <key> [FULL [COUNT <n>]]", "What a stream holds; FULL adds entries, groups and consumers."),
+        ("GROUPS <key>", "The consumer groups of a stream."),
+        ("CONSUMERS <key> <group>", "The consumers of a group."),
+    ),
+    "config": (
+        ("GET <pattern> [<pattern> ...]", "The settings whose names match, with their values."),
+        ("SET <name> <value> [<name> <value> ...]", "Change settings, all or none."),
+    ),
+}
+
+
+def parse_help(words: Words) -> Request:
+    """``XGROUP HELP``, ``XINFO HELP`` or ``CONFIG HELP``."""
+    container = words.name.partition("|")[0]
+    return Request(words.name, None, "read", literal=_lines(container))
+
+
+def _lines(container: str) -> list[Resp]:
+    subcommands = (*_TEXTS[container], ("HELP", "Print this text."))
+    heading = f"{container.upper()} takes a subcommand, which is one of:"
+    described = (line for usage, meaning in subcommands for line in (usage, f"    {meaning}"))
+    return [Status(line) for line in (heading, *described)]

@@ -1,0 +1,168 @@
+"""XINFO: streams, groups and consumers as maps, in Redis's order of members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from core.commands import FULL_COUNT_DEFAULT, InfoConsumers, InfoGroups, InfoStream
+from core.grammar.refusals import subcommand_syntax
+from core.grammar.request import Request, Resp
+from core.grammar.shapes import entry_list, id_bulk, map_of
+from core.grammar.words import Words, late
+from core.replies import (
+    ConsumerFullInfo,
+    ConsumerInfo,
+    Entries,
+    GroupFullInfo,
+    GroupInfo,
+    StreamFullInfo,
+    StreamInfo,
+)
+
+_FULL_WORDS: Final = 1
+_FULL_COUNT_WORDS: Final = 3
+
+
+def parse_stream(words: Words) -> Request:
+    """``XINFO STREAM key [FULL [COUNT n]]``; the key is looked for before the options are read."""
+    key = words.take_key()
+    if not words.left:
+        return Request(words.name, InfoStream(key), "read", (key,), _stream)
+    command = InfoStream(key, late(lambda: _take_full_count(words)))
+    return Request(words.name, command, "read", (key,), _stream_full)
+
+
+def _take_full_count(words: Words) -> int:
+    refused = subcommand_syntax("xinfo", words.typed)
+    if words.left not in (_FULL_WORDS, _FULL_COUNT_WORDS) or not words.take_option(b"full"):
+        raise refused
+    if not words.left:
+        return FULL_COUNT_DEFAULT
+    if not words.take_option(b"count", 1):
+        raise refused
+    count = words.take_integer()
+    return count if count >= 0 else FULL_COUNT_DEFAULT
+
+
+def parse_groups(words: Words) -> Request:
+    """``XINFO GROUPS key``."""
+    key = words.take_key()
+    return Request(words.name, InfoGroups(key), "read", (key,), _groups)
+
+
+def parse_consumers(words: Words) -> Request:
+    """``XINFO CONSUMERS key group``."""
+    key, group = words.take_key(), words.take_group()
+    return Request(words.name, InfoConsumers(key, group), "read", (key,), _consumers)
+
+
+# --- replies ---------------------------------------------------------------------------------------
+
+
+def _stream(info: StreamInfo) -> Resp:
+    return map_of(
+        _totals(info)
+        | {
+            b"groups": info.group_count,
+            b"first-entry": _one_entry(info.first_entry),
+            b"last-entry": _one_entry(info.last_entry),
+        }
+    )
+
+
+def _one_entry(entries: Entries) -> Resp:
+    return next(iter(entry_list(entries)), None)
+
+
+def _stream_full(full: StreamFullInfo) -> Resp:
+    return map_of(
+        _totals(full.info)
+        | {
+            b"entries": entry_list(full.entries),
+            b"groups": [_group_full(group) for group in full.groups],
+        }
+    )
+
+
+def _totals(info: StreamInfo) -> dict[bytes, Resp]:
+    """The members that both forms begin with. A radix tree of n keys has its root besides."""
+    return {
+        b"length": info.length,
+        b"radix-tree-keys": info.block_count,
+        b"radix-tree-nodes": info.block_count + 1,
+        b"last-generated-id": id_bulk(info.last_id),
+        b"max-deleted-entry-id": id_bulk(info.max_deleted_id),
+        b"entries-added": info.entries_added,
+        b"recorded-first-entry-id": id_bulk(info.first_id),
+        b"idmp-duration": info.idmp_duration_s,
+        b"idmp-maxsize": info.idmp_maxsize,
+        b"pids-tracked": info.producer_count,
+        b"iids-tracked": info.idmp_key_count,
+        b"iids-added": info.idmp_keys_added,
+        b"iids-duplicates": info.idmp_duplicates,
+    }
+
+
+def _group_full(group: GroupFullInfo) -> Resp:
+    pending: list[Resp] = [
+        [id_bulk(entry.id), entry.consumer or b"", entry.delivered_at_ms, entry.deliveries]
+        for entry in group.pending
+    ]
+    return map_of(
+        {
+            b"name": group.name,
+            b"last-delivered-id": id_bulk(group.last_delivered_id),
+            b"entries-read": group.entries_read,
+            b"lag": group.lag,
+            b"pel-count": group.pending_count,
+            b"nacked-count": group.nacked_count,
+            b"pending": pending,
+            b"consumers": [_consumer_full(consumer) for consumer in group.consumers],
+        }
+    )
+
+
+def _consumer_full(consumer: ConsumerFullInfo) -> Resp:
+    pending: list[Resp] = [
+        [id_bulk(entry.id), entry.delivered_at_ms, entry.deliveries] for entry in consumer.pending
+    ]
+    return map_of(
+        {
+            b"name": consumer.name,
+            b"seen-time": consumer.seen_at_ms,
+            b"active-time": consumer.active_at_ms,
+            b"pel-count": consumer.pending_count,
+            b"pending": pending,
+        }
+    )
+
+
+def _groups(groups: Sequence[GroupInfo]) -> Resp:
+    return [
+        map_of(
+            {
+                b"name": group.name,
+                b"consumers": group.consumer_count,
+                b"pending": group.pending_count,
+                b"last-delivered-id": id_bulk(group.last_delivered_id),
+                b"entries-read": group.entries_read,
+                b"lag": group.lag,
+            }
+        )
+        for group in groups
+    ]
+
+
+def _consumers(consumers: Sequence[ConsumerInfo]) -> Resp:
+    return [
+        map_of(
+            {
+                b"name": consumer.name,
+                b"pending": consumer.pending_count,
+                b"idle": consumer.idle_ms,
+                b"inactive": consumer.inactive_ms,
+            }
+        )
+        for consumer in consumers
+    ]

@@ -1,0 +1,120 @@
+"""The keyspace: DEL, EXISTS, TYPE, RENAME, DBSIZE, KEYS, SCAN, FLUSHDB and FLUSHALL.
+
+Every key holds a stream. What sees or empties the whole keyspace needs the scope ``admin``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from core.commands import (
+    CountKeys,
+    DeleteKeys,
+    Flush,
+    KeyspaceSize,
+    MatchKeys,
+    RenameKey,
+    ScanKeys,
+)
+from core.errors import syntax_error
+from core.grammar.refusals import invalid_argument
+from core.grammar.request import Request, Resp, Status, as_ok
+from core.grammar.shapes import bulk_list
+from core.grammar.words import Words, checked_name
+from core.replies import KeyScan
+from core.stream_id import U64_MAX
+
+_CURSOR: Final = re.compile(rb"([+-]?)([0-9]{1,20})|")
+_STREAM: Final = Status("stream")
+_NONE: Final = Status("none")
+
+
+def _take_keys(words: Words) -> tuple[bytes, ...]:
+    return tuple(checked_name(key, "key") for key in words.take_rest())
+
+
+def parse_del(words: Words) -> Request:
+    """``DEL key [key ...]``."""
+    keys = _take_keys(words)
+    return Request(words.name, DeleteKeys(keys), "admin", keys, int)
+
+
+def parse_exists(words: Words) -> Request:
+    """``EXISTS key [key ...]``."""
+    keys = _take_keys(words)
+    return Request(words.name, CountKeys(keys), "read", keys, int)
+
+
+def parse_type(words: Words) -> Request:
+    """``TYPE key``."""
+    key = words.take_key()
+    return Request(words.name, CountKeys((key,)), "read", (key,), _type)
+
+
+def _type(count: int) -> Resp:
+    return _STREAM if count else _NONE
+
+
+def parse_rename(words: Words) -> Request:
+    """``RENAME key newkey``."""
+    key, new_key = words.take_key(), words.take_key()
+    return Request(words.name, RenameKey(key, new_key), "admin", (key, new_key), as_ok)
+
+
+def parse_dbsize(words: Words) -> Request:
+    """``DBSIZE``."""
+    return Request(words.name, KeyspaceSize(), "admin", to_resp=int)
+
+
+def parse_keys(words: Words) -> Request:
+    """``KEYS pattern``."""
+    return Request(words.name, MatchKeys(words.take()), "admin", to_resp=bulk_list)
+
+
+def parse_flush(words: Words) -> Request:
+    """``FLUSHDB [ASYNC|SYNC]`` and ``FLUSHALL [ASYNC|SYNC]``."""
+    if words.left and not (words.take_option(b"sync") or words.take_option(b"async")):
+        raise syntax_error()
+    if words.left:
+        raise syntax_error()
+    return Request(words.name, Flush(), "admin", to_resp=as_ok)
+
+
+def parse_scan(words: Words) -> Request:
+    """``SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]``."""
+    cursor = _take_cursor(words)
+    count = 10
+    pattern: bytes | None = None
+    wanted = b"stream"
+    while words.left:
+        if words.take_option(b"match", 1):
+            pattern = words.take()
+        elif words.take_option(b"type", 1):
+            wanted = words.take().lower()
+        elif words.take_option(b"count", 1):
+            count = words.take_integer()
+            if count < 1:
+                raise syntax_error()
+        else:
+            raise syntax_error()
+    to_resp = _scanned if wanted == b"stream" else _scanned_in_vain
+    return Request(words.name, ScanKeys(cursor, count, pattern), "admin", to_resp=to_resp)
+
+
+def _take_cursor(words: Words) -> int:
+    """The cursor as C's strtoul reads it: a sign is legal and wraps around, nothing at all is 0."""
+    match = _CURSOR.fullmatch(words.take())
+    value = int(match[2] or 0) if match else U64_MAX + 1
+    if match is None or value > U64_MAX:
+        raise invalid_argument("invalid cursor")
+    return -value & U64_MAX if match[1] == b"-" else value
+
+
+def _scanned(scan: KeyScan) -> Resp:
+    return [b"%d" % scan.cursor, bulk_list(scan.keys)]
+
+
+def _scanned_in_vain(scan: KeyScan) -> Resp:
+    """For a type that no key here has: the cursor moves on all the same."""
+    return [b"%d" % scan.cursor, []]

@@ -1,0 +1,60 @@
+"""XRANGE, XREVRANGE and XLEN.
+
+Bounds are read before COUNT, and both before the key is looked for.
+"""
+
+from __future__ import annotations
+
+from core.commands import Range, StreamLength
+from core.errors import syntax_error
+from core.grammar.request import Request, Resp
+from core.grammar.shapes import entry_list
+from core.grammar.words import Words
+from core.replies import RangeReply
+from core.stream_id import parse_range_end, parse_range_start
+
+
+def parse_xrange(words: Words) -> Request:
+    """``XRANGE key start end [COUNT n]``."""
+    key, start, end = words.take_key(), words.take(), words.take()
+    return _range(words, key, start, end, reverse=False)
+
+
+def parse_xrevrange(words: Words) -> Request:
+    """``XREVRANGE key end start [COUNT n]``."""
+    key, end, start = words.take_key(), words.take(), words.take()
+    return _range(words, key, start, end, reverse=True)
+
+
+def _range(words: Words, key: bytes, start: bytes, end: bytes, *, reverse: bool) -> Request:
+    first = parse_range_start(start)
+    last = parse_range_end(end)
+    count = _take_count(words)
+    command = Range(key, first, last, count, reverse)
+    to_resp = _nothing if count == 0 else _entries
+    return Request(words.name, command, "read", (key,), to_resp)
+
+
+def _take_count(words: Words) -> int | None:
+    """The last COUNT given, 0 where it is negative; None where there is none."""
+    count: int | None = None
+    while words.left:
+        if not words.take_option(b"count", 1):
+            raise syntax_error()
+        count = max(words.take_integer(), 0)
+    return count
+
+
+def _entries(reply: RangeReply) -> Resp:
+    return entry_list(reply.entries)
+
+
+def _nothing(reply: RangeReply) -> Resp:
+    """COUNT 0 answers the null array where there is a stream, and an empty one where there is none."""
+    return None if reply.exists else []
+
+
+def parse_xlen(words: Words) -> Request:
+    """``XLEN key``."""
+    key = words.take_key()
+    return Request(words.name, StreamLength(key), "read", (key,), int)

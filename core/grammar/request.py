@@ -1,0 +1,54 @@
+"""What parsing gives: one value that holds the command and how to write its reply.
+
+Owns the vocabulary between the grammar and its callers, and parses nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from core.commands import Command
+
+
+class Status(str):
+    """A RESP simple string, such as OK, PONG or stream; everything else that is text is bytes."""
+
+    __slots__ = ()
+
+
+Resp: TypeAlias = "int | bytes | Status | list[Resp] | None"
+"""A RESP2 reply: None is nil and the null array alike, bytes are bulk strings, maps are flat lists."""
+
+Scope: TypeAlias = Literal["read", "append", "consume", "admin"]
+"""What a token must allow: look at entries and info; XADD; work in a group; everything else."""
+
+OK = Status("OK")
+
+
+def as_is(reply: Resp) -> Resp:
+    """The reply of a command that needs no shaping."""
+    return reply
+
+
+def as_ok(_reply: object) -> Resp:
+    """The reply of a command that either fails or answers OK."""
+    return OK
+
+
+class Request(Struct, frozen=True):
+    """One parsed command.
+
+    `name`: lower case, with its subcommand (``xadd``, ``xgroup|create``). `command`: what to execute,
+    or None where `literal` is the answer already. `to_resp`: the engine's reply as RESP2. `keys`: every
+    key the command touches, in the order given; empty where it touches none or the whole keyspace.
+    """
+
+    name: str
+    command: Command | None
+    scope: Scope
+    keys: tuple[bytes, ...] = ()
+    to_resp: Callable[[Any], Resp] = as_is
+    literal: Resp = None

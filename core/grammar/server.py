@@ -1,0 +1,111 @@
+"""PING, ECHO, TIME and INFO: the server rather than any stream."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from core.commands import ServerInfo, ServerTime
+from core.grammar.refusals import wrong_arity
+from core.grammar.request import Request, Resp, Status
+from core.grammar.words import Words
+from core.replies import ServerStats
+
+REDIS_VERSION: Final = "8.10.0-compatible"
+"""The Redis whose stream commands these are."""
+
+_DISTRIBUTION: Final = "tailrace"
+_ALL_SECTIONS: Final = frozenset({"all", "default", "everything"})
+_PONG: Final = Status("PONG")
+
+
+def parse_ping(words: Words) -> Request:
+    """``PING [message]``."""
+    if words.left > 1:
+        raise wrong_arity(words.name)
+    return Request(words.name, None, "read", literal=words.take() if words.left else _PONG)
+
+
+def parse_echo(words: Words) -> Request:
+    """``ECHO message``."""
+    return Request(words.name, None, "read", literal=words.take())
+
+
+def parse_time(words: Words) -> Request:
+    """``TIME``."""
+    return Request(words.name, ServerTime(), "read", to_resp=_time)
+
+
+def _time(now_ms: int) -> Resp:
+    """Whole seconds and the microseconds beyond them."""
+    return [b"%d" % (now_ms // 1000), b"%d" % (now_ms % 1000 * 1000)]
+
+
+# --- INFO ------------------------------------------------------------------------------------------
+
+
+def parse_info(words: Words) -> Request:
+    """``INFO [section ...]``; a section that there is not gives nothing."""
+    sections = frozenset(word.lower().decode("latin-1") for word in words.take_rest())
+    if not sections or sections & _ALL_SECTIONS:
+        sections = frozenset(_SECTIONS)
+    return Request(words.name, ServerInfo(), "read", to_resp=partial(_info, sections))
+
+
+def _info(sections: frozenset[str], stats: ServerStats) -> Resp:
+    texts = (
+        f"# {section.capitalize()}\r\n"
+        + "".join(f"{name}:{value}\r\n" for name, value in members(stats).items())
+        for section, members in _SECTIONS.items()
+        if section in sections
+    )
+    return "\r\n".join(texts).encode()
+
+
+def _server(stats: ServerStats) -> dict[str, object]:
+    return {
+        "redis_version": REDIS_VERSION,
+        "tailrace_version": _own_version(),
+        "redis_mode": "standalone",
+        "server_time_usec": stats.now_ms * 1000,
+    }
+
+
+@cache
+def _own_version() -> str:
+    try:
+        return version(_DISTRIBUTION)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _clients(stats: ServerStats) -> dict[str, object]:
+    return {"blocked_clients": stats.blocked_clients}
+
+
+def _memory(_stats: ServerStats) -> dict[str, object]:
+    """Nothing is ever evicted; how much memory the process takes is not known here."""
+    return {"maxmemory": 0, "maxmemory_policy": "noeviction"}
+
+
+def _stats(stats: ServerStats) -> dict[str, object]:
+    return {
+        "stream_entries": stats.entries,
+        "stream_groups": stats.groups,
+        "stream_pending_entries": stats.pending,
+    }
+
+
+def _keyspace(stats: ServerStats) -> dict[str, object]:
+    """As in Redis, a database without keys is not listed."""
+    return {"db0": f"keys={stats.streams},expires=0,avg_ttl=0"} if stats.streams else {}
+
+
+_SECTIONS: Final = {
+    "server": _server,
+    "clients": _clients,
+    "memory": _memory,
+    "stats": _stats,
+    "keyspace": _keyspace,
+}

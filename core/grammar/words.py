@@ -1,0 +1,132 @@
+"""A cursor over the words of one command, and how Redis reads a number.
+
+Owns the reading of single words; which words a command takes, and in what order, is its parser's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from core.commands import Malformed
+from core.errors import ErrorCode, StreamError, not_an_integer
+from core.grammar.refusals import limit_exceeded
+from core.limits import IDS_PER_REQUEST_MAX, NAME_BYTES_MAX
+from core.stream_id import StreamId, parse_id
+
+T = TypeVar("T")
+
+I64_MAX: Final = (1 << 63) - 1
+I64_MIN: Final = -(1 << 63)
+
+_INTEGER: Final = re.compile(rb"0|-?[1-9][0-9]{0,18}")
+
+
+def parse_integer(raw: bytes) -> int | None:
+    """A signed 64-bit decimal as Redis takes it: no plus, no leading zero, no space; else None."""
+    if _INTEGER.fullmatch(raw) is None:
+        return None
+    value = int(raw)
+    return value if I64_MIN <= value <= I64_MAX else None
+
+
+def late(parse: Callable[[], T]) -> T | Malformed:
+    """What `parse` gives, or its error kept for the place where Redis would parse (`Malformed`)."""
+    try:
+        return parse()
+    except StreamError as error:
+        return Malformed(error)
+
+
+def late_ids(words: Sequence[bytes]) -> tuple[StreamId, ...] | Malformed:
+    """The ids that `words` hold, all or none. O(words). Raises LIMIT_EXCEEDED at once."""
+    if len(words) > IDS_PER_REQUEST_MAX:
+        raise limit_exceeded(f"a command may name {IDS_PER_REQUEST_MAX} ids at most")
+    return late(lambda: tuple(parse_id(word) for word in words))
+
+
+class Words:
+    """The words after a command's name, read from left to right.
+
+    `name`: the full name in lower case, for error lines. `typed`: the last word of the name, as typed.
+    Reading past the end is a mistake of the parser: arity and `take_option` say what is there.
+    """
+
+    __slots__ = ("_at", "_words", "name", "typed")
+
+    def __init__(self, name: str, typed: bytes, words: Sequence[bytes]) -> None:
+        self.name = name
+        self.typed = typed
+        self._words = words
+        self._at = 0
+
+    @property
+    def left(self) -> int:
+        """How many words have not been read."""
+        return len(self._words) - self._at
+
+    def peek(self) -> bytes:
+        """The next word, which stays unread."""
+        return self._words[self._at]
+
+    def take(self) -> bytes:
+        """The next word."""
+        word = self._words[self._at]
+        self._at += 1
+        return word
+
+    def take_many(self, count: int) -> Sequence[bytes]:
+        """The next `count` words, or as many as there are."""
+        words = self._words[self._at : self._at + count]
+        self._at += len(words)
+        return words
+
+    def take_rest(self) -> Sequence[bytes]:
+        """All words that are left."""
+        return self.take_many(self.left)
+
+    def take_option(self, option: bytes, values: int = 0) -> bool:
+        """Read the next word if it is `option` in any case and at least `values` words follow it."""
+        found = self.left > values and self.peek().lower() == option
+        self._at += found
+        return found
+
+    def take_integer(self, refusal: str | None = None) -> int:
+        """The next word as a signed 64-bit integer; `refusal` replaces Redis's general error line."""
+        value = parse_integer(self.take())
+        if value is not None:
+            return value
+        if refusal is None:
+            raise not_an_integer()
+        raise StreamError(ErrorCode.NOT_AN_INTEGER, f"ERR {refusal}")
+
+    def take_bounded(self, least: int, greatest: int, refusal: str) -> int:
+        """The next word as an integer of that range; `refusal` is the line for all that is not."""
+        value = self.take_integer(refusal)
+        if least <= value <= greatest:
+            return value
+        raise StreamError(ErrorCode.INVALID_ARGUMENT, f"ERR {refusal}")
+
+    def take_name(self, what: str) -> bytes:
+        """The next word as a name, which may be empty. Raises LIMIT_EXCEEDED naming `what`."""
+        return checked_name(self.take(), what)
+
+    def take_key(self) -> bytes:
+        """The next word as the name of a stream."""
+        return self.take_name("key")
+
+    def take_group(self) -> bytes:
+        """The next word as the name of a consumer group."""
+        return self.take_name("group name")
+
+    def take_consumer(self) -> bytes:
+        """The next word as the name of a consumer."""
+        return self.take_name("consumer name")
+
+
+def checked_name(name: bytes, what: str) -> bytes:
+    """`name`, unless it is longer than the server keeps: LIMIT_EXCEEDED, naming `what` it is."""
+    if len(name) > NAME_BYTES_MAX:
+        raise limit_exceeded(f"the {what} is longer than {NAME_BYTES_MAX} bytes")
+    return name

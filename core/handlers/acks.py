@@ -1,0 +1,67 @@
+"""XACK and XNACK: giving entries back, as done or as not done."""
+
+from __future__ import annotations
+
+from core.commands import Acknowledge, NackMode, NegativeAcknowledge
+from core.effects import Nacked
+from core.errors import no_key_or_group
+from core.execution import Execution, parsed
+from core.group import Group
+from core.handlers.delete import acknowledge
+from core.handlers.group_reads import DELIVERIES_MAX
+from core.outcome import Signal
+from core.stream import Stream
+from core.stream_id import StreamId
+
+
+def ack(run: Execution, command: Acknowledge) -> int:
+    """How many of the ids were pending; 0 for a missing stream or group, whatever the ids. O(1) an id."""
+    group = run.keyspace.group(command.key, command.group)
+    if group is None:
+        return 0
+    return acknowledge(run, command.key, group, parsed(command.ids))
+
+
+def nack(run: Execution, command: NegativeAcknowledge) -> int:
+    """How many entries now are without an owner, before all others in CLAIM's order (rule 54).
+
+    An id named twice is nacked twice, so it is carried out before it is looked at again. O(1) an id.
+    """
+    group = run.keyspace.group(command.key, command.group)
+    if group is None:
+        raise no_key_or_group(command.key, command.group)
+    stream = run.keyspace.streams[command.key]
+    batch: dict[StreamId, int] = {}
+    done = 0
+    for value in parsed(command.ids):
+        if value in batch:
+            done += _flush(run, command, batch)
+        deliveries = _deliveries_after(stream, group, command, value)
+        if deliveries is not None:
+            batch[value] = deliveries
+    done += _flush(run, command, batch)
+    if done:
+        run.wake(command.key, Signal.DATA)
+    return done
+
+
+def _deliveries_after(
+    stream: Stream, group: Group, command: NegativeAcknowledge, value: StreamId
+) -> int | None:
+    """The entry's new delivery count, None where it is left alone."""
+    unit = group.pending.get(value)
+    if unit is None and not (command.force and value in stream.log):
+        return None
+    if command.retry_count is not None:
+        return command.retry_count
+    if command.mode is NackMode.FATAL:
+        return DELIVERIES_MAX
+    return max(unit.deliveries - 1, 0) if unit is not None else 0
+
+
+def _flush(run: Execution, command: NegativeAcknowledge, batch: dict[StreamId, int]) -> int:
+    count = len(batch)
+    if count:
+        run.do(Nacked(command.key, command.group, list(batch), list(batch.values())))
+        batch.clear()
+    return count

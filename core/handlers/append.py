@@ -1,0 +1,123 @@
+"""XADD and its batches: which ids the entries get, and what is refused. Order of checks: rule 8."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.commands import Append, AutoSeq, Idempotency, IdRequest
+from core.effects import AppendRemembered, DuplicateCounted, EntriesAppended, StreamCreated
+from core.errors import ErrorCode, StreamError
+from core.execution import Execution
+from core.handlers.trim import trim_stream
+from core.outcome import Signal
+from core.replies import AppendReply
+from core.stream import Stream
+from core.stream_id import MAX_ID, SEQ_BITS, U64_MAX, ZERO_ID, StreamId, format_id, id_ms
+
+
+def append(run: Execution, command: Append) -> AppendReply | None:
+    """The ids given, or None where the stream is missing and must not be made. O(entries)."""
+    if command.ids is not None and ZERO_ID in command.ids:
+        raise StreamError(
+            ErrorCode.ID_NOT_GREATER, "ERR The ID specified in XADD must be greater than 0-0", last_id="0-0"
+        )
+    stream = run.stream(command.key)
+    if stream is None and not command.create:
+        return None
+    remembered = _find_duplicate(run, command, stream)
+    if remembered is not None:
+        return AppendReply(remembered, replayed=True)
+    last_id = ZERO_ID if stream is None else stream.last_id
+    _require_last_id(command, last_id)
+    ids = _choose_ids(command, last_id, run.now_ms)
+    if stream is None:
+        run.do(StreamCreated(command.key))
+    run.do(EntriesAppended(command.key, ids, command.fragments))
+    if command.idempotency is not None:
+        run.do(_remember(command.key, command.idempotency, ids))
+    if command.trim is not None:
+        trim_stream(run, command.key, command.trim)
+    run.wake(command.key, Signal.DATA)
+    return AppendReply(ids)
+
+
+def _find_duplicate(run: Execution, command: Append, stream: Stream | None) -> Sequence[StreamId] | None:
+    if stream is None or command.idempotency is None:
+        return None
+    found = stream.idempotency.find(command.idempotency)
+    if found is not None:
+        run.do(DuplicateCounted(command.key))
+    return found
+
+
+def _require_last_id(command: Append, last_id: StreamId) -> None:
+    if command.if_last_id is not None and command.if_last_id != last_id:
+        raise StreamError(
+            ErrorCode.PRECONDITION_FAILED,
+            f"ERR the stream's last id is {format_id(last_id)}, not {format_id(command.if_last_id)}",
+            last_id=format_id(last_id),
+        )
+
+
+def _choose_ids(command: Append, last_id: StreamId, now_ms: int) -> Sequence[StreamId]:
+    if last_id == MAX_ID:
+        raise _exhausted()
+    if command.ids is None:
+        return _consecutive_ids(last_id, now_ms, len(command.fragments))
+    ids = []
+    for request in command.ids:
+        last_id = _next_id(request, last_id, now_ms)
+        ids.append(last_id)
+    return ids
+
+
+def _consecutive_ids(last_id: StreamId, now_ms: int, count: int) -> Sequence[StreamId]:
+    """Automatic ids: the greater of now and the last one's time, then one step each (rule 5)."""
+    first = now_ms << SEQ_BITS if now_ms > id_ms(last_id) else last_id + 1
+    if first + count - 1 > MAX_ID:
+        raise _exhausted()
+    return (first,) if count == 1 else range(first, first + count)
+
+
+def _next_id(request: IdRequest, last_id: StreamId, now_ms: int) -> StreamId:
+    if request is None:
+        if last_id == MAX_ID:
+            raise _exhausted()
+        return _consecutive_ids(last_id, now_ms, 1)[0]
+    if isinstance(request, AutoSeq):
+        return _next_in_ms(request.ms, last_id)
+    if request <= last_id:
+        raise _not_greater(last_id)
+    return request
+
+
+def _next_in_ms(ms: int, last_id: StreamId) -> StreamId:
+    """``ms-*``: the next sequence in that millisecond, which does not carry over (rule 6)."""
+    first = ms << SEQ_BITS
+    if first > last_id:
+        return first
+    if ms == id_ms(last_id) and last_id & U64_MAX != U64_MAX:
+        return last_id + 1
+    raise _not_greater(last_id)
+
+
+def _not_greater(last_id: StreamId) -> StreamError:
+    return StreamError(
+        ErrorCode.ID_NOT_GREATER,
+        "ERR The ID specified in XADD is equal or smaller than the target stream top item",
+        last_id=format_id(last_id),
+    )
+
+
+def _exhausted() -> StreamError:
+    return StreamError(
+        ErrorCode.ID_EXHAUSTED,
+        "ERR The stream has exhausted the last possible ID, unable to add more items",
+        last_id=format_id(MAX_ID),
+    )
+
+
+def _remember(key: bytes, request: Idempotency, ids: Sequence[StreamId]) -> AppendRemembered:
+    return AppendRemembered(
+        key, request.producer, request.key, ids, request.fingerprint, request.epoch, request.layout
+    )

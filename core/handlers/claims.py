@@ -1,0 +1,169 @@
+"""XCLAIM and XAUTOCLAIM: taking over entries that others left pending (rules 47 to 52)."""
+
+from __future__ import annotations
+
+from core.commands import AutoClaim, Claim, ClaimOptions
+from core.effects import Claimed, ConsumerSeen, GroupMoved, PendingRemoved
+from core.errors import ErrorCode, StreamError, no_key_or_group
+from core.execution import Execution, parsed
+from core.group import Group
+from core.handlers.consumers import see_consumer
+from core.handlers.group_reads import DELIVERIES_MAX
+from core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR
+from core.pending_units import Unit
+from core.replies import ClaimReply, Entries
+from core.stream import Stream
+from core.stream_id import ZERO_ID, StreamId
+
+
+def claim(run: Execution, command: Claim) -> ClaimReply:
+    """The entries taken over, in the order in which their ids were given. O(log n) an id."""
+    group = _require_group(run, command.key, command.group)
+    options = parsed(command.options)
+    if options.last_id is not None and options.last_id > group.last_delivered_id:
+        run.do(GroupMoved(command.key, command.group, options.last_id, group.entries_read))
+    see_consumer(run, command.key, group, command.consumer)
+    taken = _Takeover(run, command.key, group, command.consumer, _delivered_at_ms(run, options))
+    for value in options.ids:
+        taken.before_looking_at(value)
+        deliveries = _claimed_deliveries(run, taken.stream, group, options, value)
+        if deliveries is not None:
+            taken.take(value, deliveries)
+    return taken.reply(just_id=options.just_id)
+
+
+def _require_group(run: Execution, key: bytes, name: bytes) -> Group:
+    group = run.keyspace.group(key, name)
+    if group is None:
+        raise no_key_or_group(key, name)
+    return group
+
+
+def _delivered_at_ms(run: Execution, options: ClaimOptions) -> int:
+    """The new time of delivery: now, unless an earlier one that makes sense was asked for (rule 50)."""
+    asked = options.delivered_at_ms
+    if options.idle_ms is not None:
+        asked = run.now_ms - options.idle_ms
+    if asked is None or not 0 <= asked <= run.now_ms:
+        return run.now_ms
+    return asked
+
+
+def _claimed_deliveries(
+    run: Execution, stream: Stream, group: Group, options: ClaimOptions, value: StreamId
+) -> int | None:
+    """The entry's new delivery count, None where it is not claimed; a pending one that was deleted is
+    dropped from the list, idle or not (rule 48)."""
+    unit = group.pending.get(value)
+    if value not in stream.log:
+        return None
+    if unit is None:
+        # What FORCE makes counts as delivered once already.
+        return _next_count(1, options) if options.force else None
+    if not _is_idle(unit, run.now_ms, options.min_idle_ms):
+        return None
+    return _next_count(unit.deliveries, options)
+
+
+def _is_idle(unit: Unit, now_ms: int, min_idle_ms: int) -> bool:
+    """Unowned entries always are (rule 47); a threshold of 0 asks no clock."""
+    return unit.consumer is None or not min_idle_ms or now_ms - unit.delivered_at_ms >= min_idle_ms
+
+
+def _next_count(deliveries: int, options: ClaimOptions) -> int:
+    if options.retry_count is not None:
+        return options.retry_count
+    return deliveries if options.just_id else min(deliveries + 1, DELIVERIES_MAX)
+
+
+def auto_claim(run: Execution, command: AutoClaim) -> ClaimReply:
+    """Up to `count` idle entries in id order, and the deleted ones met on the way, which are dropped.
+
+    Examines at most ``count * XAUTOCLAIM_SCAN_FACTOR`` pending entries (rule 52).
+    """
+    group = _require_group(run, command.key, command.group)
+    if command.count > AUTOCLAIM_COUNT_MAX:
+        raise StreamError(
+            ErrorCode.LIMIT_EXCEEDED,
+            "ERR Insufficient memory, failed allocating transient memory, COUNT too high.",
+        )
+    see_consumer(run, command.key, group, command.consumer)
+    taken = _Takeover(run, command.key, group, command.consumer, run.now_ms)
+    pending_ids = group.pending.ids(command.start)
+    budget, attempts = command.count, command.count * XAUTOCLAIM_SCAN_FACTOR
+    while budget and attempts:
+        value = next(pending_ids, None)
+        if value is None:
+            break
+        attempts -= 1
+        budget -= taken.examine(value, command.min_idle_ms, just_id=command.just_id)
+    cursor = next(pending_ids, ZERO_ID)
+    return taken.reply(just_id=command.just_id, cursor=cursor)
+
+
+class _Takeover:
+    """Entries gathered for one consumer and, once, carried out together.
+
+    Nothing changes before `reply`, but where XCLAIM names an id again: then what was gathered is
+    carried out first, since the second look must see it.
+    """
+
+    def __init__(
+        self, run: Execution, key: bytes, group: Group, consumer: bytes, delivered_at_ms: int
+    ) -> None:
+        self.run = run
+        self.key = key
+        self.group = group
+        self.consumer = consumer
+        self.delivered_at_ms = delivered_at_ms
+        self.stream: Stream = run.keyspace.streams[key]
+        self._batch: dict[StreamId, int] = {}
+        self._ids: list[StreamId] = []
+        self._dropped: dict[StreamId, None] = {}
+
+    def before_looking_at(self, value: StreamId) -> None:
+        """Carry out what is gathered if `value` is among it; drop `value` where it was deleted."""
+        if value in self._batch:
+            self._flush()
+        if value not in self.stream.log and value in self.group.pending:
+            self._dropped[value] = None
+
+    def examine(self, value: StreamId, min_idle_ms: int, *, just_id: bool) -> int:
+        """XAUTOCLAIM's look at one pending entry: how much of its COUNT that took."""
+        unit = self.group.pending.get(value)
+        assert unit is not None, "the scan gives pending entries"
+        if value not in self.stream.log:
+            self._dropped[value] = None
+            return 1
+        if not _is_idle(unit, self.run.now_ms, min_idle_ms):
+            return 0
+        self.take(value, _counted(unit, just_id=just_id))
+        return 1
+
+    def take(self, value: StreamId, deliveries: int) -> None:
+        """Gather one entry with its new delivery count."""
+        self._batch[value] = deliveries
+        self._ids.append(value)
+
+    def _flush(self) -> None:
+        if self._batch:
+            ids, deliveries = list(self._batch), list(self._batch.values())
+            name, at_ms = self.group.name, self.delivered_at_ms
+            self.run.do(Claimed(self.key, name, self.consumer, ids, at_ms, deliveries))
+            self._batch.clear()
+
+    def reply(self, *, just_id: bool, cursor: StreamId = ZERO_ID) -> ClaimReply:
+        """Carry all of it out; the entries taken, and the deleted ones that were dropped."""
+        self._flush()
+        dropped = list(self._dropped)
+        if dropped:
+            self.run.do(PendingRemoved(self.key, self.group.name, dropped))
+        if self._ids:
+            name, now_ms = self.group.name, self.run.now_ms
+            self.run.do(ConsumerSeen(self.key, name, self.consumer, now_ms, active=True))
+        fragments = () if just_id else self.stream.log.get_many(self._ids)
+        return ClaimReply(Entries(self._ids, fragments), just_id, cursor, dropped)
+
+
+def _counted(unit: Unit, *, just_id: bool) -> int:
+    return unit.deliveries if just_id else min(unit.deliveries + 1, DELIVERIES_MAX)

@@ -1,0 +1,96 @@
+"""XDEL, XDELEX and XACKDEL: removing entries by id, under a reference policy (rules 19 to 21)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from core.commands import (
+    AcknowledgeAndDelete,
+    DeleteEntries,
+    DeleteEntriesByPolicy,
+    References,
+)
+from core.effects import EntriesRemoved, PendingRemoved
+from core.execution import Execution, parsed
+from core.group import Group
+from core.handlers.references import drop_references, is_acknowledged
+from core.replies import DeleteResult
+from core.stream import Stream
+from core.stream_id import StreamId
+
+
+def delete_entries(run: Execution, command: DeleteEntries) -> int:
+    """How many of the ids were live; a missing stream has none, whatever the ids. O(ids log n)."""
+    stream = run.stream(command.key)
+    if stream is None:
+        return 0
+    live = {value for value in parsed(command.ids) if value in stream.log}
+    _remove(run, command.key, live)
+    return len(live)
+
+
+def _remove(run: Execution, key: bytes, live: Iterable[StreamId]) -> None:
+    ids = sorted(live)
+    if ids:
+        run.do(EntriesRemoved(key, ids, tombstone=True))
+
+
+def delete_entries_by_policy(run: Execution, command: DeleteEntriesByPolicy) -> list[DeleteResult]:
+    """A result an id; a missing stream answers NOT_FOUND for all, whatever the ids (rule 19)."""
+    stream = run.stream(command.key)
+    if stream is None:
+        return [DeleteResult.NOT_FOUND] * command.ids_count
+    ids = parsed(command.ids)
+    going: set[StreamId] = set()
+    results = []
+    for value in ids:
+        result = _result_of(stream, value, command.references, going)
+        if result is DeleteResult.DELETED:
+            going.add(value)
+        results.append(result)
+    if command.references is References.DELETE:
+        drop_references(run, command.key, stream, list(dict.fromkeys(ids)))
+    _remove(run, command.key, going)
+    return results
+
+
+def _result_of(
+    stream: Stream, value: StreamId, references: References, going: set[StreamId]
+) -> DeleteResult:
+    if references is References.ACKNOWLEDGED and not is_acknowledged(stream, value):
+        return DeleteResult.REFERENCED
+    live = value in stream.log and value not in going
+    return DeleteResult.DELETED if live else DeleteResult.NOT_FOUND
+
+
+def acknowledge_and_delete(run: Execution, command: AcknowledgeAndDelete) -> list[DeleteResult]:
+    """A result an id; only ids that this group has pending are touched (rule 21)."""
+    stream = run.stream(command.key)
+    group = run.keyspace.group(command.key, command.group)
+    if stream is None or group is None:
+        return [DeleteResult.NOT_FOUND] * command.ids_count
+    ids = parsed(command.ids)
+    acknowledged = [value for value in dict.fromkeys(ids) if value in group.pending]
+    if acknowledged:
+        run.do(PendingRemoved(command.key, group.name, acknowledged))
+    outcome = {value: _after_ack(stream, value, command.references) for value in acknowledged}
+    going = [value for value, result in outcome.items() if result is DeleteResult.DELETED]
+    if command.references is References.DELETE:
+        drop_references(run, command.key, stream, going)
+    _remove(run, command.key, (value for value in going if value in stream.log))
+    return [outcome.pop(value, DeleteResult.NOT_FOUND) for value in ids]
+
+
+def _after_ack(stream: Stream, value: StreamId, references: References) -> DeleteResult:
+    gone = value not in stream.log
+    if gone or references is not References.ACKNOWLEDGED or is_acknowledged(stream, value):
+        return DeleteResult.DELETED
+    return DeleteResult.REFERENCED
+
+
+def acknowledge(run: Execution, key: bytes, group: Group, ids: Iterable[StreamId]) -> int:
+    """Take `ids` out of the group's pending entries list; how many were in it."""
+    pending = [value for value in dict.fromkeys(ids) if value in group.pending]
+    if pending:
+        run.do(PendingRemoved(key, group.name, pending))
+    return len(pending)

@@ -1,0 +1,70 @@
+"""XGROUP CREATE, SETID and DESTROY, and looking a group up the way each command reports it missing."""
+
+from __future__ import annotations
+
+from core.commands import CreateGroup, DestroyGroup, Malformed, SetGroupPosition, Special
+from core.effects import GroupCreated, GroupDestroyed, GroupMoved, StreamCreated
+from core.errors import ErrorCode, StreamError, key_required, no_group
+from core.execution import Execution, parsed_position
+from core.group import Group
+from core.outcome import Signal
+from core.stream import Stream
+from core.stream_id import ZERO_ID, StreamId
+
+
+def require_group(run: Execution, key: bytes, name: bytes) -> Group:
+    """The group, for XGROUP's subcommands."""
+    stream = run.stream(key)
+    if stream is None:
+        raise key_required()
+    group = stream.groups.get(name)
+    if group is None:
+        raise no_group(key, name)
+    return group
+
+
+def create_group(run: Execution, command: CreateGroup) -> None:
+    """Raises BUSYGROUP where the group stands already, NO_SUCH_STREAM where the stream is missing."""
+    stream = run.stream(command.key)
+    if stream is None and not command.create_stream:
+        raise key_required()
+    position = _position(stream, command.after)
+    if stream is not None and command.group in stream.groups:
+        raise StreamError(ErrorCode.BUSYGROUP, "BUSYGROUP Consumer Group name already exists")
+    if stream is None:
+        run.do(StreamCreated(command.key))
+        stream = run.keyspace.streams[command.key]
+    entries_read = _capped(stream, command.entries_read)
+    run.do(GroupCreated(command.key, command.group, position, entries_read))
+
+
+def set_group_position(run: Execution, command: SetGroupPosition) -> None:
+    """Moves the group; a count that is not given becomes unknown (rule 56)."""
+    require_group(run, command.key, command.group)
+    stream = run.keyspace.streams[command.key]
+    position = _position(stream, command.after)
+    entries_read = _capped(stream, command.entries_read)
+    run.do(GroupMoved(command.key, command.group, position, entries_read))
+
+
+def destroy_group(run: Execution, command: DestroyGroup) -> int:
+    """1 where the group existed, 0 where it did not (rule 55)."""
+    stream = run.stream(command.key)
+    if stream is None:
+        raise key_required()
+    if command.group not in stream.groups:
+        return 0
+    run.do(GroupDestroyed(command.key, command.group))
+    run.wake(command.key, Signal.GONE, command.group)
+    return 1
+
+
+def _position(stream: Stream | None, after: StreamId | Special | Malformed) -> StreamId:
+    position = parsed_position(after)
+    if not isinstance(position, Special):
+        return position
+    return ZERO_ID if stream is None else stream.last_id
+
+
+def _capped(stream: Stream, entries_read: int | None) -> int | None:
+    return None if entries_read is None else min(entries_read, stream.entries_added)

@@ -1,0 +1,70 @@
+"""XPENDING: looking at what is pending, without touching it (rule 53)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.commands import PendingRange, PendingSummary
+from core.errors import no_key_or_group
+from core.execution import Execution
+from core.group import Group
+from core.pending_units import Unit
+from core.replies import PendingEntry, PendingSummaryReply
+from core.stream_id import StreamId
+
+UNOWNED_IDLE_MS = -1
+"""The idle time shown for an entry without an owner."""
+
+
+def pending_summary(run: Execution, command: PendingSummary) -> PendingSummaryReply:
+    """Counts, and the least and greatest pending id. O(consumers + log n)."""
+    group = _require_group(run, command.key, command.group)
+    min_id, max_id = group.pending.bounds() or (None, None)
+    owners = [
+        (name, consumer.pending_count) for name, consumer in group.consumers.items() if consumer.pending_count
+    ]
+    return PendingSummaryReply(group.pending.count, min_id, max_id, owners)
+
+
+def pending_range(run: Execution, command: PendingRange) -> list[PendingEntry]:
+    """Pending entries in id order. O(log n + those examined)."""
+    group = _require_group(run, command.key, command.group)
+    found: list[PendingEntry] = []
+    if command.count <= 0:
+        return found
+    for value in _ids(group, command):
+        if value > command.end or len(found) == command.count:
+            break
+        unit = pending_unit(group, value)
+        if unit.consumer is None or run.now_ms - unit.delivered_at_ms >= command.min_idle_ms:
+            found.append(describe(value, unit, run.now_ms))
+    return found
+
+
+def _ids(group: Group, command: PendingRange) -> Iterator[StreamId]:
+    if command.consumer is None:
+        return group.pending.ids(command.start)
+    consumer = group.consumers.get(command.consumer)
+    return iter(()) if consumer is None else consumer.pending_ids(command.start)
+
+
+def _require_group(run: Execution, key: bytes, name: bytes) -> Group:
+    group = run.keyspace.group(key, name)
+    if group is None:
+        raise no_key_or_group(key, name)
+    return group
+
+
+def pending_unit(group: Group, value: StreamId) -> Unit:
+    """The unit that holds the pending id `value`."""
+    unit = group.pending.get(value)
+    assert unit is not None, "only pending ids are asked for"
+    return unit
+
+
+def describe(value: StreamId, unit: Unit, now_ms: int) -> PendingEntry:
+    """One pending entry as replies show it; a clock that stepped back shows 0 idle, not less."""
+    if unit.consumer is None:
+        return PendingEntry(value, None, UNOWNED_IDLE_MS, unit.delivered_at_ms, unit.deliveries)
+    idle_ms = max(now_ms - unit.delivered_at_ms, 0)
+    return PendingEntry(value, unit.consumer.name, idle_ms, unit.delivered_at_ms, unit.deliveries)

@@ -1,0 +1,90 @@
+"""XRANGE, XREVRANGE, XLEN, and what plans with the block index: split and seek."""
+
+from __future__ import annotations
+
+from core.commands import Range, SeekRange, SplitRange, StreamLength
+from core.errors import ErrorCode, StreamError, no_such_key
+from core.execution import Execution
+from core.replies import Boundary, Entries, RangeReply, SeekReply, SplitReply
+from core.stream import Stream
+from core.stream_id import StreamId, format_id
+
+
+def read_range(run: Execution, command: Range) -> RangeReply:
+    """Live entries between two ids, both included. O(log n + m)."""
+    stream = run.stream(command.key)
+    if stream is None:
+        return RangeReply(Entries((), ()), exists=False)
+    if command.strict:
+        require_untrimmed(stream, command.start)
+    wanted = None if command.count is None else command.count + 1
+    ids, fragments = stream.log.range(
+        command.start, command.end, wanted, reverse=command.reverse, max_bytes=command.max_bytes
+    )
+    if command.count is not None and len(ids) > command.count:
+        return RangeReply(Entries(ids[: command.count], fragments[: command.count]), more=True)
+    return RangeReply(Entries(ids, fragments), more=_has_more(stream, command, ids))
+
+
+def _has_more(stream: Stream, command: Range, ids: list[StreamId]) -> bool:
+    """Whether a page that a byte budget may have cut left entries of the range behind."""
+    if command.max_bytes is None or not ids:
+        return False
+    if command.reverse:
+        rest = stream.log.range(command.start, ids[-1] - 1, 1)
+    else:
+        rest = stream.log.range(ids[-1] + 1, command.end, 1)
+    return bool(rest[0])
+
+
+def require_untrimmed(stream: Stream, start: StreamId) -> None:
+    """Raise POSITION_TRIMMED where entries at or after `start` are gone from the stream's front.
+
+    They are where an entry was ever added below the first live one, and `start` lies below it too.
+    """
+    first_id = stream.first_id or stream.last_id + 1
+    if start < first_id and stream.entries_added > stream.length:
+        raise StreamError(
+            ErrorCode.POSITION_TRIMMED,
+            f"ERR entries from {format_id(start)} on were trimmed, the first is {format_id(first_id)}",
+            first_id=format_id(first_id),
+            last_id=format_id(stream.last_id),
+        )
+
+
+def stream_length(run: Execution, command: StreamLength) -> int | None:
+    """XLEN; None for a missing stream, which Redis answers with 0. O(1)."""
+    stream = run.stream(command.key)
+    return None if stream is None else stream.length
+
+
+def split_range(run: Execution, command: SplitRange) -> SplitReply:
+    """Cut a range into parts of equal counts (they differ by one at most). O(blocks + parts)."""
+    stream = _require(run, command.key)
+    if command.start > command.end:
+        return SplitReply((), 0)
+    low = stream.log.rank(command.start)
+    count = stream.log.rank(command.end + 1) - low
+    parts = max(min(command.parts, count), 1)
+    cuts = [low + count * part // parts for part in range(parts)]
+    starts = [command.start, *stream.log.at_ranks(cuts[1:])]
+    ends = [*(start - 1 for start in starts[1:]), command.end]
+    sizes = [high - low for low, high in zip(cuts, [*cuts[1:], low + count], strict=True)]
+    return SplitReply(tuple(map(Boundary, starts, ends, sizes)), count)
+
+
+def seek_range(run: Execution, command: SeekRange) -> SeekReply:
+    """The id of the last entry of a page of `count` entries from `start` on. O(blocks)."""
+    stream = _require(run, command.key)
+    low = stream.log.rank(command.start)
+    count = min(command.count, stream.length - low)
+    if count <= 0:
+        return SeekReply(None, 0)
+    return SeekReply(stream.log.at_ranks([low + count - 1])[0], count)
+
+
+def _require(run: Execution, key: bytes) -> Stream:
+    stream = run.stream(key)
+    if stream is None:
+        raise no_such_key()
+    return stream

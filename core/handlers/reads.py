@@ -1,0 +1,98 @@
+"""XREAD: from a position on, over several streams (rules 22 to 26)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from core.commands import Read, ReadFrom, Special
+from core.execution import Execution, parsed_position
+from core.handlers.ranges import require_untrimmed
+from core.outcome import Wait
+from core.replies import Entries, ReadReply, StreamRead
+from core.reply_budget import ReplyBudget
+from core.stream import Stream
+from core.stream_id import ZERO_ID, StreamId
+
+
+def read(run: Execution, command: Read) -> ReadReply:
+    """All streams asked for, with what lies above the position of each. O(log n + m) a stream.
+
+    Where nothing does and the command blocks, the execution's `wait` is set, and its `retry` to the
+    command with every position resolved (rule 22).
+    """
+    positions = [_resolve(run, source) for source in command.streams]
+    if command.strict:
+        _require_untrimmed(run, command, positions)
+    budget = ReplyBudget(command.limits)
+    reply = ReadReply(
+        [
+            _read_stream(run, source.key, after, command.limits.count, budget)
+            for source, after in zip(command.streams, positions, strict=True)
+        ]
+    )
+    if reply.is_empty and command.block_ms is not None:
+        run.wait = Wait(
+            keys=tuple(source.key for source in command.streams),
+            group=None,
+            until_ms=deadline_ms(run, command.block_ms),
+            claim_at_ms=None,
+        )
+        run.retry = _resolved(command, positions)
+    return reply
+
+
+def deadline_ms(run: Execution, block_ms: int) -> int | None:
+    """When a read that starts to wait now answers nil; BLOCK 0 waits for ever."""
+    return run.now_ms + block_ms if block_ms else None
+
+
+def _resolve(run: Execution, source: ReadFrom) -> StreamId:
+    after = parsed_position(source.after)
+    if not isinstance(after, Special):
+        return after
+    stream = run.stream(source.key)
+    if stream is None:
+        return ZERO_ID
+    if after is Special.LAST_ID:
+        return stream.last_id
+    return max(stream.log.last_id - 1, ZERO_ID)
+
+
+def _require_untrimmed(run: Execution, command: Read, positions: list[StreamId]) -> None:
+    for source, after in zip(command.streams, positions, strict=True):
+        stream = run.stream(source.key)
+        if stream is not None:
+            require_untrimmed(stream, after + 1)
+
+
+def _read_stream(
+    run: Execution, key: bytes, after: StreamId, count: int | None, budget: ReplyBudget
+) -> StreamRead:
+    stream = run.stream(key)
+    entries = Entries((), ()) if stream is None else take_after(stream, key, after, count, budget)
+    return StreamRead(key, entries, next=entries.ids[-1] if entries.ids else after)
+
+
+def take_after(
+    stream: Stream, key: bytes, after: StreamId, count: int | None, budget: ReplyBudget, *, claim: bool = False
+) -> Entries:
+    """Entries above `after`, as many as `count` and the budget allow; they are accounted for."""
+    wanted = smaller(count, budget.remaining)
+    if wanted == 0 or stream.log.last_id <= after:
+        return Entries((), ())
+    budget.begin_stream(key)
+    ids, fragments = stream.log.range(after + 1, count=wanted, max_bytes=budget.fragment_bytes_max)
+    kept = budget.spend(ids, fragments, claim=claim)
+    return Entries(ids[:kept], fragments[:kept])
+
+
+def smaller(one: int | None, other: int | None) -> int | None:
+    """The smaller of two bounds, None being no bound."""
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)
+
+
+def _resolved(command: Read, positions: list[StreamId]) -> Read:
+    streams = zip(command.streams, positions, strict=True)
+    return replace(command, streams=tuple(ReadFrom(source.key, after) for source, after in streams))

@@ -1,0 +1,111 @@
+"""XTRIM, and the trimming half of XADD (rules 11 to 17).
+
+Keeping references is the common case and looks at blocks only; the two other policies look at every
+entry they might remove, and are exact even where an approximate trim was asked for (rule 14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.block import Block
+from core.commands import References, Trim, TrimStream
+from core.effects import EntriesRemoved, EntriesTrimmed
+from core.execution import Execution
+from core.handlers.references import drop_references, is_acknowledged
+from core.keyspace import NODE_MAX_ENTRIES
+from core.limits import TRIM_LIMIT_FACTOR, TRIM_LIMIT_FALLBACK, TRIM_LIMIT_MAX
+from core.stream import Stream
+from core.stream_id import StreamId
+
+
+def trim(run: Execution, command: TrimStream) -> int | None:
+    """How many entries were removed; None for a missing stream, which Redis answers with 0.
+
+    O(blocks removed), and O(entries looked at) where references are not kept.
+    """
+    if run.stream(command.key) is None:
+        return None
+    return trim_stream(run, command.key, command.trim)
+
+
+def trim_stream(run: Execution, key: bytes, rule: Trim) -> int:
+    """Trim the stream `key`, which exists, and say how many entries went."""
+    stream = run.keyspace.streams[key]
+    if not rule.approximate and rule.references is References.KEEP:
+        count = _exact_count(stream, rule)
+        if count:
+            run.do(EntriesTrimmed(key, count))
+        return count
+    limit = _limit(run, rule)
+    if rule.references is References.KEEP:
+        count = _whole_blocks(stream, rule, limit)
+        if count:
+            run.do(EntriesTrimmed(key, count))
+        return count
+    ids = list(_candidates(stream, rule, limit))
+    if rule.references is References.DELETE:
+        drop_references(run, key, stream, ids)
+    if ids:
+        run.do(EntriesRemoved(key, ids, tombstone=False))
+    return len(ids)
+
+
+def _exact_count(stream: Stream, rule: Trim) -> int:
+    if rule.max_length is not None:
+        return max(stream.length - rule.max_length, 0)
+    assert rule.min_id is not None
+    return stream.log.rank(rule.min_id)
+
+
+def _limit(run: Execution, rule: Trim) -> int:
+    """How many entries may go, 0 for any number (rule 12)."""
+    if not rule.approximate:
+        return 0
+    if rule.limit is not None:
+        return rule.limit
+    chosen = TRIM_LIMIT_FACTOR * run.keyspace.config[NODE_MAX_ENTRIES]
+    return min(chosen, TRIM_LIMIT_MAX) if chosen > 0 else TRIM_LIMIT_FALLBACK
+
+
+def _within_limit(stream: Stream, limit: int) -> Iterator[Block]:
+    """Blocks from the front, as long as removing all of each stays in the limit."""
+    seen = 0
+    for block in stream.log.blocks:
+        seen += block.live
+        if limit and seen > limit:
+            return
+        yield block
+
+
+def _whole_blocks(stream: Stream, rule: Trim, limit: int) -> int:
+    removed = 0
+    for block in _within_limit(stream, limit):
+        if rule.max_length is not None:
+            goes = stream.length - removed - block.live >= rule.max_length
+            goes = goes and stream.length - removed > rule.max_length
+        else:
+            assert rule.min_id is not None
+            goes = block.last_id < rule.min_id
+        if not goes:
+            break
+        removed += block.live
+    return removed
+
+
+def _candidates(stream: Stream, rule: Trim, limit: int) -> Iterator[StreamId]:
+    """Entries to remove one by one; referenced ones are passed over under ACKNOWLEDGED (rule 15)."""
+    remaining = None if rule.max_length is None else max(stream.length - rule.max_length, 0)
+    for value in _oldest_ids(stream, limit):
+        if remaining == 0 or (rule.min_id is not None and value >= rule.min_id):
+            return
+        if rule.references is References.ACKNOWLEDGED and not is_acknowledged(stream, value):
+            continue
+        if remaining is not None:
+            remaining -= 1
+        yield value
+
+
+def _oldest_ids(stream: Stream, limit: int) -> Iterator[StreamId]:
+    for block in _within_limit(stream, limit):
+        yield from stream.log.range(block.first_id, block.last_id)[0]

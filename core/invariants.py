@@ -1,0 +1,121 @@
+"""What must hold of a keyspace between any two commands, checked from scratch.
+
+For tests and for `check` of a restored state: O(everything), so never on the way of a request. Each
+function states one structure's rules; `check` names the stream and group where one is broken.
+"""
+
+from __future__ import annotations
+
+from core.block import Block
+from core.consumer import Consumer
+from core.delivery_order import DeliveryOrder
+from core.entry_log import EntryLog
+from core.group import Group
+from core.keyspace import Keyspace
+from core.pending import PendingEntriesList
+from core.pending_units import Run, Unit
+from core.stream import Stream
+
+
+def check(keyspace: Keyspace) -> None:
+    """Raise AssertionError where `keyspace` contradicts itself."""
+    serials = {stream.serial: key for key, stream in keyspace.streams.items()}
+    assert serials == dict(keyspace.keys_by_serial), "the index by serial differs from the streams"
+    for key, stream in keyspace.streams.items():
+        try:
+            check_stream(stream)
+        except AssertionError as error:
+            raise AssertionError(f"stream {key!r}: {error}") from error
+    assert keyspace.cache.used_bytes <= keyspace.cache.max_bytes, "the cache is over its bound"
+
+
+def check_stream(stream: Stream) -> None:
+    """Counters against entries, and every group."""
+    check_log(stream.log)
+    assert stream.last_id >= stream.log.last_id, "an entry lies above the last id"
+    assert stream.entries_added >= stream.length, "fewer entries added than there are"
+    assert stream.last_id >= stream.max_deleted_id, "a deleted id lies above the last id"
+    for name, group in stream.groups.items():
+        assert name == group.name, f"group {name!r} is called {group.name!r}"
+        check_group(group)
+
+
+def check_log(log: EntryLog) -> None:
+    """Blocks in order, ids rising over all of them, no empty block, the length right."""
+    previous = 0
+    for index, block in enumerate(log.blocks):
+        assert block.live > 0, f"block {index} is empty"
+        assert block.is_open is False or index == len(log.blocks) - 1, "an open block is not the last"
+        ids = list(block.decode().ids)
+        _check_block(block, ids)
+        assert previous < ids[0], f"block {index} begins at or below the end of the one before"
+        previous = ids[-1]
+    assert log.length == sum(block.live for block in log.blocks), "the length is wrong"
+    ids, fragments = log.range()
+    assert ids == sorted(set(ids)), "ids do not rise"
+    assert all(fragments), "a live entry has no fields"
+
+
+def _check_block(block: Block, ids: list[int]) -> None:
+    assert len(ids) == block.count == len(block.decode().fragments), "positions are miscounted"
+    assert (ids[0], ids[-1]) == (block.first_id, block.last_id), "a block's ends are wrong"
+    assert ids == sorted(set(ids)), "ids in a block do not rise"
+    assert block.holes < 1 << block.count, "a hole lies outside the block"
+
+
+def check_group(group: Group) -> None:
+    """The pending entries list against the consumers' own indexes and the order of delivery."""
+    pending = group.pending
+    owners = _check_units(pending)
+    assert pending.count == len(owners), "the count of pending entries is wrong"
+    assert pending.nacked_count == sum(owner is None for owner in owners.values()), "nacked is wrong"
+    assert list(pending.ids()) == sorted(owners), "the index by id differs from the units"
+    for name, consumer in group.consumers.items():
+        assert name == consumer.name, f"consumer {name!r} is called {consumer.name!r}"
+        _check_consumer(consumer, [value for value in sorted(owners) if owners[value] is consumer])
+    _check_order(pending.order, [*pending.runs.values(), *pending.singles.values()])
+
+
+def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
+    """Each pending id once, with its owner."""
+    owners: dict[int, Consumer | None] = {}
+    previous = -1
+    for key, run in pending.runs.items():
+        _check_run(key, run)
+        assert previous < run.first_id, "runs overlap"
+        previous = run.last_id
+        owners.update(dict.fromkeys(run.live_ids(), run.consumer))
+    for value, single in pending.singles.items():
+        assert value == single.id, "a single is filed under another id"
+        assert value not in owners, "an entry is pending twice"
+        owners[value] = single.consumer
+    assert len(pending.single_ids) == len(pending.singles), "the index of singles is wrong"
+    return owners
+
+
+def _check_run(key: int, run: Run) -> None:
+    ids = list(run.live_ids())
+    assert ids, "a run is empty"
+    assert run.live == len(ids), "a run's live entries are miscounted"
+    assert (ids[0], ids[-1]) == (run.first_id, run.last_id), "a run's ends are not live"
+    assert key == run.key <= run.first_id, "a run is filed under a wrong key"
+    assert run.consumer is not None, "a run has no owner"
+
+
+def _check_consumer(consumer: Consumer, ids: list[int]) -> None:
+    assert consumer.pending_count == len(ids), f"consumer {consumer.name!r} is miscounted"
+    assert list(consumer.pending_ids()) == ids, f"consumer {consumer.name!r} has a wrong index"
+
+
+def _check_order(order: DeliveryOrder, units: list[Unit]) -> None:
+    """All units once, unowned first, then by time; linked both ways; the index of times right."""
+    listed = list(order)
+    assert sorted(map(id, listed)) == sorted(map(id, units)), "the order lacks or repeats a unit"
+    times = [-1 if unit.consumer is None else unit.delivered_at_ms for unit in listed]
+    assert times == sorted(times), "the order of delivery is broken"
+    previous: Unit | None = None
+    for unit in listed:
+        assert unit.prev is previous, "a backward link is wrong"
+        previous = unit
+    assert order.tail is previous, "the tail is wrong"
+    assert order.last_of_each_time() == dict(zip(times, listed, strict=True)), "the times' index is wrong"

@@ -1,0 +1,92 @@
+"""All streams by name, and the settings that are the server's. Data and lookups; no command lives here.
+
+`core.apply` is the only writer. Whoever holds a keyspace may look at all of it, and change none of it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sortedcontainers import SortedDict
+
+from core.block import NodeLimits
+from core.block_cache import BlockCache
+from core.group import Group
+from core.idempotency import IdempotencyMemory
+from core.limits import (
+    IDMP_DURATION_S_DEFAULT,
+    IDMP_MAXSIZE_DEFAULT,
+    NODE_BYTES_DEFAULT,
+    NODE_ENTRIES_DEFAULT,
+)
+from core.stream import Stream
+
+NODE_MAX_ENTRIES: Final = "stream-node-max-entries"
+NODE_MAX_BYTES: Final = "stream-node-max-bytes"
+IDMP_DURATION: Final = "stream-idmp-duration"
+IDMP_MAXSIZE: Final = "stream-idmp-maxsize"
+
+CONFIG_DEFAULTS: Final = {
+    NODE_MAX_ENTRIES: NODE_ENTRIES_DEFAULT,
+    NODE_MAX_BYTES: NODE_BYTES_DEFAULT,
+    IDMP_DURATION: IDMP_DURATION_S_DEFAULT,
+    IDMP_MAXSIZE: IDMP_MAXSIZE_DEFAULT,
+}
+
+
+class Keyspace:
+    """`streams`: by key, in byte order. `keys_by_serial`: the same keys in the order they came, for
+    SCAN. `config`: the settings of CONFIG GET."""
+
+    def __init__(self, cache: BlockCache | None = None) -> None:
+        self.cache = cache or BlockCache()
+        self.streams: SortedDict[bytes, Stream] = SortedDict()
+        self.keys_by_serial: SortedDict[int, bytes] = SortedDict()
+        self.config: dict[str, int] = dict(CONFIG_DEFAULTS)
+        self._last_serial = 0
+
+    @property
+    def node_limits(self) -> NodeLimits:
+        """The bounds of a block, as configured now."""
+        return NodeLimits(self.config[NODE_MAX_ENTRIES], self.config[NODE_MAX_BYTES])
+
+    def group(self, key: bytes, group: bytes) -> Group | None:
+        """The group of that name, None where it or the stream is missing."""
+        stream = self.streams.get(key)
+        return None if stream is None else stream.groups.get(group)
+
+    # --- for core.apply ------------------------------------------------------------------------
+
+    def create(self, key: bytes) -> Stream:
+        """A new, empty stream under `key`, which is free."""
+        memory = IdempotencyMemory(self.config[IDMP_DURATION], self.config[IDMP_MAXSIZE])
+        stream = Stream(self._next_serial(), self.cache, memory)
+        self._put(key, stream)
+        return stream
+
+    def delete(self, key: bytes) -> Stream:
+        """Take the stream out and give it back."""
+        stream: Stream = self.streams.pop(key)
+        del self.keys_by_serial[stream.serial]
+        return stream
+
+    def rename(self, key: bytes, new_key: bytes) -> None:
+        """Move a stream; one that stood under `new_key` is gone."""
+        stream = self.delete(key)
+        if new_key in self.streams:
+            self.delete(new_key).log.forget_cached()
+        stream.serial = self._next_serial()
+        self._put(new_key, stream)
+
+    def clear(self) -> None:
+        """Delete all streams; settings stay."""
+        for key in list(self.streams):
+            self.delete(key).log.forget_cached()
+
+    def _put(self, key: bytes, stream: Stream) -> None:
+        self.streams[key] = stream
+        self.keys_by_serial[stream.serial] = key
+
+    def _next_serial(self) -> int:
+        self._last_serial += 1
+        return self._last_serial

@@ -1,0 +1,84 @@
+"""Every limit of the server, once, with its reason. `GET /v1/limits` shows this table.
+
+Limits bound what one request may cost, not what a stream may hold.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+KIB: Final = 1024
+MIB: Final = 1024 * KIB
+
+NAME_BYTES_MAX: Final = 512
+"""Key, group, consumer and producer names: they stand in URLs, and proxies cut URLs at 8 KiB."""
+
+FIELDS_PER_ENTRY_MAX: Final = 65_536
+"""Field-value pairs in one entry; an entry is one unit of parsing, and parsing blocks the one writer."""
+
+ENTRY_BYTES_MAX: Final = 16 * MIB
+"""One entry's fields as JSON. A Redis client's own practical bound is of the same order (Kafka: 1 MiB)."""
+
+BODY_BYTES_MAX: Final = 64 * MIB
+"""A request body, after decompression: it is held in memory whole, since a batch is all or nothing."""
+
+BATCH_ENTRIES_MAX: Final = 100_000
+"""Entries in one batch or import: about 0.1 s of the writer's time."""
+
+IDS_PER_REQUEST_MAX: Final = 100_000
+"""Ids named in one ack, nack, claim or delete: about 0.1 s of the writer's time."""
+
+READ_STREAMS_MAX: Final = 1_000
+"""Streams named in one read."""
+
+PAGE_ENTRIES_MAX: Final = 100_000
+"""Entries in one page of a REST reply, and the default where no count is given; `next` reads on."""
+
+PAGE_BYTES_MAX: Final = 32 * MIB
+"""Bytes of entries in one page of a REST reply: a page ends early at this size, and `next` reads on."""
+
+LIST_PAGE_MAX: Final = 10_000
+"""Streams in one page of `GET /v1/streams`."""
+
+LIST_PAGE_DEFAULT: Final = 100
+"""Streams in a page of `GET /v1/streams` where no limit is given."""
+
+PIPELINE_COMMANDS_MAX: Final = 10_000
+"""Commands in one pipeline or transaction: a transaction holds the writer until it ends."""
+
+COMMAND_ARGUMENTS_MAX: Final = 262_144
+"""Words in one command of the command endpoint: as many as the largest entry or id list needs."""
+
+SPLIT_PARTS_MAX: Final = 10_000
+"""Parts that `entries:split` plans at once."""
+
+WAIT_MS_MAX: Final = 60_000
+"""The longest wait of one request: below the idle time at which common proxies cut (60 s)."""
+
+ELEMENT_BYTES_MAX: Final = 1 << 30
+"""Redis's own bound on the names and values of one entry together (rule 8)."""
+
+NODE_ENTRIES_DEFAULT: Final = 100
+"""`stream-node-max-entries`: the unit of approximate trimming, as in Redis."""
+
+NODE_BYTES_DEFAULT: Final = 4096
+"""`stream-node-max-bytes`, as in Redis."""
+
+IDMP_DURATION_S_DEFAULT: Final = 100
+IDMP_DURATION_S_MAX: Final = 86_400
+"""`stream-idmp-duration`: how long an idempotency key is remembered, in seconds."""
+
+IDMP_MAXSIZE_DEFAULT: Final = 100
+IDMP_MAXSIZE_MAX: Final = 10_000
+"""`stream-idmp-maxsize`: how many idempotency keys are remembered for each producer."""
+
+TRIM_LIMIT_FACTOR: Final = 100
+TRIM_LIMIT_FALLBACK: Final = 10_000
+TRIM_LIMIT_MAX: Final = 1_000_000
+"""The default LIMIT of an approximate trim: factor x node entries, clamped (rule 12)."""
+
+XAUTOCLAIM_SCAN_FACTOR: Final = 10
+"""XAUTOCLAIM examines at most COUNT times this many pending entries a call (rule 52)."""
+
+AUTOCLAIM_COUNT_MAX: Final = 1 << 32
+"""XAUTOCLAIM refuses a COUNT for which Redis could not allocate its list of deleted ids (rule 52)."""

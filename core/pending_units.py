@@ -1,0 +1,169 @@
+"""What a pending entries list is made of: single entries, and runs of entries delivered together.
+
+A run is a window on a packed, immutable sequence of ids that share owner, time and delivery count::
+
+    ids      [i0 i1 i2 i3 i4 i5 i6 i7]      shared by all windows cut from one delivery
+    window        [lo ......... hi)
+    gone      .  .  .  X  .  .  .  .        acknowledged or claimed out of it, one byte each
+
+Taking an entry out of a run sets one byte. Nothing else about a run ever changes but its ends, which
+move in over entries that are gone; what needs another owner, time or count becomes another unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from core.id_sequence import IdSequence, count_below, position_of
+from core.stream_id import StreamId
+
+if TYPE_CHECKING:
+    from core.consumer import Consumer
+
+
+class Single:
+    """One pending entry.
+
+    `consumer`: its owner, None after XNACK. `delivered_at_ms`: Unix time of the last delivery, 0 for
+    an unowned one. `deliveries`: how often it was delivered so far. `prev`, `next`: its neighbours in
+    the order of delivery, owned by `DeliveryOrder`.
+    """
+
+    __slots__ = ("consumer", "delivered_at_ms", "deliveries", "id", "next", "prev")
+
+    def __init__(
+        self, value: StreamId, consumer: Consumer | None, delivered_at_ms: int, deliveries: int
+    ) -> None:
+        self.id = value
+        self.consumer = consumer
+        self.delivered_at_ms = delivered_at_ms
+        self.deliveries = deliveries
+        self.prev: Unit | None = None
+        self.next: Unit | None = None
+
+    def live_ids(self) -> Iterator[StreamId]:
+        """Its one id."""
+        yield self.id
+
+
+class Run:
+    """Some entries of one delivery; attributes as in `Single`.
+
+    `low`, `high`: the window's ends. `live`: how many entries in it are not gone. `key`: the id at the
+    lower end when the window was made, under which the indexes know it: they need not follow `low`.
+    """
+
+    __slots__ = (
+        "_gone",
+        "consumer",
+        "delivered_at_ms",
+        "deliveries",
+        "high",
+        "ids",
+        "key",
+        "live",
+        "low",
+        "next",
+        "prev",
+    )
+
+    def __init__(
+        self, ids: IdSequence, consumer: Consumer, delivered_at_ms: int, deliveries: int
+    ) -> None:
+        self.ids = ids
+        self.key = ids[0]
+        self.low = 0
+        self.high = len(ids)
+        self.live = len(ids)
+        self.consumer: Consumer | None = consumer
+        self.delivered_at_ms = delivered_at_ms
+        self.deliveries = deliveries
+        self._gone: bytearray | None = None
+        self.prev: Unit | None = None
+        self.next: Unit | None = None
+
+    @property
+    def first_id(self) -> StreamId:
+        """The id at the lower end of the window, which is live."""
+        return self.ids[self.low]
+
+    @property
+    def last_id(self) -> StreamId:
+        """The id at the upper end of the window, which is live."""
+        return self.ids[self.high - 1]
+
+    def position_of(self, value: StreamId) -> int:
+        """Where the live entry `value` stands, or -1. O(log n), O(1) for consecutive ids."""
+        position = position_of(self.ids, value)
+        if self.low <= position < self.high and not (self._gone and self._gone[position]):
+            return position
+        return -1
+
+    def is_live(self, position: int) -> bool:
+        """Whether `position` lies in the window and is not gone."""
+        return self.low <= position < self.high and not (self._gone and self._gone[position])
+
+    def remove(self, position: int) -> None:
+        """Take the live entry at `position` out. O(1) amortised."""
+        if self._gone is None:
+            self._gone = bytearray(len(self.ids))
+        self._gone[position] = 1
+        self.live -= 1
+        if self.live:
+            self._close_in()
+
+    def _close_in(self) -> None:
+        """Move the ends in over entries that are gone; at least one is live."""
+        if self._gone is not None:
+            self.low = self._gone.find(0, self.low)
+            self.high = self._gone.rfind(0, self.low, self.high) + 1
+
+    def is_whole(self, position: int, count: int) -> bool:
+        """Whether `count` positions from `position` on are in the window, and all live."""
+        if position < self.low or position + count > self.high:
+            return False
+        return self._gone is None or self._gone.find(1, position, position + count) < 0
+
+    def split(self, position: int) -> Run:
+        """Cut the window before `position`: self keeps the lower part. Both parts have live entries.
+
+        O(shorter part), and O(ids) once for each delivery.
+        """
+        if self._gone is None:
+            # Both parts must see later removals as their own, so they share one array from now on.
+            self._gone = bytearray(len(self.ids))
+        upper = Run(self.ids, self._owner, self.delivered_at_ms, self.deliveries)
+        upper.key = self.ids[position]
+        upper._gone = self._gone
+        upper.low, upper.high = position, self.high
+        upper.live = self._live_from(position)
+        self.high = position
+        self.live -= upper.live
+        self._close_in()
+        upper._close_in()
+        return upper
+
+    def _live_from(self, position: int) -> int:
+        assert self._gone is not None
+        if self.live == self.high - self.low:
+            return self.high - position
+        if position - self.low < self.high - position:
+            return self.live - self._gone.count(0, self.low, position)
+        return self._gone.count(0, position, self.high)
+
+    @property
+    def _owner(self) -> Consumer:
+        assert self.consumer is not None, "a run always has an owner"
+        return self.consumer
+
+    def live_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
+        """The live ids at or after `start`, rising."""
+        low = max(self.low, count_below(self.ids, start))
+        gone = self._gone
+        for position in range(low, self.high):
+            if not (gone and gone[position]):
+                yield self.ids[position]
+
+
+Unit: TypeAlias = Single | Run

@@ -1,0 +1,92 @@
+"""How much more one read may return: MAXCOUNT over all its streams, MAXSIZE over its whole reply.
+
+MAXSIZE is soft (rule 26): the size of the reply so far, as RESP2 would write it, is looked at before
+each entry but the very first, so the last entry may overshoot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.commands import ReadLimits
+from core.entry import flat_of
+from core.stream_id import StreamId, format_id
+
+FRAGMENT_GROWTH_MAX = 6
+"""A byte of a value takes at most this many in a fragment (``\\u0000``): bounds how far to read."""
+
+
+class ReplyBudget:
+    """One read's budget. `count` of the limits is not its business: that is for each stream."""
+
+    __slots__ = ("_limits", "_remaining", "_used_bytes", "served")
+
+    def __init__(self, limits: ReadLimits) -> None:
+        self._limits = limits
+        self._remaining = limits.max_count
+        self._used_bytes = 0
+        self.served = 0
+
+    def begin_stream(self, key: bytes) -> None:
+        """Count the array and the key that RESP writes before a stream's entries."""
+        if self._limits.max_bytes is not None:
+            self._used_bytes += _array_size(2) + _bulk_size(len(key))
+
+    @property
+    def remaining(self) -> int | None:
+        """How many entries may still be given, None for any number."""
+        if self._is_full():
+            return 0
+        return self._remaining
+
+    def _is_full(self) -> bool:
+        limit = self._limits.max_bytes
+        return limit is not None and self.served > 0 and self._used_bytes >= limit
+
+    @property
+    def fragment_bytes_max(self) -> int | None:
+        """So many bytes of fragments surely reach the byte budget; None where there is none."""
+        limit = self._limits.max_bytes
+        if limit is None:
+            return None
+        return max(limit - self._used_bytes, 1) * FRAGMENT_GROWTH_MAX
+
+    def spend(
+        self, ids: Sequence[StreamId], fragments: Sequence[bytes | None], *, claim: bool = False
+    ) -> int:
+        """How many of these entries, from the first on, go into the reply; they are accounted for."""
+        count = len(ids) if self._remaining is None else min(len(ids), self._remaining)
+        if self._limits.max_bytes is not None:
+            count = self._spend_bytes(ids[:count], fragments, claim=claim)
+        self.served += count
+        if self._remaining is not None:
+            self._remaining -= count
+        return count
+
+    def _spend_bytes(
+        self, ids: Sequence[StreamId], fragments: Sequence[bytes | None], *, claim: bool
+    ) -> int:
+        assert self._limits.max_bytes is not None
+        for taken, value in enumerate(ids):
+            if self.served + taken and self._used_bytes >= self._limits.max_bytes:
+                return taken
+            self._used_bytes += _entry_size(value, fragments[taken], claim=claim)
+        return len(ids)
+
+
+def _entry_size(value: StreamId, fragment: bytes | None, *, claim: bool) -> int:
+    size = _array_size(4 if claim else 2) + _bulk_size(len(format_id(value)))
+    if claim:
+        size += 2 * len(":0\r\n")
+    if fragment is None:
+        return size + len("*-1\r\n")
+    flat = flat_of(fragment)
+    return size + _array_size(len(flat)) + sum(_bulk_size(len(item)) for item in flat)
+
+
+def _array_size(length: int) -> int:
+    return len(f"*{length}\r\n")
+
+
+def _bulk_size(length: int) -> int:
+    return len(f"${length}\r\n\r\n") + length

@@ -1,0 +1,42 @@
+"""A stream: its log of entries, its counters, its groups, and its memory of idempotency keys.
+
+The counters outlive the entries: ids never go back, and lag is counted against all entries ever added.
+"""
+
+from __future__ import annotations
+
+from sortedcontainers import SortedDict
+
+from core.block_cache import BlockCache
+from core.entry_log import EntryLog
+from core.group import Group
+from core.idempotency import IdempotencyMemory
+from core.stream_id import ZERO_ID, StreamId
+
+
+class Stream:
+    """`last_id`: the greatest id ever generated (or set), deleted or not. `max_deleted_id`: the greatest
+    id ever deleted by XDEL and its kin; trimming does not move it (rule 17). `entries_added`: how many
+    entries were ever added. `serial`: in which order the keyspace's streams came, for SCAN.
+    """
+
+    __slots__ = ("entries_added", "groups", "idempotency", "last_id", "log", "max_deleted_id", "serial")
+
+    def __init__(self, serial: int, cache: BlockCache, idempotency: IdempotencyMemory) -> None:
+        self.serial = serial
+        self.log = EntryLog(cache)
+        self.last_id: StreamId = ZERO_ID
+        self.max_deleted_id: StreamId = ZERO_ID
+        self.entries_added = 0
+        self.groups: SortedDict[bytes, Group] = SortedDict()
+        self.idempotency = idempotency
+
+    @property
+    def length(self) -> int:
+        """How many entries are live. O(1)."""
+        return self.log.length
+
+    @property
+    def first_id(self) -> StreamId:
+        """The first live id, 0-0 where the stream is empty. O(1)."""
+        return self.log.first_id

@@ -1,0 +1,104 @@
+"""Entry ids: how they are written, read, compared and stepped.
+
+An id is written ``ms-seq``, two unsigned 64-bit decimals. Inside the server it is one Python int,
+``ms << 64 | seq``: ints compare, hash and sort in C, and a run of consecutive ids is a ``range``.
+This module never looks at a clock and knows no stream: which id comes next is the stream's business.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, TypeAlias
+
+from core.errors import ErrorCode, StreamError
+
+StreamId: TypeAlias = int
+"""``ms << 64 | seq``; 0 is ``0-0``, which no entry ever has."""
+
+SEQ_BITS: Final = 64
+U64_MAX: Final = (1 << 64) - 1
+ZERO_ID: Final[StreamId] = 0
+MAX_ID: Final[StreamId] = (1 << 128) - 1
+
+ID_TEXT_BYTES_MAX: Final = 127
+"""Longer id arguments are invalid whatever they hold (SEMANTICS rule 1)."""
+
+_ID: Final = re.compile(rb"([0-9]+)(?:-([0-9]+))?", re.ASCII)
+
+
+def make_id(ms: int, seq: int) -> StreamId:
+    """The id of `ms` and `seq`, both unsigned 64-bit. O(1)."""
+    return ms << SEQ_BITS | seq
+
+
+def id_ms(value: StreamId) -> int:
+    """The time part, in Unix milliseconds where the server chose the id."""
+    return value >> SEQ_BITS
+
+
+def id_seq(value: StreamId) -> int:
+    """The sequence part."""
+    return value & U64_MAX
+
+
+def format_id(value: StreamId) -> str:
+    """The id as clients write it: ``1692632086370-0``."""
+    return f"{value >> SEQ_BITS}-{value & U64_MAX}"
+
+
+def invalid_id(raw: bytes | str) -> StreamError:
+    """The error for an argument that is no id, naming it in the details."""
+    given = raw if isinstance(raw, str) else raw.decode("utf-8", "backslashreplace")
+    return StreamError(
+        ErrorCode.INVALID_ID,
+        "ERR Invalid stream ID specified as stream command argument",
+        given=given[:ID_TEXT_BYTES_MAX],
+    )
+
+
+def parse_id(raw: bytes, missing_seq: int = 0) -> StreamId:
+    """The id written in `raw`; `missing_seq` stands in where only the time part is given (rule 3).
+
+    `-` and `+` are no ids here (rule 2); `parse_range_bound` knows them.
+    Raises `StreamError` INVALID_ID.
+    """
+    match = _ID.fullmatch(raw) if len(raw) <= ID_TEXT_BYTES_MAX else None
+    if match is None:
+        raise invalid_id(raw)
+    ms = int(match[1])
+    seq = missing_seq if match[2] is None else int(match[2])
+    if ms > U64_MAX or seq > U64_MAX:
+        raise invalid_id(raw)
+    return ms << SEQ_BITS | seq
+
+
+def parse_position(raw: bytes, missing_seq: int = 0) -> StreamId:
+    """Like `parse_id`, and `-` and `+` are the least and the greatest id (rule 2)."""
+    if raw == b"-":
+        return ZERO_ID
+    if raw == b"+":
+        return MAX_ID
+    return parse_id(raw, missing_seq)
+
+
+def parse_range_start(raw: bytes) -> StreamId:
+    """The inclusive lower end written in `raw`: an id, `-`, `+`, or `(id` for exclusive (rule 4).
+
+    Raises `StreamError` INVALID_ID, or INVALID_ARGUMENT where `(` steps over the greatest id.
+    """
+    if not raw.startswith(b"("):
+        return parse_position(raw, 0)
+    value = parse_id(raw[1:], 0)
+    if value == MAX_ID:
+        raise StreamError(ErrorCode.INVALID_ARGUMENT, "ERR invalid start ID for the interval")
+    return value + 1
+
+
+def parse_range_end(raw: bytes) -> StreamId:
+    """The inclusive upper end written in `raw`; a missing sequence is the greatest (rules 3 and 4)."""
+    if not raw.startswith(b"("):
+        return parse_position(raw, U64_MAX)
+    value = parse_id(raw[1:], U64_MAX)
+    if value == ZERO_ID:
+        raise StreamError(ErrorCode.INVALID_ARGUMENT, "ERR invalid end ID for the interval")
+    return value - 1
