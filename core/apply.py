@@ -81,7 +81,7 @@ def _flushed(keyspace: Keyspace, _: KeyspaceFlushed) -> None:
 
 
 def _config_changed(keyspace: Keyspace, effect: ConfigChanged) -> None:
-    keyspace.config[effect.name] = effect.value
+    keyspace.configure(effect.name, effect.value)
 
 
 def _position_set(keyspace: Keyspace, effect: StreamPositionSet) -> None:

@@ -13,7 +13,9 @@ sealed block is holes, it is packed again without their fragments. A block never
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 import zstandard
@@ -38,11 +40,21 @@ _ELEMENT_OVERHEAD_BYTES: Final = 2
 """What a Redis macro node spends around one name or value."""
 
 
-class Decoded(NamedTuple):
+class Decoded:
     """A block's entries by position. Holes are still among them; their fragments may be empty."""
 
-    ids: Sequence[StreamId]
-    fragments: Sequence[bytes]
+    __slots__ = ("_positions", "fragments", "ids")
+
+    def __init__(self, ids: Sequence[StreamId], fragments: Sequence[bytes]) -> None:
+        self.ids = ids
+        self.fragments = fragments
+        self._positions: dict[StreamId, int] | None = None
+
+    def position_of(self, value: StreamId) -> int:
+        """Where `value` stands, or -1. O(1) after the first call, which indexes the block."""
+        if self._positions is None:
+            self._positions = {each: position for position, each in enumerate(self.ids)}
+        return self._positions.get(value, -1)
 
 
 class NodeLimits(NamedTuple):
@@ -90,27 +102,33 @@ class Block:
 
     # --- appending -----------------------------------------------------------------------------
 
-    def room(self, fragments: Sequence[bytes], start: int, limits: NodeLimits) -> int:
-        """How many of ``fragments[start:]`` still belong into this open block.
+    def takes(self, fragment: bytes, limits: NodeLimits) -> bool:
+        """Whether one more entry belongs into this open block. O(1)."""
+        if limits.entries and self.count >= limits.entries:
+            return False
+        if not limits.size_bytes or not self.count:
+            return True
+        return self.size_bytes + self._added_bytes(fragment) < limits.size_bytes
 
-        Sizes are those that Redis's macro node would have, estimated: names are stored once a node
-        as long as they do not change, so what counts of an entry is what it adds to the first one.
-        """
-        most = len(fragments) - start
+    def room(self, fragments: Sequence[bytes], limits: NodeLimits) -> int:
+        """How many of `fragments`, from the first on, still belong into this open block. O(n) in C."""
+        most = len(fragments)
         if limits.entries:
             most = min(most, limits.entries - self.count)
-        if most <= 0 or not limits.size_bytes:
+        if not limits.size_bytes or most <= 0:
             return max(most, 0)
-        size = self.size_bytes
-        for taken in range(most):
-            added = self._added_bytes(fragments[start + taken])
-            if self.count + taken and size + added >= limits.size_bytes:
-                return taken
-            size += added
-        return most
+        sizes = list(accumulate(map(self._added_bytes, fragments[:most]), initial=self.size_bytes))
+        fitting = bisect_left(sizes, limits.size_bytes) - 1
+        return max(fitting, 0 if self.count else 1)
 
     def _added_bytes(self, fragment: bytes) -> int:
-        return max(len(fragment) - self.skeleton_bytes, 0) + ENTRY_OVERHEAD_BYTES
+        """What the entry adds to a macro node as Redis would have it, estimated.
+
+        Names are stored once a node as long as they do not change, so what counts is what the
+        fragment has beyond the first one's names and punctuation.
+        """
+        added = len(fragment) - self.skeleton_bytes
+        return added + ENTRY_OVERHEAD_BYTES if added > 0 else ENTRY_OVERHEAD_BYTES
 
     def append(self, value: StreamId, fragment: bytes) -> None:
         """O(1)."""
@@ -170,9 +188,9 @@ class Block:
         half = self.count // 2
         if dead == self.count or not dead - newly_removed < half <= dead:
             return False
-        ids, fragments = self.decode()
-        kept = [b"" if self.holes >> i & 1 else fragment for i, fragment in enumerate(fragments)]
-        self._payload = _pack(pack_ids(ids), kept)
+        decoded = self.decode()
+        kept = [b"" if self.holes >> i & 1 else fragment for i, fragment in enumerate(decoded.fragments)]
+        self._payload = _pack(pack_ids(decoded.ids), kept)
         return True
 
     def first_live_position(self) -> int:
@@ -205,7 +223,8 @@ def _pack(ids: IdSequence, fragments: Sequence[bytes]) -> bytes:
         head = _HEADER.pack(len(ids), _RUN)
     else:
         head = _HEADER.pack(len(ids), _PACKED) + ids.to_bytes()
-    return _compress(head + b"\n".join(fragments))
+    # The compressor's buffer is as large as the worst case; an exact copy keeps the heap from holes.
+    return bytes(memoryview(_compress(head + b"\n".join(fragments))))
 
 
 def _unpack(payload: bytes, first_id: StreamId) -> Decoded:

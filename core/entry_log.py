@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from core.block import Block, Decoded, NodeLimits
 from core.block_cache import BlockCache
-from core.id_sequence import count_below, position_of
+from core.id_sequence import count_below
 from core.stream_id import MAX_ID, ZERO_ID, StreamId
 
 
@@ -53,29 +53,32 @@ class EntryLog:
 
     def append(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
         """Append entries whose ids rise above all before. O(m), and one compression a full block."""
+        if len(ids) == 1:
+            self._block_for(ids[0], fragments[0], limits).append(ids[0], fragments[0])
+        else:
+            self._extend(ids, fragments, limits)
         self.length += len(ids)
+
+    def _extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
         start = 0
         while start < len(ids):
-            block = self._block_with_room(ids[start], fragments, start, limits)
-            taken = block.room(fragments, start, limits)
-            if taken == 1:
-                block.append(ids[start], fragments[start])
-            else:
-                block.extend(ids[start : start + taken], fragments[start : start + taken])
+            block = self._block_for(ids[start], fragments[start], limits)
+            chunk = fragments[start : start + limits.entries] if limits.entries else fragments[start:]
+            taken = block.room(chunk, limits)
+            block.extend(ids[start : start + taken], chunk[:taken])
             start += taken
 
-    def _block_with_room(
-        self, first_id: StreamId, fragments: Sequence[bytes], start: int, limits: NodeLimits
-    ) -> Block:
+    def _block_for(self, value: StreamId, fragment: bytes, limits: NodeLimits) -> Block:
+        """The open block where it has room, else a new one; the block before it is sealed."""
         if self._blocks:
             block = self._blocks[-1]
             if block.is_open:
-                if block.room(fragments[start : start + 1], 0, limits):
+                if block.takes(fragment, limits):
                     return block
                 block.seal()
-        block = Block(first_id, fragments[start])
+        block = Block(value, fragment)
         self._blocks.append(block)
-        self._firsts.append(first_id)
+        self._firsts.append(value)
         return block
 
     # --- reading -------------------------------------------------------------------------------
@@ -89,20 +92,20 @@ class EntryLog:
         return self._cache.get(block).fragments[position]
 
     def get_many(self, ids: Sequence[StreamId]) -> list[bytes | None]:
-        """The fragments of `ids` in their order, None where there is no such entry. O(m log n)."""
+        """The fragments of `ids` in their order, None where there is no such entry. O(m log b)."""
+        decoded: dict[int, Decoded] = {}
         found: list[bytes | None] = []
-        block: Block | None = None
-        decoded = Decoded((), ())
         for value in ids:
-            if block is None or not block.first_id <= value <= block.last_id:
-                block = self._block_of(value)
-                if block is None:
-                    found.append(None)
-                    continue
-                decoded = self._cache.get(block)
-            position = position_of(decoded.ids, value)
-            live = position >= 0 and not block.holes >> position & 1
-            found.append(decoded.fragments[position] if live else None)
+            index = bisect_right(self._firsts, value) - 1
+            if index < 0:
+                found.append(None)
+                continue
+            entries = decoded.get(index)
+            if entries is None:
+                entries = decoded[index] = self._cache.get(self._blocks[index])
+            position = entries.position_of(value)
+            live = position >= 0 and not self._blocks[index].holes >> position & 1
+            found.append(entries.fragments[position] if live else None)
         return found
 
     def __contains__(self, value: StreamId) -> bool:
@@ -116,7 +119,7 @@ class EntryLog:
         block = self._block_of(value)
         if block is None or value > block.last_id:
             return None
-        position = position_of(self._cache.get(block).ids, value)
+        position = self._cache.get(block).position_of(value)
         return None if position < 0 or block.holes >> position & 1 else (block, position)
 
     def range(
@@ -154,7 +157,8 @@ class EntryLog:
         last = bisect_right(self._firsts, end)
         step = -1 if reverse else 1
         for block in self._blocks[first:last][::step] if reverse else self._forward(first, last):
-            ids, fragments = self._cache.get(block)
+            decoded = self._cache.scan(block)
+            ids, fragments = decoded.ids, decoded.fragments
             low = count_below(ids, start) if block.first_id < start else 0
             high = count_below(ids, end + 1) if block.last_id > end else block.count
             if block.holes:

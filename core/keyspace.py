@@ -36,18 +36,17 @@ CONFIG_DEFAULTS: Final = {
 
 class Keyspace:
     """`streams`: by key, in byte order. `keys_by_serial`: the same keys in the order they came, for
-    SCAN. `config`: the settings of CONFIG GET."""
+    SCAN. `config`: the settings of CONFIG GET; `node_limits`: those that bound a block."""
 
     def __init__(self, cache: BlockCache | None = None) -> None:
         self.cache = cache or BlockCache()
         self.streams: SortedDict[bytes, Stream] = SortedDict()
         self.keys_by_serial: SortedDict[int, bytes] = SortedDict()
         self.config: dict[str, int] = dict(CONFIG_DEFAULTS)
+        self.node_limits = self._node_limits()
         self._last_serial = 0
 
-    @property
-    def node_limits(self) -> NodeLimits:
-        """The bounds of a block, as configured now."""
+    def _node_limits(self) -> NodeLimits:
         return NodeLimits(self.config[NODE_MAX_ENTRIES], self.config[NODE_MAX_BYTES])
 
     def group(self, key: bytes, group: bytes) -> Group | None:
@@ -56,6 +55,11 @@ class Keyspace:
         return None if stream is None else stream.groups.get(group)
 
     # --- for core.apply ------------------------------------------------------------------------
+
+    def configure(self, name: str, value: int) -> None:
+        """Set a setting that `config` knows."""
+        self.config[name] = value
+        self.node_limits = self._node_limits()
 
     def create(self, key: bytes) -> Stream:
         """A new, empty stream under `key`, which is free."""

@@ -33,9 +33,13 @@ RUN_LENGTH_MIN = 4
 
 
 class PendingEntriesList:
-    """n: pending entries, m: entries touched."""
+    """n: pending entries, m: entries touched.
 
-    __slots__ = ("_highest_id", "_next_hint", "count", "nacked_count", "order", "runs", "single_ids", "singles")
+    `count`: all of them; `nacked_count`: those without an owner. `runs`: by the id at which they were
+    begun. `singles`: by id. `order`: all units by time of delivery.
+    """
+
+    __slots__ = ("_highest_id", "_last_found", "count", "nacked_count", "order", "runs", "single_ids", "singles")
 
     def __init__(self) -> None:
         self.count = 0
@@ -44,8 +48,9 @@ class PendingEntriesList:
         self.singles: dict[StreamId, Single] = {}
         self.single_ids = LazySortedIds()
         self.order = DeliveryOrder()
+        # No id above this one was ever pending: what is delivered above it needs no looking up.
         self._highest_id: StreamId = 0
-        self._next_hint: tuple[Run, int] | None = None
+        self._last_found: tuple[Run, int] | None = None
 
     # --- looking -------------------------------------------------------------------------------
 
@@ -58,12 +63,14 @@ class PendingEntriesList:
         return None if found is None else found[0]
 
     def _in_run(self, value: StreamId) -> tuple[Run, int] | None:
-        """The run and position of `value`. Ids asked for in order are found without searching."""
-        if self._next_hint is not None:
-            run, position = self._next_hint
-            if run.is_live(position) and run.ids[position] == value:
-                self._next_hint = (run, position + 1)
-                return run, position
+        """The run and position of `value`. The last one found and the one after it cost no search:
+        ids come in order, and a command looks at an id before it takes it out."""
+        if self._last_found is not None:
+            run, position = self._last_found
+            for near in (position + 1, position):
+                if run.is_live(near) and run.ids[near] == value:
+                    self._last_found = (run, near)
+                    return run, near
         index = self.runs.bisect_right(value) - 1
         if index < 0:
             return None
@@ -71,8 +78,8 @@ class PendingEntriesList:
         position = run.position_of(value)
         if position < 0:
             return None
-        self._next_hint = (run, position + 1)
-        return run, position
+        self._last_found = (run, position)
+        return self._last_found
 
     def __contains__(self, value: StreamId) -> bool:
         return self.get(value) is not None
@@ -103,7 +110,6 @@ class PendingEntriesList:
                 self._add_single(Single(value, consumer, at_ms, 1))
         else:
             self._add_run(Run(pack_ids(ids), consumer, at_ms, 1))
-        self._highest_id = max(self._highest_id, ids[-1])
 
     def _clear_for(self, ids: Sequence[StreamId]) -> bool:
         """Remove `ids` where they are pending; True: a run still lies across their stretch."""
@@ -145,9 +151,8 @@ class PendingEntriesList:
                 self._retime(piece, consumer, at_ms, deliveries[start])
                 start += length
             else:
-                self._replace(Single(ids[start], consumer, at_ms, deliveries[start]))
+                self._put_single(ids[start], consumer, at_ms, deliveries[start])
                 start += 1
-        self._highest_id = max(self._highest_id, max(ids, default=0))
 
     def _stretch(
         self, ids: Sequence[StreamId], deliveries: Sequence[int], start: int
@@ -179,7 +184,7 @@ class PendingEntriesList:
         assert run.consumer is not None
         run.consumer.runs[upper.key] = upper
         self.order.insert_after(run, upper)
-        self._next_hint = None
+        self._last_found = None
         return upper
 
     def _retime(self, run: Run, consumer: Consumer, at_ms: int, deliveries: int) -> None:
@@ -189,15 +194,39 @@ class PendingEntriesList:
         consumer.pending_count += run.live
         self.order.add(run)
 
-    def _replace(self, single: Single) -> None:
-        if single.id in self:
-            self.remove((single.id,))
-        self._add_single(single)
+    def _put_single(
+        self, value: StreamId, consumer: Consumer | None, at_ms: int, deliveries: int
+    ) -> None:
+        """Make `value` a single with this owner, time and count, whatever it was before."""
+        single = self.singles.get(value)
+        if single is None:
+            if self._in_run(value) is not None:
+                self._remove_from_run(value)
+            self._add_single(Single(value, consumer, at_ms, deliveries))
+            return
+        self.order.discard(single)
+        if single.consumer is not consumer:
+            self._count_for(single, -1)
+            single.consumer = consumer
+            self._count_for(single, 1)
+        single.delivered_at_ms, single.deliveries = at_ms, deliveries
+        self.order.add(single)
+
+    def _count_for(self, single: Single, change: int) -> None:
+        """Enter the single with its owner, or with the unowned, or take it out there."""
+        if single.consumer is None:
+            self.nacked_count += change
+            return
+        single.consumer.pending_count += change
+        if change > 0:
+            single.consumer.singles.add(single.id)
+        else:
+            single.consumer.singles.discard(single.id)
 
     def nack(self, ids: Sequence[StreamId], deliveries: Sequence[int]) -> None:
         """Take the owner from `ids`, in this order, pending before or not. O(1) an entry."""
         for value, count in zip(ids, deliveries, strict=True):
-            self._replace(Single(value, None, 0, count))
+            self._put_single(value, None, 0, count)
 
     def drop_consumer(self, consumer: Consumer) -> None:
         """Remove all that is pending for `consumer`. O(its units)."""
@@ -223,6 +252,7 @@ class PendingEntriesList:
 
     def _add_run(self, run: Run) -> None:
         assert run.consumer is not None
+        self._highest_id = max(self._highest_id, run.last_id)
         self.count += run.live
         self.runs[run.key] = run
         run.consumer.runs[run.key] = run
@@ -239,17 +269,14 @@ class PendingEntriesList:
         self._release_run(run)
         del self.runs[run.key]
         self.count -= run.live
-        self._next_hint = None
+        self._last_found = None
 
     def _add_single(self, single: Single) -> None:
         self.count += 1
+        self._highest_id = max(self._highest_id, single.id)
         self.singles[single.id] = single
         self.single_ids.add(single.id)
-        if single.consumer is None:
-            self.nacked_count += 1
-        else:
-            single.consumer.pending_count += 1
-            single.consumer.singles.add(single.id)
+        self._count_for(single, 1)
         self.order.add(single)
 
     def _drop_single(self, single: Single) -> None:
@@ -257,8 +284,4 @@ class PendingEntriesList:
         self.count -= 1
         del self.singles[single.id]
         self.single_ids.discard(single.id)
-        if single.consumer is None:
-            self.nacked_count -= 1
-        else:
-            single.consumer.pending_count -= 1
-            single.consumer.singles.discard(single.id)
+        self._count_for(single, -1)

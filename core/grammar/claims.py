@@ -11,17 +11,15 @@ from typing import Final
 
 from core.commands import AutoClaim, Claim, ClaimOptions, PendingRange, PendingSummary
 from core.errors import StreamError, syntax_error
-from core.grammar.refusals import invalid_argument, limit_exceeded, quoted
+from core.grammar.refusals import invalid_argument, quoted
 from core.grammar.request import Request, Resp
 from core.grammar.shapes import entry_list, id_bulk, id_list, optional_id_bulk
-from core.grammar.words import I64_MAX, Words, late
-from core.limits import IDS_PER_REQUEST_MAX
+from core.grammar.words import I64_MAX, Words, check_id_count, late
 from core.replies import ClaimReply, PendingEntry, PendingSummaryReply
 from core.stream_id import StreamId, parse_id, parse_range_end, parse_range_start
 
-_ID_BYTES: Final = 16
-_ALLOCATION_BYTES_MAX: Final = 1 << 47
-"""An address space: Redis cannot allocate COUNT ids beyond it, whatever the machine."""
+_AUTOCLAIM_COUNT_MAX: Final = I64_MAX // 16
+"""Redis keeps 16 bytes an id, and their total has to fit in its signed 64-bit integer."""
 
 # --- XCLAIM ----------------------------------------------------------------------------------------
 
@@ -29,8 +27,6 @@ _ALLOCATION_BYTES_MAX: Final = 1 << 47
 def parse_xclaim(words: Words) -> Request:
     """``XCLAIM key group consumer min-idle id [id ...] [options]``."""
     key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
-    if words.left > IDS_PER_REQUEST_MAX:
-        raise limit_exceeded(f"a command may name {IDS_PER_REQUEST_MAX} ids at most")
     command = Claim(key, group, consumer, late(lambda: _take_claim(words)))
     return Request(words.name, command, "consume", (key,), _claimed)
 
@@ -38,6 +34,7 @@ def parse_xclaim(words: Words) -> Request:
 def _take_claim(words: Words) -> ClaimOptions:
     min_idle_ms = max(words.take_integer("Invalid min-idle-time argument for XCLAIM"), 0)
     ids = _take_leading_ids(words)
+    check_id_count(len(ids))
     options = _ClaimOptions()
     while words.left:
         options.take(words)
@@ -124,13 +121,11 @@ def parse_xautoclaim(words: Words) -> Request:
     just_id = False
     while words.left:
         if words.take_option(b"count", 1):
-            count = words.take_bounded(1, I64_MAX // _ID_BYTES, "COUNT must be > 0")
+            count = words.take_bounded(1, _AUTOCLAIM_COUNT_MAX, "COUNT must be > 0")
         elif words.take_option(b"justid"):
             just_id = True
         else:
             raise syntax_error()
-    if count > _ALLOCATION_BYTES_MAX // _ID_BYTES:
-        raise invalid_argument("Insufficient memory, failed allocating transient memory, COUNT too high.")
     command = AutoClaim(key, group, consumer, min_idle_ms, start, count, just_id)
     return Request(words.name, command, "consume", (key,), _autoclaimed)
 

@@ -22,7 +22,7 @@ from core.commands import (
 )
 from core.errors import syntax_error
 from core.grammar.refusals import invalid_argument, quoted
-from core.grammar.request import Request
+from core.grammar.request import Request, as_count
 from core.grammar.shapes import integer_list
 from core.grammar.trimming import take_references
 from core.grammar.words import I64_MAX, Words, late_ids
@@ -32,14 +32,14 @@ def parse_xdel(words: Words) -> Request:
     """``XDEL key id [id ...]``."""
     key = words.take_key()
     command = DeleteEntries(key, late_ids(words.take_rest()))
-    return Request(words.name, command, "admin", (key,), int)
+    return Request(words.name, command, "admin", (key,), as_count)
 
 
 def parse_xack(words: Words) -> Request:
     """``XACK key group id [id ...]``."""
     key, group = words.take_key(), words.take_group()
     command = Acknowledge(key, group, late_ids(words.take_rest()))
-    return Request(words.name, command, "consume", (key,), int)
+    return Request(words.name, command, "consume", (key,), as_count)
 
 
 class _IdsByPolicy(Struct, frozen=True):
@@ -111,7 +111,7 @@ def parse_xnack(words: Words) -> Request:
     if ids is None:
         raise syntax_error(", expected IDS keyword")
     command = NegativeAcknowledge(key, group, mode, late_ids(ids), retry_count, force)
-    return Request(words.name, command, "consume", (key,), int)
+    return Request(words.name, command, "consume", (key,), as_count)
 
 
 def _take_nacked_ids(words: Words) -> Sequence[bytes]:

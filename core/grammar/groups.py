@@ -18,7 +18,7 @@ from core.commands import (
     Special,
 )
 from core.grammar.refusals import invalid_argument, subcommand_syntax
-from core.grammar.request import Request, as_ok
+from core.grammar.request import Request, as_count, as_ok
 from core.grammar.words import Words, late
 from core.stream_id import StreamId, parse_id, parse_position
 
@@ -79,16 +79,16 @@ def _setid_position(raw: bytes) -> StreamId | Special | Malformed:
 def parse_destroy(words: Words) -> Request:
     """``XGROUP DESTROY key group``."""
     key, group = words.take_key(), words.take_group()
-    return Request(words.name, DestroyGroup(key, group), "admin", (key,), int)
+    return Request(words.name, DestroyGroup(key, group), "admin", (key,), as_count)
 
 
 def parse_createconsumer(words: Words) -> Request:
     """``XGROUP CREATECONSUMER key group consumer``; a group read makes consumers too."""
     key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
-    return Request(words.name, CreateConsumer(key, group, consumer), "consume", (key,), int)
+    return Request(words.name, CreateConsumer(key, group, consumer), "consume", (key,), as_count)
 
 
 def parse_delconsumer(words: Words) -> Request:
     """``XGROUP DELCONSUMER key group consumer``."""
     key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
-    return Request(words.name, DeleteConsumer(key, group, consumer), "admin", (key,), int)
+    return Request(words.name, DeleteConsumer(key, group, consumer), "admin", (key,), as_count)

@@ -19,7 +19,7 @@ from core.commands import (
 )
 from core.errors import syntax_error
 from core.grammar.refusals import invalid_argument
-from core.grammar.request import Request, Resp, Status, as_ok
+from core.grammar.request import Request, Resp, Status, as_count, as_ok
 from core.grammar.shapes import bulk_list
 from core.grammar.words import Words, checked_name
 from core.replies import KeyScan
@@ -37,13 +37,13 @@ def _take_keys(words: Words) -> tuple[bytes, ...]:
 def parse_del(words: Words) -> Request:
     """``DEL key [key ...]``."""
     keys = _take_keys(words)
-    return Request(words.name, DeleteKeys(keys), "admin", keys, int)
+    return Request(words.name, DeleteKeys(keys), "admin", keys, as_count)
 
 
 def parse_exists(words: Words) -> Request:
     """``EXISTS key [key ...]``."""
     keys = _take_keys(words)
-    return Request(words.name, CountKeys(keys), "read", keys, int)
+    return Request(words.name, CountKeys(keys), "read", keys, as_count)
 
 
 def parse_type(words: Words) -> Request:
@@ -64,7 +64,7 @@ def parse_rename(words: Words) -> Request:
 
 def parse_dbsize(words: Words) -> Request:
     """``DBSIZE``."""
-    return Request(words.name, KeyspaceSize(), "admin", to_resp=int)
+    return Request(words.name, KeyspaceSize(), "admin", to_resp=as_count)
 
 
 def parse_keys(words: Words) -> Request:

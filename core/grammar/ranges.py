@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from core.commands import Range, StreamLength
 from core.errors import syntax_error
-from core.grammar.request import Request, Resp
+from core.grammar.request import Request, Resp, as_count
 from core.grammar.shapes import entry_list
 from core.grammar.words import Words
 from core.replies import RangeReply
@@ -57,4 +57,4 @@ def _nothing(reply: RangeReply) -> Resp:
 def parse_xlen(words: Words) -> Request:
     """``XLEN key``."""
     key = words.take_key()
-    return Request(words.name, StreamLength(key), "read", (key,), int)
+    return Request(words.name, StreamLength(key), "read", (key,), as_count)

@@ -33,6 +33,11 @@ def as_is(reply: Resp) -> Resp:
     return reply
 
 
+def as_count(reply: int | None) -> Resp:
+    """The reply of a command that counts, or says yes or no; a missing stream or consumer counts none."""
+    return int(reply or 0)
+
+
 def as_ok(_reply: object) -> Resp:
     """The reply of a command that either fails or answers OK."""
     return OK

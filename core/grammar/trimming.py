@@ -10,7 +10,7 @@ from typing import Final
 from core.commands import References, Trim, TrimStream
 from core.errors import syntax_error
 from core.grammar.refusals import invalid_argument
-from core.grammar.request import Request
+from core.grammar.request import Request, as_count
 from core.grammar.words import Words
 from core.stream_id import StreamId, parse_id
 
@@ -119,4 +119,4 @@ def parse_xtrim(words: Words) -> Request:
     while words.left:
         if not options.take(words):
             raise syntax_error()
-    return Request(words.name, TrimStream(key, options.required_trim()), "admin", (key,), int)
+    return Request(words.name, TrimStream(key, options.required_trim()), "admin", (key,), as_count)

@@ -39,10 +39,15 @@ def late(parse: Callable[[], T]) -> T | Malformed:
         return Malformed(error)
 
 
+def check_id_count(count: int) -> None:
+    """Raises LIMIT_EXCEEDED where one command names more ids than the server takes at once."""
+    if count > IDS_PER_REQUEST_MAX:
+        raise limit_exceeded(f"a command may name {IDS_PER_REQUEST_MAX} ids at most")
+
+
 def late_ids(words: Sequence[bytes]) -> tuple[StreamId, ...] | Malformed:
     """The ids that `words` hold, all or none. O(words). Raises LIMIT_EXCEEDED at once."""
-    if len(words) > IDS_PER_REQUEST_MAX:
-        raise limit_exceeded(f"a command may name {IDS_PER_REQUEST_MAX} ids at most")
+    check_id_count(len(words))
     return late(lambda: tuple(parse_id(word) for word in words))
 
 

@@ -8,6 +8,7 @@ before the first is touched.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from core.commands import ReadFrom, ReadGroup, Special
 from core.effects import Claimed, ConsumerSeen, Delivered, GroupMoved
@@ -102,11 +103,7 @@ class _StreamReader:
 
     def _take_idle(self, min_idle_ms: int, count: int | None) -> Entries:
         wanted = smaller(count, self.budget.remaining)
-        ids, fragments, units = [], [], []
-        for value, fragment, unit in self._idle(min_idle_ms, wanted):
-            ids.append(value)
-            fragments.append(fragment)
-            units.append(unit)
+        ids, fragments, units = self._idle(min_idle_ms, wanted)
         if not ids:
             return Entries((), ())
         self.budget.begin_stream(self.key)
@@ -116,19 +113,34 @@ class _StreamReader:
         self._mark_active()
         return claimed
 
-    def _idle(self, min_idle_ms: int, wanted: int | None) -> Iterator[tuple[StreamId, bytes, Unit]]:
-        """Pending entries that are idle enough and not deleted, longest idle first. O(k)."""
+    def _idle(
+        self, min_idle_ms: int, wanted: int | None
+    ) -> tuple[list[StreamId], list[bytes], list[Unit]]:
+        """Pending entries that are idle enough and not deleted, longest idle first. O(k).
+
+        Deleted ones stay pending and are passed over (rule 38), so it may take more than one pass.
+        """
+        pairs = self._idle_pairs(min_idle_ms)
+        ids: list[StreamId] = []
+        fragments: list[bytes] = []
+        units: list[Unit] = []
+        while chunk := list(islice(pairs, None if wanted is None else wanted - len(ids))):
+            found = self.stream.log.get_many([value for value, _ in chunk])
+            for (value, unit), fragment in zip(chunk, found, strict=True):
+                if fragment is not None:
+                    ids.append(value)
+                    fragments.append(fragment)
+                    units.append(unit)
+        return ids, fragments, units
+
+    def _idle_pairs(self, min_idle_ms: int) -> Iterator[tuple[StreamId, Unit]]:
+        """Pending ids in order of delivery, up to the first that is not idle enough (rule 35)."""
         now_ms = self.run.now_ms
         for unit in self.group.pending.order:
             if min_idle_ms and now_ms - unit.delivered_at_ms < min_idle_ms:
                 return
-            ids = list(unit.live_ids())
-            for value, fragment in zip(ids, self.stream.log.get_many(ids), strict=True):
-                if wanted == 0:
-                    return
-                if fragment is not None:
-                    wanted = None if wanted is None else wanted - 1
-                    yield value, fragment, unit
+            for value in unit.live_ids():
+                yield value, unit
 
     def read_history(self, after: StreamId) -> StreamRead:
         """What is pending for this consumer above `after`; each live one counts as delivered again.
@@ -138,7 +150,7 @@ class _StreamReader:
         # Above the greatest id Redis starts over from the least.
         start = (after + 1) & MAX_ID
         wanted = smaller(self.command.limits.count, self.budget.remaining)
-        ids = _first(self.consumer.pending_ids(start), wanted)
+        ids = list(islice(self.consumer.pending_ids(start), wanted))
         fragments = self.stream.log.get_many(ids)
         self.budget.begin_stream(self.key)
         kept = self.budget.spend(ids, fragments)
@@ -170,12 +182,6 @@ class _StreamReader:
         if ids:
             claimed = Claimed(self.key, self.group.name, self.command.consumer, ids, at_ms, deliveries)
             self.run.do(claimed)
-
-
-def _first(ids: Iterator[StreamId], wanted: int | None) -> list[StreamId]:
-    if wanted is None:
-        return list(ids)
-    return [value for value, _ in zip(ids, range(wanted), strict=False)]
 
 
 def _joined(claimed: Entries, new: Entries) -> Entries:

@@ -1,0 +1,197 @@
+"""The log against a plain sorted dict, through every kind of change."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.block import Block, NodeLimits
+from core.block_cache import BlockCache
+from core.entry_log import EntryLog
+from core.invariants import check_log
+from core.stream_id import MAX_ID, ZERO_ID
+
+UNBOUNDED = NodeLimits(0, 0)
+
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(["append", "batch", "remove", "trim"]), st.integers(1, 12), st.integers(0, 1 << 70)
+    ),
+    max_size=30,
+)
+
+
+def fragment_of(value: int) -> bytes:
+    return b'{"n":"%d"}' % value
+
+
+def grown(count: int, limits: NodeLimits, *, gap: int = 1) -> EntryLog:
+    log = EntryLog(BlockCache())
+    for value in range(gap, gap * count + 1, gap):
+        log.append((value,), (fragment_of(value),), limits)
+    return log
+
+
+def apply_step(log: EntryLog, model: dict[int, bytes], step: tuple[str, int, int], limits: NodeLimits) -> None:
+    kind, count, pick = step
+    ids = sorted(model)
+    last = max(log.blocks[-1].last_id if log.blocks else 0, ids[-1] if ids else 0)
+    if kind == "append":
+        log.append((last + 1 + pick,), (fragment_of(last),), limits)
+        model[last + 1 + pick] = fragment_of(last)
+    elif kind == "batch":
+        new = range(last + 1, last + 1 + count)
+        log.append(new, [fragment_of(value) for value in new], limits)
+        model.update((value, fragment_of(value)) for value in new)
+    elif kind == "remove" and ids:
+        start = pick % len(ids)
+        gone = ids[start : start + count]
+        log.remove(gone)
+        for value in gone:
+            del model[value]
+    elif kind == "trim":
+        log.trim_front(min(count, len(ids)))
+        for value in ids[:count]:
+            del model[value]
+
+
+@settings(max_examples=150, deadline=None)
+@given(steps, st.sampled_from([NodeLimits(3, 0), NodeLimits(0, 120), NodeLimits(5, 60), UNBOUNDED]))
+def test_the_log_holds_what_a_sorted_dict_would(
+    program: list[tuple[str, int, int]], limits: NodeLimits
+) -> None:
+    log, model = EntryLog(BlockCache(max_bytes=2000)), dict[int, bytes]()
+    for step in program:
+        apply_step(log, model, step, limits)
+        check_log(log)
+        assert_same(log, model)
+
+
+def assert_same(log: EntryLog, model: dict[int, bytes]) -> None:
+    ids = sorted(model)
+    assert log.length == len(ids)
+    assert (log.first_id, log.last_id) == ((ids[0], ids[-1]) if ids else (ZERO_ID, ZERO_ID))
+    assert log.range() == (ids, [model[value] for value in ids])
+    assert log.range(reverse=True)[0] == ids[::-1]
+    for value in ids[::3]:
+        assert log.get(value) == model[value]
+        assert log.range(value, count=2)[0] == ids[ids.index(value) :][:2]
+        assert log.range(end=value, count=2, reverse=True)[0] == ids[: ids.index(value) + 1][::-1][:2]
+        assert log.rank(value + 1) == ids.index(value) + 1
+        assert (value + 1 in log) == (value + 1 in model)
+    ranks = list(range(0, len(ids), 2))
+    assert log.at_ranks(ranks) == ids[::2]
+    probes = [*ids[::-2], 0, MAX_ID]
+    assert log.get_many(probes) == [model.get(value) for value in probes]
+
+
+def test_an_empty_log_answers_everything_with_nothing() -> None:
+    log = EntryLog(BlockCache())
+    assert log.range() == ([], [])
+    assert log.get(5) is None
+    assert log.get_many([5]) == [None]
+    assert log.rank(5) == 0
+    assert log.at_ranks([]) == []
+
+
+def test_a_block_is_full_at_the_configured_number_of_entries() -> None:
+    assert [block.count for block in grown(250, NodeLimits(100, 0)).blocks] == [100, 100, 50]
+
+
+def test_a_batch_is_cut_into_the_same_blocks_as_single_appends() -> None:
+    for limits in (NodeLimits(100, 0), NodeLimits(100, 300), NodeLimits(0, 500), UNBOUNDED):
+        single = grown(300, limits)
+        batch = EntryLog(BlockCache())
+        batch.append(range(1, 301), [fragment_of(value) for value in range(1, 301)], limits)
+        assert [block.count for block in batch.blocks] == [block.count for block in single.blocks]
+
+
+def test_deleted_entries_still_fill_the_open_block() -> None:
+    log = grown(3, NodeLimits(3, 0))
+    log.remove([1])
+    log.append((4,), (fragment_of(4),), NodeLimits(3, 0))
+    assert [block.count for block in log.blocks] == [3, 1]
+
+
+def test_an_entry_larger_than_a_block_has_one_of_its_own() -> None:
+    large = b'{"n":"%s"}' % (b"x" * 5000)
+    log = EntryLog(BlockCache())
+    log.append((1, 2, 3), (large, large, large), NodeLimits(100, 4096))
+    assert [block.count for block in log.blocks] == [1, 1, 1]
+
+
+def test_small_entries_with_the_same_names_fill_a_block_by_number_not_by_bytes() -> None:
+    fragment = b'{"rider":"Castilla","speed":"30.2","position":"1","location_id":"1"}'
+    log = EntryLog(BlockCache())
+    log.append(range(1, 201), [fragment] * 200, NodeLimits(100, 4096))
+    assert [block.count for block in log.blocks] == [100, 100]
+
+
+def test_a_sealed_block_takes_a_fraction_of_its_bytes_and_gives_them_back_when_half_is_deleted() -> None:
+    log = grown(200, NodeLimits(100, 0), gap=7)
+    block = log.blocks[0]
+    before = block.packed_bytes
+    assert 0 < before < sum(len(fragment) for fragment in block.decode().fragments)
+    log.remove([7 * number for number in range(1, 51)])
+    assert 0 < block.packed_bytes < before
+    assert block.decode().fragments[0] == b""
+    check_log(log)
+
+
+def test_a_page_ends_with_the_entry_that_reaches_the_byte_budget() -> None:
+    log = grown(250, NodeLimits(100, 0))
+    size = len(fragment_of(100))
+    ids = log.range(100, max_bytes=10 * size)[0]
+    assert ids == list(range(100, 110))
+    assert log.range(100, max_bytes=10 * size + 1)[0] == list(range(100, 111))
+    assert log.range(100, max_bytes=200 * size)[0][-1] == 250
+    assert log.range(end=250, reverse=True, max_bytes=size)[0] == [250]
+
+
+def test_a_hole_counts_neither_in_ranks_nor_in_ranges() -> None:
+    log = grown(10, NodeLimits(4, 0))
+    log.remove([2, 3, 6])
+    assert log.range(2, 7)[0] == [4, 5, 7]
+    assert [log.rank(value) for value in (1, 2, 4, 7, 11)] == [0, 1, 1, 3, 7]
+    assert log.at_ranks([0, 1, 2, 3, 6]) == [1, 4, 5, 7, 10]
+
+
+def test_open_blocks_are_never_cached_and_dropped_ones_leave_the_cache() -> None:
+    cache = BlockCache()
+    log = EntryLog(cache)
+    log.append(range(1, 8), [fragment_of(value) for value in range(1, 8)], NodeLimits(3, 0))
+    assert log.get(7) == fragment_of(7)
+    assert cache.used_bytes == 0
+    log.get(1)
+    log.range(4, 5)
+    assert cache.used_bytes > 0
+    log.forget_cached()
+    assert cache.used_bytes == 0
+
+
+def test_a_scan_leaves_looked_up_blocks_in_the_cache() -> None:
+    block = sealed_block(1)
+    others = [sealed_block(number) for number in range(2, 2000)]
+    cache = BlockCache(max_bytes=100_000)
+    kept = cache.get(block)
+    for other in others:
+        cache.scan(other)
+    assert cache.get(block) is kept
+    assert cache.scan(block) is kept
+    assert cache.used_bytes <= cache.max_bytes
+    assert cache.get(others[-1]) is cache.scan(others[-1])
+
+
+def sealed_block(first: int) -> Block:
+    block = Block(first, fragment_of(first))
+    block.append(first, fragment_of(first))
+    block.seal()
+    return block
+
+
+def test_positions_bisect_like_a_list() -> None:
+    log = grown(50, NodeLimits(10, 0), gap=3)
+    ids = log.range()[0]
+    assert [log.rank(value) for value in range(160)] == [bisect_left(ids, value) for value in range(160)]

@@ -1,0 +1,200 @@
+"""Effects are the whole truth: replayed onto an empty keyspace they give the same keyspace.
+
+Random programs of commands, over few ids so that they meet; after every command the keyspace is
+checked against itself, and at the end it is rebuilt from the effects alone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from core import commands as c
+from core.apply import apply
+from core.effects import Effect
+from core.engine import Engine
+from core.errors import StreamError
+from core.invariants import check
+from core.keyspace import Keyspace
+
+KEYS = (b"s", b"t")
+GROUPS = (b"g", b"h")
+CONSUMERS = (b"x", b"y", b"z")
+FRAGMENT = b'{"a":"1"}'
+
+
+class Program:
+    """A generator of commands that look at the keyspace to name ids that exist."""
+
+    def __init__(self, seed: int, engine: Engine) -> None:
+        self.random = random.Random(seed)
+        self.engine = engine
+
+    def ids(self) -> tuple[int, ...]:
+        stream = self.engine.keyspace.streams.get(self.key())
+        pools = [[1, 5]]
+        if stream is not None:
+            pools.append(stream.log.range()[0] or [1])
+            pools += [list(group.pending.ids()) or [1] for group in stream.groups.values()]
+        pool = self.random.choice(pools)
+        start = self.random.randrange(len(pool))
+        length = self.random.randrange(1, 12)
+        if self.random.random() < 0.6:
+            return tuple(pool[start : start + length])
+        return tuple(self.random.choice(pool) for _ in range(length))
+
+    def key(self) -> bytes:
+        return self.random.choice(KEYS)
+
+    def group(self) -> bytes:
+        return self.random.choice(GROUPS)
+
+    def consumer(self) -> bytes:
+        return self.random.choice(CONSUMERS)
+
+    def next(self) -> c.Command:
+        makers: list[tuple[int, Callable[[], c.Command]]] = [
+            (6, self.append),
+            (8, self.read),
+            (4, lambda: c.Acknowledge(self.key(), self.group(), self.ids())),
+            (4, self.nack),
+            (4, self.claim),
+            (2, lambda: c.DeleteEntries(self.key(), self.ids())),
+            (2, self.trim),
+            (3, self.delete_by_policy),
+            (2, self.group_command),
+            (1, self.key_command),
+        ]
+        weights = [weight for weight, _ in makers]
+        return self.random.choices([make for _, make in makers], weights)[0]()
+
+    def append(self) -> c.Command:
+        idempotency = None
+        if self.random.random() < 0.3:
+            epoch = self.random.choice([None, 1, 2, 3])
+            idempotency = c.Idempotency(b"p", self.random.choice([b"1", b"2", b"3"]), b"f", epoch)
+        fragments = [FRAGMENT] * self.random.choice([1, 1, 5, 20])
+        return c.Append(self.key(), fragments, trim=self.random.choice([None, None, c.Trim(max_length=30)]),
+                        idempotency=idempotency)  # fmt: skip
+
+    def read(self) -> c.Command:
+        after = self.random.choice([c.Special.NEW, c.Special.NEW, c.Special.NEW, 0, *self.ids()])
+        return c.ReadGroup(
+            self.group(),
+            self.consumer(),
+            (c.ReadFrom(self.key(), after),),
+            c.ReadLimits(count=self.random.choice([None, 1, 3, 10])),
+            claim_min_idle_ms=self.random.choice([None, None, 0, 50, 200]),
+            noack=self.random.random() < 0.1,
+        )
+
+    def nack(self) -> c.Command:
+        mode = self.random.choice(list(c.NackMode))
+        force = self.random.random() < 0.3
+        return c.NegativeAcknowledge(self.key(), self.group(), mode, self.ids(), force=force)
+
+    def claim(self) -> c.Command:
+        if self.random.random() < 0.2:
+            count = self.random.choice([1, 10])
+            return c.AutoClaim(self.key(), self.group(), self.consumer(), 50, 0, count)
+        options = c.ClaimOptions(
+            self.random.choice([0, 50]),
+            self.ids(),
+            idle_ms=self.random.choice([None, 0, 500, 10]),
+            force=self.random.random() < 0.3,
+            just_id=self.random.random() < 0.5,
+        )
+        return c.Claim(self.key(), self.group(), self.consumer(), options)
+
+    def trim(self) -> c.Command:
+        references = self.random.choice(list(c.References))
+        approximate = self.random.random() < 0.5
+        if self.random.random() < 0.5:
+            return c.TrimStream(self.key(), c.Trim(20, None, approximate, references=references))
+        return c.TrimStream(self.key(), c.Trim(None, self.ids()[0], approximate, references=references))
+
+    def delete_by_policy(self) -> c.Command:
+        ids, references = self.ids(), self.random.choice(list(c.References))
+        if self.random.random() < 0.5:
+            return c.DeleteEntriesByPolicy(self.key(), ids, len(ids), references)
+        return c.AcknowledgeAndDelete(self.key(), self.group(), ids, len(ids), references)
+
+    def group_command(self) -> c.Command:
+        key, group, consumer = self.key(), self.group(), self.consumer()
+        return self.random.choice(
+            [
+                c.CreateGroup(key, group, 0, create_stream=True),
+                c.SetGroupPosition(key, group, self.ids()[0]),
+                c.DeleteConsumer(key, group, consumer),
+                c.DeleteConsumer(key, group, consumer, transfer_to=self.consumer()),
+                c.DestroyGroup(key, group),
+                c.CreateConsumer(key, group, consumer),
+            ]
+        )
+
+    def key_command(self) -> c.Command:
+        return self.random.choice(
+            [
+                c.DeleteKeys((self.key(),)),
+                c.RenameKey(*self.random.sample(KEYS, 2)),
+                c.ConfigureStream(self.key(), 50, self.random.choice([1, 2])),
+                c.SetConfig((("stream-node-max-entries", self.random.choice([3, 10])),)),
+                c.ExpireIdempotencyKeys(),
+                c.SetStreamPosition(self.key(), 1 << 90, 1_000_000),
+                c.Flush() if self.random.random() < 0.1 else c.KeyspaceSize(),
+            ]
+        )
+
+
+def picture(keyspace: Keyspace, now_ms: int) -> Any:
+    """Everything that a client could ever see of a keyspace, as plain data."""
+    engine = Engine(keyspace)
+    infos = {
+        key.decode(): msgspec.to_builtins(engine.execute(c.InfoStream(key, 0), now_ms).reply)
+        for key in keyspace.streams
+    }
+    orders = {
+        (key, name): [list(unit.live_ids()) for unit in group.pending.order]
+        for key, stream in keyspace.streams.items()
+        for name, group in stream.groups.items()
+    }
+    return infos, orders, dict(keyspace.keys_by_serial), dict(keyspace.config)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_keyspace_is_consistent_after_every_command_and_rebuilt_by_its_effects(seed: int) -> None:
+    engine = Engine()
+    program = Program(seed, engine)
+    effects: list[Effect] = []
+    now_ms = 1000
+    for _ in range(250):
+        now_ms += program.random.choice([0, 0, 1, 5, 100, -3])
+        try:
+            effects += engine.execute(program.next(), now_ms).effects
+        except StreamError:
+            pass
+        check(engine.keyspace)
+    rebuilt = Keyspace()
+    for effect in effects:
+        apply(rebuilt, effect)
+    check(rebuilt)
+    assert picture(rebuilt, now_ms) == picture(engine.keyspace, now_ms)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_refused_command_changes_nothing(seed: int) -> None:
+    engine = Engine()
+    program = Program(1000 + seed, engine)
+    refused = 0
+    for _ in range(150):
+        before = picture(engine.keyspace, 5000)
+        try:
+            engine.execute(program.next(), 5000)
+        except StreamError:
+            refused += 1
+            assert picture(engine.keyspace, 5000) == before
+    assert refused
