@@ -1,9 +1,9 @@
-"""A block: some consecutive entries of one stream, open for appending or sealed and compressed.
+r"""A block: some consecutive entries of one stream, open for appending or sealed and compressed.
 
 The block is the unit of approximate trimming (Redis's macro node), of compression and of the cache::
 
     open      ids [i0 i1 i2 ...]   fragments [f0 f1 f2 ...]      two lists, as they come
-    sealed    zstd( ids | f0 \\n f1 \\n f2 ... )                   one bytes object
+    sealed    zstd( ids | f0 \n f1 \n f2 ... )                    one bytes object
     holes     0b00101  ->  positions 0 and 2 are deleted          in either state
 
 A position is an entry's place in its block and never changes. Deleting marks a hole; when half of a

@@ -397,7 +397,7 @@ class InfoStream(Command, frozen=True):
     """XINFO STREAM. `full_count`: None is the short form, 0 is all, n bounds entries and each PEL."""
 
     key: bytes
-    full_count: int | None | Malformed = None
+    full_count: int | Malformed | None = None
 
 
 class InfoGroups(Command, frozen=True):

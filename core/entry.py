@@ -131,9 +131,7 @@ def fragment_from_pairs(raw: bytes | msgspec.Raw, *, base64: bool = False) -> by
     return _checked(pairs, _encode(pairs), base64=base64)
 
 
-def _checked(
-    content: dict[str, str] | list[tuple[str, str]], fragment: bytes, *, base64: bool
-) -> bytes:
+def _checked(content: dict[str, str] | list[tuple[str, str]], fragment: bytes, *, base64: bool) -> bytes:
     if not content:
         raise BadEntry("an entry needs at least one field")
     if len(content) > FIELDS_PER_ENTRY_MAX:
@@ -218,9 +216,7 @@ def wire_entries(entries: Entries, shape: Shape = Shape.NATURAL, *, deliveries: 
     return b"[" + b",".join(wire_lines(entries, shape, deliveries=deliveries)) + b"]"
 
 
-def wire_lines(
-    entries: Entries, shape: Shape = Shape.NATURAL, *, deliveries: bool = False
-) -> list[bytes]:
+def wire_lines(entries: Entries, shape: Shape = Shape.NATURAL, *, deliveries: bool = False) -> list[bytes]:
     """The entries as one JSON object each."""
     ids, fragments = entries.ids, entries.fragments
     if not deliveries and shape is Shape.NATURAL and all(map(_is_plain, fragments)):
@@ -244,7 +240,7 @@ def wire_lines(
 
 
 def _is_plain(fragment: bytes | None) -> bool:
-    return fragment is not None and fragment[0] == 0x7B  # {
+    return fragment is not None and fragment.startswith(b"{")
 
 
 def _members(fragment: bytes | None, shape: Shape) -> bytes:

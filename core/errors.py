@@ -7,6 +7,7 @@ branch on; the line is what a client moved over from Redis compares. Status numb
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 
 class ErrorCode(StrEnum):
@@ -48,9 +49,13 @@ class StreamError(Exception):
         self.details = details
 
 
+_ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
+
+
 def printable(name: bytes) -> str:
-    """A name as it stands in an error line; bytes that are not UTF-8 become ``\\xNN``."""
-    return name.decode("utf-8", "backslashreplace")
+    r"""A client's word as it stands in an error line: line ends become spaces, as in Redis, and bytes
+    that are not UTF-8 become ``\xNN``."""
+    return name.translate(_ONE_LINE).decode("utf-8", "backslashreplace")
 
 
 def no_group_for_read(key: bytes, group: bytes) -> StreamError:

@@ -1,4 +1,4 @@
-"""Redis's glob patterns over bytes: ``*``, ``?``, ``[abc]``, ``[a-z]``, ``[^a]``, ``\\x``.
+r"""Redis's glob patterns over bytes: ``*``, ``?``, ``[abc]``, ``[a-z]``, ``[^a]``, ``\x``.
 
 Unlike `fnmatch` they negate with ``^`` and escape with a backslash.
 """
@@ -43,7 +43,7 @@ def _class(rest: bytes) -> tuple[bytes, bytes]:
         if rest.startswith(b"\\") and len(rest) > 1:
             members.add(rest[1])
             rest = rest[2:]
-        elif rest[1:2] == b"-" and len(rest) > 2:
+        elif rest[1:2] == b"-" and rest[2:]:
             low, high = sorted((rest[0], rest[2]))
             members.update(range(low, high + 1))
             rest = rest[3:]

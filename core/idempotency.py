@@ -147,9 +147,7 @@ def _is_expired(producer: _Producer, before_ms: int) -> bool:
     return id_ms(oldest.ids[0]) <= before_ms
 
 
-def _keys_of_epoch(
-    epochs: Sequence[_Epoch], number: int, layout: bytes | None
-) -> dict[bytes, Remembered]:
+def _keys_of_epoch(epochs: Sequence[_Epoch], number: int, layout: bytes | None) -> dict[bytes, Remembered]:
     """The keys to look in; raises STALE_EPOCH or LAYOUT_CHANGED."""
     known = next((epoch for epoch in epochs if epoch.number == number), None)
     if known is None:

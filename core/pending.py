@@ -39,7 +39,16 @@ class PendingEntriesList:
     begun. `singles`: by id. `order`: all units by time of delivery.
     """
 
-    __slots__ = ("_highest_id", "_last_found", "count", "nacked_count", "order", "runs", "single_ids", "singles")
+    __slots__ = (
+        "_highest_id",
+        "_last_found",
+        "count",
+        "nacked_count",
+        "order",
+        "runs",
+        "single_ids",
+        "singles",
+    )
 
     def __init__(self) -> None:
         self.count = 0
@@ -194,9 +203,7 @@ class PendingEntriesList:
         consumer.pending_count += run.live
         self.order.add(run)
 
-    def _put_single(
-        self, value: StreamId, consumer: Consumer | None, at_ms: int, deliveries: int
-    ) -> None:
+    def _put_single(self, value: StreamId, consumer: Consumer | None, at_ms: int, deliveries: int) -> None:
         """Make `value` a single with this owner, time and count, whatever it was before."""
         single = self.singles.get(value)
         if single is None:

@@ -68,9 +68,7 @@ class Run:
         "prev",
     )
 
-    def __init__(
-        self, ids: IdSequence, consumer: Consumer, delivered_at_ms: int, deliveries: int
-    ) -> None:
+    def __init__(self, ids: IdSequence, consumer: Consumer, delivered_at_ms: int, deliveries: int) -> None:
         self.ids = ids
         self.key = ids[0]
         self.low = 0

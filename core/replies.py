@@ -6,10 +6,9 @@ stay the stored fragments of `core.entry` until one of those writes them out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import TypeAlias
-
-from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -243,8 +242,7 @@ class ServerStats(Struct, frozen=True):
 
 
 Reply: TypeAlias = (
-    None
-    | int
+    int
     | Sequence[bytes]
     | Sequence[DeleteResult]
     | Sequence[PendingEntry]
@@ -263,5 +261,6 @@ Reply: TypeAlias = (
     | SplitReply
     | SeekReply
     | ServerStats
+    | None
 )
 """Everything `Outcome.reply` can be; a command's docstring says which it gets."""

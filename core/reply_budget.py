@@ -63,9 +63,7 @@ class ReplyBudget:
             self._remaining -= count
         return count
 
-    def _spend_bytes(
-        self, ids: Sequence[StreamId], fragments: Sequence[bytes | None], *, claim: bool
-    ) -> int:
+    def _spend_bytes(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None], *, claim: bool) -> int:
         assert self._limits.max_bytes is not None
         for taken, value in enumerate(ids):
             if self.served + taken and self._used_bytes >= self._limits.max_bytes:

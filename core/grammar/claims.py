@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.commands import AutoClaim, Claim, ClaimOptions, PendingRange, PendingSummary
-from core.errors import StreamError, syntax_error
-from core.grammar.refusals import invalid_argument, quoted
+from core.errors import StreamError, printable, syntax_error
+from core.grammar.refusals import invalid_argument
 from core.grammar.request import Request, Resp
 from core.grammar.shapes import entry_list, id_bulk, id_list, optional_id_bulk
 from core.grammar.words import I64_MAX, Words, check_id_count, late
@@ -85,7 +85,7 @@ class _ClaimOptions:
         elif words.take_option(b"retrycount", 1):
             self._retry_count = _take_value(words, "RETRYCOUNT")
         else:
-            raise invalid_argument(f"Unrecognized XCLAIM option '{quoted(words.peek())}'")
+            raise invalid_argument(f"Unrecognized XCLAIM option '{printable(words.peek())}'")
 
     def result(self, min_idle_ms: int, ids: tuple[StreamId, ...]) -> ClaimOptions:
         """All of it; a negative RETRYCOUNT counts as none (rule 49)."""

@@ -12,8 +12,8 @@ from typing import Final
 from msgspec import Struct
 
 from core.commands import GetConfig, SetConfig
-from core.errors import ErrorCode, StreamError, syntax_error
-from core.grammar.refusals import invalid_argument, quoted
+from core.errors import ErrorCode, StreamError, printable, syntax_error
+from core.grammar.refusals import invalid_argument
 from core.grammar.request import Request, Resp, as_ok
 from core.grammar.words import I64_MAX, Words, parse_integer
 from core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX, KIB, MIB
@@ -99,7 +99,7 @@ def _take_setting_name(words: Words) -> str:
     if name not in _SETTINGS:
         raise StreamError(
             ErrorCode.INVALID_ARGUMENT,
-            f"ERR Unknown option or number of arguments for CONFIG SET - '{quoted(word)}'",
+            f"ERR Unknown option or number of arguments for CONFIG SET - '{printable(word)}'",
         )
     return name
 

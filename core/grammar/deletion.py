@@ -20,8 +20,8 @@ from core.commands import (
     NegativeAcknowledge,
     References,
 )
-from core.errors import syntax_error
-from core.grammar.refusals import invalid_argument, quoted
+from core.errors import printable, syntax_error
+from core.grammar.refusals import invalid_argument
 from core.grammar.request import Request, as_count
 from core.grammar.shapes import integer_list
 from core.grammar.trimming import take_references
@@ -107,7 +107,7 @@ def parse_xnack(words: Words) -> Request:
         elif words.take_option(b"force"):
             force = True
         else:
-            raise invalid_argument(f"Unrecognized XNACK option '{quoted(words.peek())}'")
+            raise invalid_argument(f"Unrecognized XNACK option '{printable(words.peek())}'")
     if ids is None:
         raise syntax_error(", expected IDS keyword")
     command = NegativeAcknowledge(key, group, mode, late_ids(ids), retry_count, force)

@@ -1,6 +1,6 @@
 """The error lines that belong to the grammar as a whole; a command's own lines stand beside its parser.
 
-Words of the client are quoted on one line: carriage returns and newlines become spaces, as in Redis.
+Words of the client stand in them as `core.errors.printable` writes them, on one line.
 """
 
 from __future__ import annotations
@@ -12,13 +12,6 @@ from core.errors import ErrorCode, StreamError, printable
 
 QUOTED_BYTES_MAX: Final = 128
 """Redis quotes no more than this of an unknown command, of its arguments together, or of a subcommand."""
-
-_ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
-
-
-def quoted(word: bytes) -> str:
-    """A client's word as it stands in an error line."""
-    return printable(word.translate(_ONE_LINE))
 
 
 def invalid_argument(text: str) -> StreamError:
@@ -38,7 +31,7 @@ def wrong_arity(name: str) -> StreamError:
 
 def unknown_command(words: Sequence[bytes]) -> StreamError:
     """No command has this name; the line shows the beginning of what came with it."""
-    name = quoted(words[0][:QUOTED_BYTES_MAX]) if words else ""
+    name = printable(words[0][:QUOTED_BYTES_MAX]) if words else ""
     return StreamError(
         ErrorCode.UNKNOWN_COMMAND,
         f"ERR unknown command '{name}', with args beginning with: {_beginning(words[1:])}",
@@ -52,7 +45,7 @@ def _beginning(words: Sequence[bytes]) -> str:
     for word in words:
         if room <= 0:
             break
-        shown += f"'{quoted(word[:room])}' "
+        shown += f"'{printable(word[:room])}' "
         room -= min(len(word), room) + len("'' ")
     return shown
 
@@ -61,7 +54,7 @@ def unknown_subcommand(container: str, word: bytes) -> StreamError:
     """A container command (XGROUP, XINFO, CONFIG) has no such subcommand."""
     return StreamError(
         ErrorCode.UNKNOWN_COMMAND,
-        f"ERR unknown subcommand '{quoted(word[:QUOTED_BYTES_MAX])}'. Try {container.upper()} HELP.",
+        f"ERR unknown subcommand '{printable(word[:QUOTED_BYTES_MAX])}'. Try {container.upper()} HELP.",
     )
 
 
@@ -69,6 +62,6 @@ def subcommand_syntax(container: str, typed: bytes) -> StreamError:
     """Options that the subcommand does not take; it is named as it was typed."""
     return StreamError(
         ErrorCode.SYNTAX,
-        f"ERR unknown subcommand or wrong number of arguments for '{quoted(typed[:QUOTED_BYTES_MAX])}'. "
+        f"ERR unknown subcommand or wrong number of arguments for '{printable(typed[:QUOTED_BYTES_MAX])}'. "
         f"Try {container.upper()} HELP.",
     )

@@ -54,9 +54,7 @@ def delete_entries_by_policy(run: Execution, command: DeleteEntriesByPolicy) -> 
     return results
 
 
-def _result_of(
-    stream: Stream, value: StreamId, references: References, going: set[StreamId]
-) -> DeleteResult:
+def _result_of(stream: Stream, value: StreamId, references: References, going: set[StreamId]) -> DeleteResult:
     if references is References.ACKNOWLEDGED and not is_acknowledged(stream, value):
         return DeleteResult.REFERENCED
     live = value in stream.log and value not in going

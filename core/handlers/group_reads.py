@@ -113,9 +113,7 @@ class _StreamReader:
         self._mark_active()
         return claimed
 
-    def _idle(
-        self, min_idle_ms: int, wanted: int | None
-    ) -> tuple[list[StreamId], list[bytes], list[Unit]]:
+    def _idle(self, min_idle_ms: int, wanted: int | None) -> tuple[list[StreamId], list[bytes], list[Unit]]:
         """Pending entries that are idle enough and not deleted, longest idle first. O(k).
 
         Deleted ones stay pending and are passed over (rule 38), so it may take more than one pass.

@@ -91,9 +91,7 @@ def _full_consumer(group: Group, consumer: Consumer, count: int | None, now_ms: 
     )
 
 
-def _described(
-    group: Group, ids: Iterator[StreamId], count: int | None, now_ms: int
-) -> list[PendingEntry]:
+def _described(group: Group, ids: Iterator[StreamId], count: int | None, now_ms: int) -> list[PendingEntry]:
     return [describe(value, pending_unit(group, value), now_ms) for value in islice(ids, count)]
 
 

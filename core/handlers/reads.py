@@ -74,7 +74,13 @@ def _read_stream(
 
 
 def take_after(
-    stream: Stream, key: bytes, after: StreamId, count: int | None, budget: ReplyBudget, *, claim: bool = False
+    stream: Stream,
+    key: bytes,
+    after: StreamId,
+    count: int | None,
+    budget: ReplyBudget,
+    *,
+    claim: bool = False,
 ) -> Entries:
     """Entries above `after`, as many as `count` and the budget allow; they are accounted for."""
     wanted = smaller(count, budget.remaining)

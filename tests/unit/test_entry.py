@@ -132,7 +132,7 @@ def test_an_empty_body_has_no_entries() -> None:
 
 @pytest.mark.parametrize("line", [b'{"a":1}', b"{}", b'{"a":"1","a":"2"}', b"nonsense", b'{"a":"\xff"}'])
 def test_the_first_wrong_line_is_named(line: bytes) -> None:
-    with pytest.raises(BadEntry, match="^line 3: "):
+    with pytest.raises(BadEntry, match=r"^line 3: "):
         fragments_from_ndjson(b'{"a":"1"}\n\n' + line + b"\n{}")
 
 

@@ -34,7 +34,9 @@ def grown(count: int, limits: NodeLimits, *, gap: int = 1) -> EntryLog:
     return log
 
 
-def apply_step(log: EntryLog, model: dict[int, bytes], step: tuple[str, int, int], limits: NodeLimits) -> None:
+def apply_step(
+    log: EntryLog, model: dict[int, bytes], step: tuple[str, int, int], limits: NodeLimits
+) -> None:
     kind, count, pick = step
     ids = sorted(model)
     last = max(log.blocks[-1].last_id if log.blocks else 0, ids[-1] if ids else 0)

@@ -32,7 +32,8 @@ def test_an_id_is_read_back_as_it_was_written(ms: int, seq: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", [b"", b"-", b"+", b"1-", b"-1", b"1-2-3", b"+1-1", b"1 ", b" 1", b"1-*", b"a", b"1-a", b"\xff", b"1\n"]
+    "raw",
+    [b"", b"-", b"+", b"1-", b"-1", b"1-2-3", b"+1-1", b"1 ", b" 1", b"1-*", b"a", b"1-a", b"\xff", b"1\n"],
 )
 def test_what_is_no_id_is_refused(raw: bytes) -> None:
     with pytest.raises(StreamError) as refused:

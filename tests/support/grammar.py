@@ -1,0 +1,60 @@
+"""How the tests of the grammar write a request and read a refusal; it holds no test itself."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TypeVar
+
+import pytest
+
+from core.commands import Command, Malformed
+from core.entry import fragment_from_flat
+from core.errors import StreamError
+from core.grammar import Request, parse_request
+from core.replies import Entries
+from core.stream_id import StreamId, make_id, parse_id
+
+C = TypeVar("C", bound=Command)
+
+
+def request(line: str) -> Request:
+    """The request that a line spells; words are quoted as in a shell."""
+    return parse_request([word.encode() for word in shlex.split(line)])
+
+
+def command(line: str, kind: type[C]) -> C:
+    """The command that a line spells, which must be of that kind."""
+    parsed = request(line).command
+    assert isinstance(parsed, kind)
+    return parsed
+
+
+def refused(*words: bytes) -> StreamError:
+    """The error for words that must not parse."""
+    with pytest.raises(StreamError) as caught:
+        parse_request(words)
+    return caught.value
+
+
+def refusal(line: str) -> str:
+    """The error line for a line that must not parse."""
+    return refused(*(word.encode() for word in shlex.split(line))).line
+
+
+def late_refusal(argument: object) -> str:
+    """The error line that an argument carries to the engine."""
+    assert isinstance(argument, Malformed)
+    return argument.error.line
+
+
+def at(text: str) -> StreamId:
+    """An id as a number."""
+    return parse_id(text.encode())
+
+
+def entries(*ids: int, deleted: bool = False) -> Entries:
+    """Entries ``n-0`` with the one field ``f`` = ``n``."""
+    return Entries(
+        [make_id(ms, 0) for ms in ids],
+        [None if deleted else fragment_from_flat([b"f", b"%d" % ms]) for ms in ids],
+    )
