@@ -55,8 +55,11 @@ class NackMode(Enum):
     """How a negative acknowledgment changes the delivery count (Redis 8.8)."""
 
     SILENT = "silent"
+    """The delivery does not count: one less."""
     FAIL = "fail"
+    """It counts: the count stands."""
     FATAL = "fatal"
+    """It should be the last: the greatest count there is."""
 
 
 class AutoSeq(Struct, frozen=True):
@@ -228,11 +231,15 @@ class ReadLimits(Struct, frozen=True):
 
 
 class Read(Command, frozen=True):
-    """XREAD. `block_ms`: None does not wait, 0 waits for ever. `strict` as in `Range`."""
+    """XREAD. `block_ms`: None does not wait, 0 waits for ever. `strict` as in `Range`.
+
+    `until_ms`: set by the engine where the read is to be run again: the deadline it set out with.
+    """
 
     streams: tuple[ReadFrom, ...]
     limits: ReadLimits = ReadLimits()
     block_ms: int | None = None
+    until_ms: int | None = None
     strict: bool = False
 
 
@@ -240,6 +247,7 @@ class ReadGroup(Command, frozen=True):
     """XREADGROUP; a stream's `after` is `Special.NEW`, or an id to read the consumer's own history.
 
     `claim_min_idle_ms`: first claim what has been pending at least this long (CLAIM, Redis 8.4).
+    `block_ms` and `until_ms` as in `Read`.
     """
 
     group: bytes
@@ -249,6 +257,7 @@ class ReadGroup(Command, frozen=True):
     block_ms: int | None = None
     claim_min_idle_ms: int | None = None
     noack: bool = False
+    until_ms: int | None = None
 
 
 # --- groups --------------------------------------------------------------------------------------

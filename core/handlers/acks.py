@@ -56,7 +56,8 @@ def _deliveries_after(
         return command.retry_count
     if command.mode is NackMode.FATAL:
         return DELIVERIES_MAX
-    return max(unit.deliveries - 1, 0) if unit is not None else 0
+    deliveries = unit.deliveries if unit is not None else 0
+    return max(deliveries - 1, 0) if command.mode is NackMode.SILENT else deliveries
 
 
 def _flush(run: Execution, command: NegativeAcknowledge, batch: dict[StreamId, int]) -> int:

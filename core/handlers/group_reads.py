@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from msgspec.structs import replace
+
 from core.commands import ReadFrom, ReadGroup, Special
 from core.effects import Claimed, ConsumerSeen, Delivered, GroupMoved
 from core.errors import no_group_for_read
@@ -48,8 +50,8 @@ def read_group(run: Execution, command: ReadGroup) -> ReadReply:
             reads.append(reader.read_history(after))
     reply = ReadReply(reads)
     if reply.is_empty and command.block_ms is not None:
-        run.wait = _wait(run, command, command.block_ms, min_idle_ms)
-        run.retry = command
+        run.wait = _wait(run, command, min_idle_ms)
+        run.retry = replace(command, until_ms=run.wait.until_ms)
     return reply
 
 
@@ -201,12 +203,12 @@ def _joined(claimed: Entries, new: Entries) -> Entries:
 # --- waiting -----------------------------------------------------------------------------------------
 
 
-def _wait(run: Execution, command: ReadGroup, block_ms: int, min_idle_ms: int | None) -> Wait:
+def _wait(run: Execution, command: ReadGroup, min_idle_ms: int | None) -> Wait:
     keys = tuple(source.key for source in command.streams)
     claim_at_ms = None
     if min_idle_ms is not None:
         claim_at_ms = min(_claimable_at_ms(run, key, command.group, min_idle_ms) for key in keys)
-    return Wait(keys, command.group, deadline_ms(run, block_ms), claim_at_ms)
+    return Wait(keys, command.group, deadline_ms(run, command), claim_at_ms)
 
 
 def _claimable_at_ms(run: Execution, key: bytes, group: bytes, min_idle_ms: int) -> int:

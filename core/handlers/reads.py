@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from core.commands import Read, ReadFrom, Special
+from core.commands import Read, ReadFrom, ReadGroup, Special
 from core.execution import Execution, parsed_position
 from core.handlers.ranges import require_untrimmed
 from core.outcome import Wait
@@ -31,19 +31,16 @@ def read(run: Execution, command: Read) -> ReadReply:
         ]
     )
     if reply.is_empty and command.block_ms is not None:
-        run.wait = Wait(
-            keys=tuple(source.key for source in command.streams),
-            group=None,
-            until_ms=deadline_ms(run, command.block_ms),
-            claim_at_ms=None,
-        )
-        run.retry = _resolved(command, positions)
+        keys = tuple(source.key for source in command.streams)
+        until_ms = deadline_ms(run, command)
+        run.wait = Wait(keys, group=None, until_ms=until_ms, claim_at_ms=None)
+        run.retry = _resolved(command, positions, until_ms)
     return reply
 
 
-def deadline_ms(run: Execution, block_ms: int) -> int | None:
-    """When a read that starts to wait now answers nil; BLOCK 0 waits for ever."""
-    return run.now_ms + block_ms if block_ms else None
+def deadline_ms(run: Execution, command: Read | ReadGroup) -> int | None:
+    """When a read that waits answers nil: set once, at the first attempt (rule 46); 0 is for ever."""
+    return command.until_ms or (run.now_ms + command.block_ms if command.block_ms else None)
 
 
 def _resolve(run: Execution, source: ReadFrom) -> StreamId:
@@ -99,6 +96,7 @@ def smaller(one: int | None, other: int | None) -> int | None:
     return min(one, other)
 
 
-def _resolved(command: Read, positions: list[StreamId]) -> Read:
-    streams = zip(command.streams, positions, strict=True)
-    return replace(command, streams=tuple(ReadFrom(source.key, after) for source, after in streams))
+def _resolved(command: Read, positions: list[StreamId], until_ms: int | None) -> Read:
+    sources = zip(command.streams, positions, strict=True)
+    streams = tuple(ReadFrom(source.key, after) for source, after in sources)
+    return replace(command, streams=streams, until_ms=until_ms)

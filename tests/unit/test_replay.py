@@ -32,7 +32,7 @@ class Program:
     """A generator of commands that look at the keyspace to name ids that exist."""
 
     def __init__(self, seed: int, engine: Engine) -> None:
-        self.random = random.Random(seed)  # noqa: S311 - a seeded program, no secret
+        self.random = random.Random(seed)
         self.engine = engine
 
     def ids(self) -> tuple[int, ...]:
@@ -83,9 +83,8 @@ class Program:
                         idempotency=idempotency)  # fmt: skip
 
     def read(self) -> c.Command:
-        after: int | c.Special = self.random.choice(
-            [c.Special.NEW, c.Special.NEW, c.Special.NEW, 0, *self.ids()]
-        )
+        positions: list[int | c.Special] = [c.Special.NEW] * 3
+        after = self.random.choice([*positions, 0, *self.ids()])
         return c.ReadGroup(
             self.group(),
             self.consumer(),
