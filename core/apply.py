@@ -54,7 +54,8 @@ def _entries_appended(keyspace: Keyspace, effect: EntriesAppended) -> None:
 
 
 def _entries_trimmed(keyspace: Keyspace, effect: EntriesTrimmed) -> None:
-    keyspace.streams[effect.key].log.trim_front(effect.count)
+    stream = keyspace.streams[effect.key]
+    stream.max_trimmed_id = max(stream.max_trimmed_id, stream.log.trim_front(effect.count))
 
 
 def _entries_removed(keyspace: Keyspace, effect: EntriesRemoved) -> None:
@@ -62,6 +63,8 @@ def _entries_removed(keyspace: Keyspace, effect: EntriesRemoved) -> None:
     stream.log.remove(effect.ids)
     if effect.tombstone:
         stream.max_deleted_id = max(stream.max_deleted_id, effect.ids[-1])
+    else:
+        stream.max_trimmed_id = max(stream.max_trimmed_id, effect.ids[-1])
 
 
 def _stream_created(keyspace: Keyspace, effect: StreamCreated) -> None:

@@ -239,8 +239,8 @@ class Read(Command, frozen=True):
     streams: tuple[ReadFrom, ...]
     limits: ReadLimits = ReadLimits()
     block_ms: int | None = None
-    until_ms: int | None = None
     strict: bool = False
+    until_ms: int | None = None
 
 
 class ReadGroup(Command, frozen=True):

@@ -185,19 +185,28 @@ class EntryLog:
             elif block.remove((position,)):
                 self._cache.forget(block)
 
-    def trim_front(self, count: int) -> None:
-        """Remove the first `count` live entries: whole blocks, then holes in one. O(blocks + 100)."""
+    def trim_front(self, count: int) -> StreamId:
+        """Remove the first `count` live entries: whole blocks, then holes in one. O(blocks + 100).
+
+        Gives the last id that is gone; `count` is not 0.
+        """
         self.length -= count
+        last_id = ZERO_ID
         whole = 0
         while count and self._blocks[whole].live <= count:
             count -= self._blocks[whole].live
+            last_id = self._blocks[whole].last_id
             self._cache.forget(self._blocks[whole])
             whole += 1
         del self._blocks[:whole], self._firsts[:whole]
-        if count:
-            block = self._blocks[0]
-            if block.remove(block.live_positions(0, block.count)[:count]):
-                self._cache.forget(block)
+        return self._trim_block(self._blocks[0], count) if count else last_id
+
+    def _trim_block(self, block: Block, count: int) -> StreamId:
+        positions = block.live_positions(0, block.count)[:count]
+        last_id = self._cache.scan(block).ids[positions[-1]]
+        if block.remove(positions):
+            self._cache.forget(block)
+        return last_id
 
     def _drop(self, index: int) -> None:
         self._cache.forget(self._blocks[index])
@@ -242,6 +251,5 @@ def _cut_to_bytes(ids: list[StreamId], fragments: list[bytes], last_piece: int, 
     sizes = list(map(len, fragments[-last_piece:]))
     budget = overshoot + sum(sizes)
     keep = next(i for i, used in enumerate(accumulate(sizes), start=1) if used >= budget)
-    surplus = last_piece - keep
-    if surplus:
-        del ids[-surplus:], fragments[-surplus:]
+    kept = len(ids) - last_piece + keep
+    del ids[kept:], fragments[kept:]

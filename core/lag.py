@@ -19,11 +19,10 @@ def _tombstone_ahead(stream: Stream, position: StreamId) -> bool:
 
 
 def estimate_entries_read(stream: Stream, position: StreamId) -> int | None:
-    """How many entries were ever added at or before `position`, where the counters tell (rule 58)."""
-    if not stream.entries_added:
-        return 0
-    if not stream.length and position <= stream.last_id:
-        return stream.entries_added
+    """How many entries were ever added at or before `position`, where the counters tell (rule 58).
+
+    The stream has entries: nobody asks about an empty one, whose groups lag by nothing.
+    """
     if position and position < stream.max_deleted_id:
         return None
     if position >= stream.last_id:
@@ -48,8 +47,7 @@ def entries_read_after(
     for index, value in enumerate(delivered):
         if entries_read is not None and _counts_on(stream, position):
             return entries_read + len(delivered) - index
-        if stream.entries_added:
-            entries_read = estimate_entries_read(stream, value)
+        entries_read = estimate_entries_read(stream, value)
         position = value
     return entries_read
 

@@ -103,37 +103,31 @@ class Run:
         return self.low <= position < self.high and not (self._gone and self._gone[position])
 
     def remove(self, position: int) -> None:
-        """Take the live entry at `position` out. O(1) amortised."""
+        """Take the live entry at `position` out; another one stays. O(1) amortised."""
+        self._flags()[position] = 1
+        self.live -= 1
+        self._close_in()
+
+    def _flags(self) -> bytearray:
         if self._gone is None:
             self._gone = bytearray(len(self.ids))
-        self._gone[position] = 1
-        self.live -= 1
-        if self.live:
-            self._close_in()
+        return self._gone
 
     def _close_in(self) -> None:
         """Move the ends in over entries that are gone; at least one is live."""
-        if self._gone is not None:
-            self.low = self._gone.find(0, self.low)
-            self.high = self._gone.rfind(0, self.low, self.high) + 1
-
-    def is_whole(self, position: int, count: int) -> bool:
-        """Whether `count` positions from `position` on are in the window, and all live."""
-        if position < self.low or position + count > self.high:
-            return False
-        return self._gone is None or self._gone.find(1, position, position + count) < 0
+        gone = self._flags()
+        self.low = gone.find(0, self.low)
+        self.high = gone.rfind(0, self.low, self.high) + 1
 
     def split(self, position: int) -> Run:
         """Cut the window before `position`: self keeps the lower part. Both parts have live entries.
 
         O(shorter part), and O(ids) once for each delivery.
         """
-        if self._gone is None:
-            # Both parts must see later removals as their own, so they share one array from now on.
-            self._gone = bytearray(len(self.ids))
         upper = Run(self.ids, self._owner, self.delivered_at_ms, self.deliveries)
         upper.key = self.ids[position]
-        upper._gone = self._gone
+        # Later removals from either part are marked in one array: the windows do not overlap.
+        upper._gone = self._flags()
         upper.low, upper.high = position, self.high
         upper.live = self._live_from(position)
         self.high = position
@@ -143,12 +137,11 @@ class Run:
         return upper
 
     def _live_from(self, position: int) -> int:
-        assert self._gone is not None
         if self.live == self.high - self.low:
             return self.high - position
         if position - self.low < self.high - position:
-            return self.live - self._gone.count(0, self.low, position)
-        return self._gone.count(0, position, self.high)
+            return self.live - self._flags().count(0, self.low, position)
+        return self._flags().count(0, position, self.high)
 
     @property
     def _owner(self) -> Consumer:

@@ -17,16 +17,27 @@ from core.stream_id import ZERO_ID, StreamId
 class Stream:
     """`last_id`: the greatest id ever generated (or set), deleted or not. `max_deleted_id`: the greatest
     id ever deleted by XDEL and its kin; trimming does not move it (rule 17). `entries_added`: how many
-    entries were ever added. `serial`: in which order the keyspace's streams came, for SCAN.
+    entries were ever added. `max_trimmed_id`: no entry above it was ever trimmed, so a reader that stands
+    there or further on has missed nothing. `serial`: in which order the keyspace's streams came, for SCAN.
     """
 
-    __slots__ = ("entries_added", "groups", "idempotency", "last_id", "log", "max_deleted_id", "serial")
+    __slots__ = (
+        "entries_added",
+        "groups",
+        "idempotency",
+        "last_id",
+        "log",
+        "max_deleted_id",
+        "max_trimmed_id",
+        "serial",
+    )
 
     def __init__(self, serial: int, cache: BlockCache, idempotency: IdempotencyMemory) -> None:
         self.serial = serial
         self.log = EntryLog(cache)
         self.last_id: StreamId = ZERO_ID
         self.max_deleted_id: StreamId = ZERO_ID
+        self.max_trimmed_id: StreamId = ZERO_ID
         self.entries_added = 0
         self.groups: SortedDict[bytes, Group] = SortedDict()
         self.idempotency = idempotency

@@ -38,18 +38,17 @@ def _has_more(stream: Stream, command: Range, ids: list[StreamId]) -> bool:
 
 
 def require_untrimmed(stream: Stream, start: StreamId) -> None:
-    """Raise POSITION_TRIMMED where entries at or after `start` are gone from the stream's front.
-
-    They are where an entry was ever added below the first live one, and `start` lies below it too.
-    """
+    """Raise POSITION_TRIMMED where an entry at or after `start` was trimmed away; deleted ones are no
+    loss to a reader. The details say where the stream begins now."""
+    if not stream.max_trimmed_id or start > stream.max_trimmed_id:
+        return
     first_id = stream.first_id or stream.last_id + 1
-    if start < first_id and stream.entries_added > stream.length:
-        raise StreamError(
-            ErrorCode.POSITION_TRIMMED,
-            f"ERR entries from {format_id(start)} on were trimmed, the first is {format_id(first_id)}",
-            first_id=format_id(first_id),
-            last_id=format_id(stream.last_id),
-        )
+    raise StreamError(
+        ErrorCode.POSITION_TRIMMED,
+        f"ERR entries from {format_id(start)} on were trimmed, the first is {format_id(first_id)}",
+        first_id=format_id(first_id),
+        last_id=format_id(stream.last_id),
+    )
 
 
 def stream_length(run: Execution, command: StreamLength) -> int | None:

@@ -1,0 +1,12 @@
+"""`tailrace version`: which version this is."""
+
+from __future__ import annotations
+
+import typer
+
+from app import __version__
+
+
+def version() -> None:
+    """Print the version."""
+    typer.echo(f"tailrace {__version__}")

@@ -1,0 +1,47 @@
+"""What all tests share: a running server, and the rule that under CI nothing may be left out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from tests.support.server_process import ServerProcess, running_server
+
+_OUTCOMES: Final = ("passed", "failed", "error", "skipped")
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """One server for all black-box tests: use keys that no other test uses."""
+    with running_server(tmp_path_factory.mktemp("server")) as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
+def base_url(server: ServerProcess) -> str:
+    return server.base_url
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    counts = {outcome: len(terminalreporter.getreports(outcome)) for outcome in _OUTCOMES}
+    parts = [f"{counts['passed'] + counts['failed']} tests ran"]
+    parts += [f"{count} {outcome}" for outcome, count in counts.items() if count]
+    terminalreporter.write_sep("=", ", ".join(parts))
+    if _misses_tests(terminalreporter):
+        terminalreporter.write_line("CI=true: a skipped test counts as failed.", red=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Under CI a skipped test is a missing one, and a run that misses tests has failed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    assert isinstance(reporter, pytest.TerminalReporter)
+    if exitstatus == pytest.ExitCode.OK and _misses_tests(reporter):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _misses_tests(reporter: pytest.TerminalReporter) -> bool:
+    return os.environ.get("CI") == "true" and bool(reporter.getreports("skipped"))

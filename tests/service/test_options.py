@@ -1,0 +1,71 @@
+"""The command line: help, version, document, and what wrong options get."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from app import __version__
+from tests.support.server_process import tailrace
+
+
+def words_of(text: str) -> str:
+    """The text without the frames and line breaks that a terminal's width puts into it."""
+    return re.sub(r"[\s│╭╮╰╯─]+", " ", text)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--durability", "always"], "--durability: 'always' arrives with persistence"),
+        (["--durability", "interval"], "--durability: 'interval' arrives with persistence"),
+        (["--durability", "sometimes"], "'sometimes' is not one of 'always', 'interval', 'none'"),
+        (["--host", "192.0.2.1"], "--host: '192.0.2.1' is not a loopback address"),
+        (["--host", "example.org"], "--host: 'example.org' is not a loopback address"),
+        (["--port", "70000"], "--port: Input should be less than or equal to 65535"),
+        (["--port", "http"], "'--port': Input should be a valid integer"),
+        (["--shutdown-grace-s", "0"], "--shutdown-grace-s: Input should be greater than or equal to 1"),
+        (["--log-level", "loud"], "'loud' is not one of"),
+        (["--tokens-file", "t"], "No such option: --tokens-file"),
+    ],
+)
+def test_a_wrong_option_is_named_with_what_is_wrong_and_status_two(
+    options: list[str], complaint: str
+) -> None:
+    result = tailrace("serve", *options)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert complaint in words_of(result.stderr)
+
+
+def test_a_wrong_setting_is_named_as_the_environment_names_it() -> None:
+    result = tailrace("serve", environment={"TAILRACE_DURABILITY": "always"})
+    assert result.returncode == 2
+    assert "TAILRACE_DURABILITY: 'always' arrives with persistence" in words_of(result.stderr)
+
+
+def test_a_data_directory_that_cannot_be_made_is_one_clear_line_and_status_one() -> None:
+    result = tailrace("serve", "--data-dir", "/dev/null/data")
+    assert result.returncode == 1
+    assert result.stderr == "tailrace: cannot make the data directory /dev/null/data: not a directory\n"
+
+
+def test_help_shows_every_option_with_its_name_in_the_environment() -> None:
+    shown = words_of(tailrace("serve", "--help").stdout)
+    for option in ("host", "port", "data-dir", "durability", "log-level", "log-format", "shutdown-grace-s"):
+        assert f"--{option}" in shown
+        assert f"TAILRACE_{option.replace('-', '_').upper()}" in shown
+    assert "tailrace serve --port 0" in shown
+
+
+def test_the_version_is_printed() -> None:
+    assert tailrace("version").stdout == f"tailrace {__version__}\n"
+
+
+def test_the_printed_document_names_this_version_and_the_commands() -> None:
+    document = json.loads(tailrace("openapi").stdout)
+    operations = {route["operationId"] for path in document["paths"].values() for route in path.values()}
+    assert document["info"]["version"] == __version__
+    assert {"xadd", "xrange", "xreadgroup", "xack", "command"} <= operations
