@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
 
-from core.commands import Command
+from core.commands import Command, Read, ReadGroup
 from core.errors import StreamError
 from core.replies import Reply
 
@@ -26,6 +26,21 @@ class NotAccepting(Exception):
         self.retry_after_s = retry_after_s
 
 
+Answer: TypeAlias = Reply | StreamError | NotAccepting
+"""What becomes of a command: its reply, or why there is none."""
+
+
+class Watch(Protocol):
+    """A read that was given to `StreamStore.watch`."""
+
+    def cancel(self) -> bool:
+        """Stop waiting. True: nothing was taken, and `receive` is never called.
+
+        False: the answer was taken already; `receive` was called, or will be once it is durable.
+        """
+        ...
+
+
 class StreamStore(Protocol):
     """Streams by name. Commands take effect one after another, in the order in which they arrive."""
 
@@ -40,6 +55,14 @@ class StreamStore(Protocol):
         """Carry out `commands` with nothing between them, at one instant; a refused one stops none.
 
         Reads do not block. Raises `NotAccepting`, and then nothing was done.
+        """
+        ...
+
+    def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
+        """Run a read, and hand its answer to `receive`: once, on the event loop, after this returns.
+
+        With `block_ms` it waits for data, for something to claim, for its timeout (the answer is then a
+        reply without entries), or until what it reads is gone. No task is spent on the waiting.
         """
         ...
 

@@ -49,6 +49,10 @@ class WaitQueue:
     def __contains__(self, token: Hashable) -> bool:
         return token in self._readers
 
+    def tokens(self) -> list[Hashable]:
+        """All readers, in the order in which they came."""
+        return list(self._readers)
+
     def add(self, token: Hashable, wait: Wait) -> None:
         """`token` begins to wait, behind all who wait already; it must not be waiting."""
         assert token not in self._readers, "a reader waits once"

@@ -23,6 +23,7 @@ def test_a_key_wakes_its_readers_in_the_order_in_which_they_came() -> None:
         queue.add(token, plain(b"s"))
     queue.add("other", plain(b"t"))
     assert queue.woken([DATA]) == ["c", "a", "b"]
+    assert queue.tokens() == ["c", "a", "b", "other"]
 
 
 def test_a_reader_of_several_keys_is_woken_once() -> None:

@@ -1,0 +1,302 @@
+"""Readers that wait, from inside: two clocks that are set by hand, and no socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from api.ports import Answer, NotAccepting, Watch
+from app.service import EngineStore
+from core.commands import (
+    Append,
+    CreateGroup,
+    DestroyGroup,
+    NackMode,
+    NegativeAcknowledge,
+    Read,
+    ReadFrom,
+    ReadGroup,
+    ReadLimits,
+    ServerInfo,
+    Special,
+)
+from core.engine import Engine
+from core.errors import ErrorCode, StreamError
+from core.replies import ReadReply, ServerStats
+
+START_MS = 1_692_632_086_370
+FRAGMENT = b'{"rider":"Castilla"}'
+APPEND = Append(b"s", [FRAGMENT])
+
+
+class Clocks:
+    """The system's clock and the monotonic one; the second runs with the loop's own time."""
+
+    def __init__(self) -> None:
+        self.wall_offset_ms = START_MS
+
+    def monotonic_ms(self) -> int:
+        return int(asyncio.get_running_loop().time() * 1000)
+
+    def wall_ms(self) -> int:
+        return self.monotonic_ms() + self.wall_offset_ms
+
+
+def served(story: Callable[[EngineStore, Clocks], Coroutine[Any, Any, None]]) -> None:
+    """Run a story with a store of its own; it may take ten seconds at most."""
+
+    async def run() -> None:
+        clocks = Clocks()
+        await asyncio.wait_for(story(EngineStore(Engine(), clocks.wall_ms, clocks.monotonic_ms), clocks), 10)
+
+    asyncio.run(run())
+
+
+def read(block_ms: int = 0, key: bytes = b"s") -> Read:
+    return Read((ReadFrom(key, Special.LAST_ID),), block_ms=block_ms)
+
+
+def group_read(consumer: bytes = b"x", block_ms: int = 0, **options: Any) -> ReadGroup:
+    return ReadGroup(b"g", consumer, (ReadFrom(b"s", Special.NEW),), block_ms=block_ms, **options)
+
+
+async def waiting(store: EngineStore, *commands: Read | ReadGroup) -> list[asyncio.Task[Any]]:
+    """Start the reads one after another, and come back when all of them wait."""
+    tasks = []
+    for command in commands:
+        tasks.append(asyncio.ensure_future(_as_coroutine(store.execute(command))))
+        await asyncio.sleep(0)
+    stats = await store.execute(ServerInfo())
+    assert isinstance(stats, ServerStats)
+    assert stats.blocked_clients == len(commands)
+    return tasks
+
+
+async def _as_coroutine(reply: Awaitable[Any]) -> Any:
+    return await reply
+
+
+def count(reply: Any) -> int:
+    assert isinstance(reply, ReadReply)
+    return sum(len(each.entries) for each in reply.streams)
+
+
+def test_every_plain_reader_is_given_the_entry() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        tasks = await waiting(store, read(), read(), read())
+        await store.execute(APPEND)
+        assert [count(await task) for task in tasks] == [1, 1, 1]
+
+    served(story)
+
+
+def test_the_first_reader_of_a_group_takes_all_and_the_others_wait_on() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        first, second = await waiting(store, group_read(b"x"), group_read(b"y"))
+        await store.execute_all([APPEND, APPEND])
+        assert count(await first) == 2
+        assert not second.done()
+        await store.execute(APPEND)
+        assert count(await second) == 1
+
+    served(story)
+
+
+def test_a_count_leaves_the_rest_to_the_next_reader() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        one = ReadLimits(count=1)
+        tasks = await waiting(store, group_read(b"x", limits=one), group_read(b"y", limits=one))
+        await store.execute_all([APPEND, APPEND, APPEND])
+        assert [count(await task) for task in tasks] == [1, 1]
+
+    served(story)
+
+
+def test_a_cancelled_reader_takes_nothing() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        gone, second = await waiting(store, group_read(b"x"), group_read(b"y"))
+        gone.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await gone
+        await store.execute(APPEND)
+        assert count(await second) == 1
+
+    served(story)
+
+
+def test_a_timeout_answers_without_entries_and_with_the_resolved_position() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        appended: Any = await store.execute(APPEND)
+        reply: Any = await store.execute(read(block_ms=20))
+        assert count(reply) == 0
+        assert reply.streams[0].next == appended.ids[0]
+
+    served(story)
+
+
+def test_a_reader_of_a_destroyed_group_is_told() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        (task,) = await waiting(store, group_read())
+        await store.execute(DestroyGroup(b"s", b"g"))
+        with pytest.raises(StreamError) as refused:
+            await task
+        assert refused.value.code is ErrorCode.NOGROUP
+
+    served(story)
+
+
+def test_an_entry_is_claimed_when_it_becomes_idle_enough_by_the_earliest_threshold_first() -> None:
+    async def story(store: EngineStore, clocks: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        await store.execute(APPEND)
+        delivered_ms = clocks.wall_ms()
+        await store.execute(group_read(b"dead"))
+        late, early = await waiting(
+            store, group_read(b"late", claim_min_idle_ms=400), group_read(b"early", claim_min_idle_ms=60)
+        )
+        assert count(await early) == 1
+        assert clocks.wall_ms() - delivered_ms >= 60
+        assert not late.done()
+        late.cancel()
+
+    served(story)
+
+
+def test_a_nacked_entry_is_claimed_at_once() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        appended: Any = await store.execute(APPEND)
+        await store.execute(group_read(b"dead"))
+        (task,) = await waiting(store, group_read(b"heir", claim_min_idle_ms=3_600_000))
+        await store.execute(NegativeAcknowledge(b"s", b"g", NackMode.FAIL, tuple(appended.ids)))
+        assert count(await task) == 1
+
+    served(story)
+
+
+@pytest.mark.parametrize("step_ms", [-3_600_000, 3_600_000])
+def test_a_step_of_the_system_clock_neither_ends_a_wait_nor_prolongs_it(step_ms: int) -> None:
+    async def story(store: EngineStore, clocks: Clocks) -> None:
+        begun_ms = clocks.monotonic_ms()
+        short, long = await waiting(store, read(block_ms=80), read(block_ms=3_000_000))
+        clocks.wall_offset_ms += step_ms
+        await store.execute(Append(b"other", [FRAGMENT]))
+        assert count(await short) == 0
+        assert clocks.monotonic_ms() - begun_ms >= 80
+        assert not long.done()
+        long.cancel()
+
+    served(story)
+
+
+def test_a_claim_under_a_clock_that_stepped_back_is_late_but_comes() -> None:
+    async def story(store: EngineStore, clocks: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        await store.execute(APPEND)
+        await store.execute(group_read(b"dead"))
+        (task,) = await waiting(store, group_read(b"heir", claim_min_idle_ms=50))
+        clocks.wall_offset_ms -= 100
+        begun_ms = clocks.monotonic_ms()
+        assert count(await task) == 1
+        assert clocks.monotonic_ms() - begun_ms >= 100
+
+    served(story)
+
+
+def test_draining_tells_every_reader_why() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        tasks = await waiting(store, read(), read(block_ms=50_000))
+        store.drain()
+        for task in tasks:
+            with pytest.raises(NotAccepting, match="shutting down"):
+                await task
+
+    served(story)
+
+
+# --- watches -----------------------------------------------------------------------------------------
+
+
+def test_a_watch_hands_over_its_answer_once_and_never_before_it_was_made() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        answers: list[Answer] = []
+        await store.execute(APPEND)
+        ready = store.watch(Read((ReadFrom(b"s", 0),), block_ms=0), answers.append)
+        assert answers == []
+        assert not ready.cancel()
+        await asyncio.sleep(0)
+        assert count(answers.pop()) == 1
+        store.watch(read(), answers.append)
+        await store.execute(APPEND)
+        await store.execute(APPEND)
+        assert count(answers.pop()) == 1
+        assert answers == []
+
+    served(story)
+
+
+def test_a_cancelled_watch_is_never_answered() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        answers: list[Answer] = []
+        watch = store.watch(read(), answers.append)
+        assert watch.cancel()
+        assert not watch.cancel()
+        await store.execute(APPEND)
+        assert answers == []
+
+    served(story)
+
+
+def test_a_refused_watch_is_answered_with_the_refusal() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        answers: list[Answer] = []
+        store.watch(group_read(), answers.append)
+        store.drain()
+        store.watch(read(), answers.append)
+        await asyncio.sleep(0)
+        assert isinstance(answers[0], StreamError)
+        assert isinstance(answers[1], NotAccepting)
+
+    served(story)
+
+
+def test_a_reader_that_fails_at_its_answer_stops_no_other() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        reported: list[str] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: reported.append(str(context["exception"])))
+
+        def fail(_: Answer) -> None:
+            raise RuntimeError("no room")
+
+        answers: list[Answer] = []
+        store.watch(read(), fail)
+        store.watch(read(), answers.append)
+        await store.execute(APPEND)
+        assert count(answers.pop()) == 1
+        assert reported == ["no room"]
+
+    served(story)
+
+
+def test_a_reader_that_an_earlier_answer_made_leave_is_not_served() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        answers: list[Answer] = []
+        watches: list[Watch] = []
+
+        def make_the_other_leave(_: Answer) -> None:
+            watches[1].cancel()
+
+        watches.append(store.watch(read(), make_the_other_leave))
+        watches.append(store.watch(read(), answers.append))
+        await store.execute(APPEND)
+        assert answers == []
+
+    served(story)
