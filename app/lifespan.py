@@ -1,4 +1,4 @@
-"""What runs beside the requests: the once-a-second tick, from start to stop of the event loop's service."""
+"""What runs beside the requests, from start to stop: the log to disk, and the once-a-second tick."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
+
+from app.service import EngineStore
+from app.storage import Storage
 
 TICK_S: Final = 1.0
 """Redis expires idempotency keys once a second (rule 61); nobody can see a finer step."""
@@ -34,3 +37,24 @@ async def ticking(work: Callable[[], None], period_s: float = TICK_S) -> AsyncIt
         yield
     finally:
         upcoming.cancel()
+
+
+@asynccontextmanager
+async def keeping(store: EngineStore, storage: Storage | None, *, waits: bool) -> AsyncIterator[None]:
+    """Have `storage` keep what happens in `store` while the context lasts; at its end all is on disk.
+
+    `waits`: replies wait for the disk. Where the disk fails, the store takes no writes from then on,
+    and goes on with what was committed.
+    """
+    if storage is None:
+        yield
+        return
+
+    def give_up(error: Exception) -> None:
+        store.fail(str(error), storage.committed())
+
+    store.use_log(storage.start(waits=waits, on_failure=give_up))
+    try:
+        yield
+    finally:
+        await storage.close()

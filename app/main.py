@@ -1,4 +1,4 @@
-"""Where the parts are joined: the API over the store, its ticking, and the access log around it."""
+"""Where the parts are joined: storage under the store, the API over it, the access log around it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from fastapi import FastAPI
 from api.application import create_api
 from app import __version__
 from app.access_log import AccessLog
-from app.lifespan import ticking
+from app.lifespan import keeping, ticking
 from app.service import EngineStore
+from app.settings import Durability
+from app.storage import Storage
 
 
-def create_app(store: EngineStore) -> AccessLog:
-    """The ASGI application that serves `store`, and ticks it while it is served."""
+def create_app(
+    store: EngineStore, storage: Storage | None = None, durability: Durability = Durability.NONE
+) -> AccessLog:
+    """The ASGI application that serves `store`, keeps it in `storage`, and ticks it while it is served."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with ticking(store.tick):
+        async with keeping(store, storage, waits=durability is Durability.ALWAYS), ticking(store.tick):
             yield
 
     return AccessLog(create_api(store, version=__version__, lifespan=lifespan))

@@ -1,24 +1,28 @@
 """The single writer: the one object through which anything reaches the engine, one command at a time.
 
-It gives the engine the time, hands back replies, and has waiting readers look again after a command
-that wakes them. There is no lock, because nothing here awaits between the first look at the keyspace
-and the last change to it: one event loop, one writer. It never decides what a command does.
+It gives the engine the time, hands what changed to the log, and has waiting readers look again after a
+command that wakes them. Nothing leaves it, be it a reply, a refusal or a pushed entry, before the log
+says that everything it reveals is durable. There is no lock, because nothing here awaits between the
+first look at the keyspace and the last change to it: one event loop, one writer. It never decides what
+a command does.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from api.ports import Answer, NotAccepting, Watch
 from app.clock import Clock, monotonic_clock_ms, system_clock_ms
+from app.commit import Log, NoLog
 from app.readers import Receive, WaitingReaders
-from core.commands import Command, ExpireIdempotencyKeys, Read, ReadGroup
+from core.commands import READ_ONLY, Command, ExpireIdempotencyKeys, Read, ReadGroup
 from core.engine import Engine
 from core.errors import StreamError
+from core.keyspace import Keyspace
 from core.outcome import Outcome
 from core.replies import Reply, ServerStats
 
@@ -34,32 +38,45 @@ class EngineStore:
     ) -> None:
         self._engine = engine
         self._clock = clock
-        self._readers = WaitingReaders(self._run, _hand_over, clock, monotonic_clock)
-        self._not_ready_reason: str | None = None
+        self._log: Log = NoLog()
+        self._readers = WaitingReaders(self._run, self._hand_over, clock, monotonic_clock)
+        self._refusal: NotAccepting | None = None
+        self._is_draining = False
+
+    def use_log(self, log: Log) -> None:
+        """Keep what happens from now on; before the first command."""
+        self._log = log
 
     @property
     def not_ready_reason(self) -> str | None:
-        """Why no command is taken, or None where they are."""
-        return self._not_ready_reason
+        """Why no writes are taken, or None where they are."""
+        return None if self._refusal is None else self._refusal.reason
+
+    # --- commands ------------------------------------------------------------------------------
 
     async def execute(self, command: Command) -> Reply:
         """Carry out one command at the present time; a read that blocks waits here.
 
-        Raises `StreamError` where the command is refused, `NotAccepting` once the store drains; nothing
-        was changed then. Cancelled while it waits, it has taken nothing.
+        Raises `StreamError` where the command is refused, `NotAccepting` where the store drains or its
+        storage failed. Cancelled while it waits, it has taken nothing.
         """
-        self._require_accepting()
-        outcome = self._run(command)
+        self._require_accepting(command)
+        try:
+            outcome = self._run(command)
+        except StreamError:
+            await self._durable()
+            raise
         self._readers.wake(outcome.wake_ups)
         if outcome.wait is not None:
             return await self._wait(outcome)
+        await self._durable()
         if isinstance(outcome.reply, ServerStats):
             return replace(outcome.reply, blocked_clients=len(self._readers))
         return outcome.reply
 
     async def _wait(self, outcome: Outcome) -> Reply:
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        reader = self._readers.add(outcome, lambda answer: _answer(answered, answer))
+        reader = self._readers.add(outcome, lambda answer: _settle(answered, answer))
         try:
             answer = await answered
         finally:
@@ -73,63 +90,115 @@ class EngineStore:
 
         Readers look again once, when all is done (rule 44).
         """
-        self._require_accepting()
+        for command in commands:
+            self._require_accepting(command)
         replies, outcome = self._engine.execute_all(commands, self._clock())
+        self._record(outcome)
         self._readers.wake(outcome.wake_ups)
+        await self._durable()
         return replies
 
     def watch(self, command: Read | ReadGroup, receive: Receive) -> Watch:
         """Run a read, waiting where it blocks, and hand its answer to `receive`: see the port."""
         try:
-            self._require_accepting()
+            self._require_accepting(command)
             outcome = self._run(command)
         except (StreamError, NotAccepting) as refusal:
-            return _Answered(receive, refusal)
+            return self._answered(receive, refusal)
         if outcome.wait is not None:
             return self._readers.add(outcome, receive)
-        return _Answered(receive, outcome.reply)
+        return self._answered(receive, outcome.reply)
+
+    def tick(self) -> None:
+        """What is due once a second: forget idempotency keys that are too old."""
+        if self._refusal is None:
+            self._run(ExpireIdempotencyKeys())
+
+    def _run(self, command: Command) -> Outcome:
+        outcome = self._engine.execute(command, self._clock())
+        self._record(outcome)
+        return outcome
+
+    def _record(self, outcome: Outcome) -> None:
+        if outcome.effects:
+            self._log.record(outcome.effects)
+
+    # --- what leaves ---------------------------------------------------------------------------
+
+    async def _durable(self) -> None:
+        """Come back when all that happened so far is durable; raises `NotAccepting` if it never can be."""
+        if self._log.is_behind:
+            reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._log.when_durable(lambda: _settle(reached, None))
+            await reached
+            self._require_storage()
+
+    def _hand_over(self, receive: Receive, answer: Answer) -> None:
+        """Give a reader its answer, as soon as everything the answer reveals is durable."""
+        if self._log.is_behind:
+            self._log.when_durable(lambda: _give(receive, self._refusal_after_failure() or answer))
+        else:
+            _give(receive, answer)
+
+    def _answered(self, receive: Receive, answer: Answer) -> Watch:
+        asyncio.get_running_loop().call_soon(self._hand_over, receive, answer)
+        return _Answered()
+
+    # --- refusing ------------------------------------------------------------------------------
 
     def drain(self) -> None:
         """Take no more commands from now on: the server is about to end. Commands done stay done.
 
         Readers that wait are told so.
         """
-        self._not_ready_reason = _DRAINING
-        self._readers.close(self._not_accepting(_DRAINING))
+        self._is_draining = True
+        self._refuse(NotAccepting(_DRAINING, retry_after_s=_RETRY_AFTER_DRAINING_S))
 
-    def tick(self) -> None:
-        """What is due once a second: forget idempotency keys that are too old."""
-        self._engine.execute(ExpireIdempotencyKeys(), self._clock())
+    def fail(self, reason: str, committed: Keyspace | None) -> None:
+        """The disk refused a commit: take no writes until a restart.
 
-    def _run(self, command: Command) -> Outcome:
-        return self._engine.execute(command, self._clock())
+        `committed`: what is on disk, to be read on; None where it cannot be read, and then nothing is
+        answered any more. What was shown to nobody is forgotten.
+        """
+        if committed is not None:
+            self._engine = Engine(committed)
+        self._is_draining = self._is_draining or committed is None
+        self._log = NoLog()
+        self._refuse(NotAccepting(f"storage failed: {reason}"))
 
-    def _require_accepting(self) -> None:
-        if self._not_ready_reason is not None:
-            raise self._not_accepting(self._not_ready_reason)
+    def _refuse(self, refusal: NotAccepting) -> None:
+        self._refusal = refusal
+        self._readers.close(refusal)
 
-    def _not_accepting(self, reason: str) -> NotAccepting:
-        return NotAccepting(reason, retry_after_s=_RETRY_AFTER_DRAINING_S)
+    def _require_accepting(self, command: Command) -> None:
+        if self._refusal is not None and (self._is_draining or type(command) not in READ_ONLY):
+            raise NotAccepting(self._refusal.reason, retry_after_s=self._refusal.retry_after_s)
+
+    def _refusal_after_failure(self) -> NotAccepting | None:
+        refusal = self._refusal
+        return refusal if refusal is not None and refusal.retry_after_s is None else None
+
+    def _require_storage(self) -> None:
+        refusal = self._refusal_after_failure()
+        if refusal is not None:
+            raise NotAccepting(refusal.reason)
 
 
 class _Answered:
-    """A watch that need not wait; its answer follows on the next turn of the loop."""
-
-    def __init__(self, receive: Receive, answer: Answer) -> None:
-        asyncio.get_running_loop().call_soon(_hand_over, receive, answer)
+    """A watch that need not wait: its answer follows on a later turn of the loop."""
 
     def cancel(self) -> bool:
         """False: the answer is on its way."""
         return False
 
 
-def _answer(answered: asyncio.Future[Answer], answer: Answer) -> None:
-    if not answered.done():
-        answered.set_result(answer)
+def _settle(future: asyncio.Future[Answer] | asyncio.Future[None], answer: Answer) -> None:
+    if not future.done():
+        future.set_result(answer)  # type: ignore[arg-type] # each future is settled with its own kind
 
 
-def _hand_over(receive: Callable[[Answer], None], answer: Answer) -> None:
-    """Give a reader its answer; a reader that fails at it is its own trouble, not the writer's."""
+def _give(receive: Receive, answer: Answer) -> None:
+    """A reader that fails to take its answer is its own trouble, not the writer's."""
     try:
         receive(answer)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is reported, and the others are served

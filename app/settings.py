@@ -18,11 +18,14 @@ ENVIRONMENT_PREFIX: Final = "TAILRACE_"
 
 
 class Durability(StrEnum):
-    """What a reply promises about a power cut. Only `NONE` can be kept today."""
+    """What a reply promises about a crash or a power cut."""
 
     ALWAYS = "always"
+    """All that it reveals is on disk."""
     INTERVAL = "interval"
+    """It will be within a second."""
     NONE = "none"
+    """Nothing: data lives in memory, and no file is kept."""
 
 
 class LogFormat(StrEnum):
@@ -54,13 +57,17 @@ class Settings(BaseSettings):
         description="Loopback address to listen on. Others are refused: there is no access control yet.",
     )
     port: int = Field(default=8080, ge=0, le=65_535, description="TCP port; 0 picks a free one.")
-    data_dir: Path | None = Field(
-        default=None,
-        description="Directory for data, made if missing. Nothing is kept in it yet: data is in memory.",
-    )
+    data_dir: Path = Field(default=Path("data"), description="Directory for data, made if missing.")
     durability: Durability = Field(
-        default=Durability.NONE,
-        description="none: data is in memory only. always and interval arrive with persistence.",
+        default=Durability.ALWAYS,
+        description="always: a reply waits for the disk. interval: the disk follows within a second. "
+        "none: data is in memory only.",
+    )
+    cache_mb: int = Field(
+        default=64,
+        ge=1,
+        le=1_048_576,
+        description="MiB of memory for blocks of entries that were read a short while ago.",
     )
     log_level: LogLevel = Field(
         default=LogLevel.INFO,
@@ -80,15 +87,6 @@ class Settings(BaseSettings):
             return host
         raise ValueError(
             f"{host!r} is not a loopback address, and others need access control, which is not there yet"
-        )
-
-    @field_validator("durability")
-    @classmethod
-    def _durability_can_be_kept(cls, durability: Durability) -> Durability:
-        if durability is Durability.NONE:
-            return durability
-        raise ValueError(
-            f"{durability.value!r} arrives with persistence; for now data lives in memory only (none)"
         )
 
 

@@ -72,7 +72,7 @@ def _stream_created(keyspace: Keyspace, effect: StreamCreated) -> None:
 
 
 def _stream_deleted(keyspace: Keyspace, effect: StreamDeleted) -> None:
-    keyspace.delete(effect.key).log.forget_cached()
+    keyspace.delete(effect.key)
 
 
 def _stream_renamed(keyspace: Keyspace, effect: StreamRenamed) -> None:

@@ -8,15 +8,17 @@ The block is the unit of approximate trimming (Redis's macro node), of compressi
 
 A position is an entry's place in its block and never changes. Deleting marks a hole; when half of a
 sealed block is holes, it is packed again without their fragments. A block never knows its neighbours.
+
+A sealed block whose payload is on disk may do without it in memory: it asks its source when it must.
 """
 
 from __future__ import annotations
 
 import struct
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import zstandard
 
@@ -64,6 +66,10 @@ class NodeLimits(NamedTuple):
     size_bytes: int
 
 
+Source: TypeAlias = Callable[["Block"], bytes]
+"""Gives the payload of a block that storage holds."""
+
+
 class Block:
     """See the module. Ids rise; `first_id` and `last_id` are of positions, deleted or not."""
 
@@ -71,16 +77,22 @@ class Block:
         "_ids",
         "_open_fragments",
         "_payload",
+        "_source",
+        "changed",
         "count",
         "first_id",
         "holes",
         "last_id",
         "size_bytes",
         "skeleton_bytes",
+        "stored",
     )
 
     def __init__(self, first_id: StreamId, first_fragment: bytes) -> None:
-        """An open block made for the entry that is about to be its first."""
+        """An open block made for the entry that is about to be its first.
+
+        `stored`: it has been given to storage; `changed`: and has lost entries since.
+        """
         self.first_id = first_id
         self.last_id = first_id
         self.count = 0
@@ -88,8 +100,41 @@ class Block:
         self._ids: list[StreamId] | None = []
         self._open_fragments: list[bytes] = []
         self._payload = b""
+        self._source: Source | None = None
+        self.stored = False
+        self.changed = False
         names_bytes, self.skeleton_bytes = _measure(first_fragment)
         self.size_bytes = names_bytes + ENTRY_OVERHEAD_BYTES
+
+    @classmethod
+    def restored(
+        cls, first_id: StreamId, last_id: StreamId, count: int, holes: int, source: Source | None
+    ) -> Block:
+        """A sealed block as storage knows it; its payload stays there until it is asked for."""
+        block = cls.__new__(cls)
+        block.first_id, block.last_id = first_id, last_id
+        block.count, block.holes = count, holes
+        block._ids, block._open_fragments = None, []
+        block._payload, block._source = b"", source
+        block.stored, block.changed = True, False
+        block.size_bytes = block.skeleton_bytes = 0
+        return block
+
+    @classmethod
+    def restored_open(
+        cls,
+        ids: list[StreamId],
+        fragments: list[bytes],
+        holes: int,
+        size_bytes: int,
+        skeleton_bytes: int,
+    ) -> Block:
+        """An open block as it was."""
+        block = cls.restored(ids[0], ids[-1], len(ids), holes, None)
+        block._ids, block._open_fragments = ids, fragments
+        block.stored = False
+        block.size_bytes, block.skeleton_bytes = size_bytes, skeleton_bytes
+        return block
 
     @property
     def live(self) -> int:
@@ -159,14 +204,25 @@ class Block:
 
     @property
     def packed_bytes(self) -> int:
-        """The size of a sealed block's payload, 0 for an open one."""
+        """What a sealed block's payload takes in memory, 0 for an open one, or where it is on disk."""
         return len(self._payload)
+
+    def payload(self) -> bytes:
+        """The packed entries of a sealed block, from storage where they are not in memory."""
+        if self._payload or self._source is None:
+            return self._payload
+        return self._source(self)
+
+    def release(self, source: Source) -> None:
+        """The payload is safely stored: drop it from memory, and ask `source` from now on."""
+        self._source = source
+        self._payload = b""
 
     def decode(self) -> Decoded:
         """The entries by position; O(bytes) where sealed, else the live lists themselves."""
         if self._ids is not None:
             return Decoded(self._ids, self._open_fragments)
-        return _unpack(self._payload, self.first_id)
+        return _unpack(self.payload(), self.first_id)
 
     # --- deleting ------------------------------------------------------------------------------
 
@@ -177,6 +233,7 @@ class Block:
         """
         for position in positions:
             self.holes |= 1 << position
+        self.changed = True
         if self._ids is not None:
             for position in positions:
                 self._open_fragments[position] = b""

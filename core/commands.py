@@ -496,3 +496,28 @@ class ServerTime(Command, frozen=True):
 
 class ServerInfo(Command, frozen=True):
     """INFO: the reply is a `ServerStats`."""
+
+
+READ_ONLY: Final[frozenset[type[Command]]] = frozenset(
+    {
+        CountKeys,
+        GetConfig,
+        InfoConsumers,
+        InfoGroups,
+        InfoStream,
+        KeyspaceSize,
+        ListStreams,
+        MatchKeys,
+        PendingRange,
+        PendingSummary,
+        Range,
+        Read,
+        ScanKeys,
+        SeekRange,
+        ServerInfo,
+        ServerTime,
+        SplitRange,
+        StreamLength,
+    }
+)
+"""Commands that never have an effect; a read for a group is none of them."""

@@ -20,13 +20,21 @@ from core.stream_id import MAX_ID, ZERO_ID, StreamId
 class EntryLog:
     """n: entries, m: entries touched, b: blocks (about n / 100)."""
 
-    __slots__ = ("_blocks", "_cache", "_firsts", "length")
+    __slots__ = ("_blocks", "_cache", "_firsts", "length", "removed_ids")
 
     def __init__(self, cache: BlockCache) -> None:
         self._blocks: list[Block] = []
         self._firsts: list[StreamId] = []
         self._cache = cache
         self.length = 0
+        # First ids of blocks that storage holds and the log does not any more; storage empties it.
+        self.removed_ids: list[StreamId] = []
+
+    def restore(self, blocks: Sequence[Block]) -> None:
+        """Take over `blocks`, in order, as storage knew them. O(b)."""
+        self._blocks = list(blocks)
+        self._firsts = [block.first_id for block in blocks]
+        self.length = sum(block.live for block in blocks)
 
     @property
     def blocks(self) -> Sequence[Block]:
@@ -196,7 +204,7 @@ class EntryLog:
         while count and self._blocks[whole].live <= count:
             count -= self._blocks[whole].live
             last_id = self._blocks[whole].last_id
-            self._cache.forget(self._blocks[whole])
+            self._forget(self._blocks[whole])
             whole += 1
         del self._blocks[:whole], self._firsts[:whole]
         return self._trim_block(self._blocks[0], count) if count else last_id
@@ -208,8 +216,13 @@ class EntryLog:
             self._cache.forget(block)
         return last_id
 
+    def _forget(self, block: Block) -> None:
+        self._cache.forget(block)
+        if block.stored:
+            self.removed_ids.append(block.first_id)
+
     def _drop(self, index: int) -> None:
-        self._cache.forget(self._blocks[index])
+        self._forget(self._blocks[index])
         del self._blocks[index], self._firsts[index]
 
     def forget_cached(self) -> None:

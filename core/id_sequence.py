@@ -76,9 +76,11 @@ IdSequence: TypeAlias = range | PackedIds
 def pack_ids(ids: Sequence[StreamId]) -> IdSequence:
     """`ids`, rising and not empty, in the smallest form. O(n), O(1) for a range."""
     first, last = ids[0], ids[-1]
+    if isinstance(ids, range):
+        return ids
     if last - first == len(ids) - 1:
         return range(first, last + 1)
-    return PackedIds.of(ids)
+    return ids if isinstance(ids, PackedIds) else PackedIds.of(ids)
 
 
 def count_below(ids: Sequence[StreamId], wanted: StreamId) -> int:

@@ -33,7 +33,7 @@ class Remembered(Struct, frozen=True):
     fingerprint: bytes | None
 
 
-class _Epoch(Struct):
+class Epoch(Struct):
     """One epoch of a producer: its pinned layout, and its keys."""
 
     number: int
@@ -41,11 +41,11 @@ class _Epoch(Struct):
     keys: dict[bytes, Remembered]
 
 
-class _Producer(Struct):
+class Producer(Struct):
     """`keys`: those kept by time and count, oldest first. `epochs`: the last and the current one."""
 
     keys: OrderedDict[bytes, Remembered]
-    epochs: list[_Epoch]
+    epochs: list[Epoch]
 
     @property
     def key_count(self) -> int:
@@ -54,26 +54,26 @@ class _Producer(Struct):
 
 class IdempotencyMemory:
     """`duration_s` and `maxsize` bound the keys without an epoch; `keys_added` and `duplicates` count
-    over the stream's whole life."""
+    over the stream's whole life. `producers`: by name; only this module and `core.storage` look in."""
 
-    __slots__ = ("_producers", "duplicates", "duration_s", "keys_added", "maxsize")
+    __slots__ = ("duplicates", "duration_s", "keys_added", "maxsize", "producers")
 
     def __init__(self, duration_s: int, maxsize: int) -> None:
         self.duration_s = duration_s
         self.maxsize = maxsize
         self.keys_added = 0
         self.duplicates = 0
-        self._producers: dict[bytes, _Producer] = {}
+        self.producers: dict[bytes, Producer] = {}
 
     @property
     def producer_count(self) -> int:
         """How many producers have remembered keys or an epoch."""
-        return len(self._producers)
+        return len(self.producers)
 
     @property
     def key_count(self) -> int:
         """How many keys are remembered. O(producers)."""
-        return sum(producer.key_count for producer in self._producers.values())
+        return sum(producer.key_count for producer in self.producers.values())
 
     # --- looking -------------------------------------------------------------------------------
 
@@ -83,7 +83,7 @@ class IdempotencyMemory:
         Raises `StreamError` STALE_EPOCH, LAYOUT_CHANGED, or IDEMPOTENCY_MISMATCH where the key
         stands for another body.
         """
-        producer = self._producers.get(request.producer)
+        producer = self.producers.get(request.producer)
         if producer is None:
             return None
         keys: dict[bytes, Remembered] = producer.keys
@@ -101,13 +101,13 @@ class IdempotencyMemory:
 
     def has_expired(self, before_ms: int) -> bool:
         """Whether `expire` with the same time would forget anything. O(producers)."""
-        return any(_is_expired(producer, before_ms) for producer in self._producers.values())
+        return any(_is_expired(producer, before_ms) for producer in self.producers.values())
 
     # --- changing ------------------------------------------------------------------------------
 
     def remember(self, effect: AppendRemembered) -> None:
         """Keep the key; forget what that pushes out: keys over `maxsize`, epochs before the last."""
-        producer = self._producers.setdefault(effect.producer, _Producer(OrderedDict(), []))
+        producer = self.producers.setdefault(effect.producer, Producer(OrderedDict(), []))
         made = Remembered(pack_ids(effect.ids), effect.fingerprint)
         self.keys_added += 1
         if effect.epoch is None:
@@ -124,30 +124,30 @@ class IdempotencyMemory:
         """Set the bounds and forget all keys that they bound; epochs are not theirs (rule 63)."""
         self.duration_s = duration_s
         self.maxsize = maxsize
-        for producer in self._producers.values():
+        for producer in self.producers.values():
             producer.keys.clear()
         self._drop_empty()
 
     def expire(self, before_ms: int) -> None:
         """Forget keys whose first id is at or before `before_ms`. O(forgotten + producers)."""
-        for producer in self._producers.values():
+        for producer in self.producers.values():
             while _is_expired(producer, before_ms):
                 producer.keys.popitem(last=False)
         self._drop_empty()
 
     def _drop_empty(self) -> None:
-        kept = {name: each for name, each in self._producers.items() if each.keys or each.epochs}
-        self._producers = kept
+        kept = {name: each for name, each in self.producers.items() if each.keys or each.epochs}
+        self.producers = kept
 
 
-def _is_expired(producer: _Producer, before_ms: int) -> bool:
+def _is_expired(producer: Producer, before_ms: int) -> bool:
     if not producer.keys:
         return False
     oldest = next(iter(producer.keys.values()))
     return id_ms(oldest.ids[0]) <= before_ms
 
 
-def _keys_of_epoch(epochs: Sequence[_Epoch], number: int, layout: bytes | None) -> dict[bytes, Remembered]:
+def _keys_of_epoch(epochs: Sequence[Epoch], number: int, layout: bytes | None) -> dict[bytes, Remembered]:
     """The keys to look in; raises STALE_EPOCH or LAYOUT_CHANGED."""
     known = next((epoch for epoch in epochs if epoch.number == number), None)
     if known is None:
@@ -167,11 +167,11 @@ def _keys_of_epoch(epochs: Sequence[_Epoch], number: int, layout: bytes | None) 
     return known.keys
 
 
-def _epoch_for(epochs: list[_Epoch], number: int) -> _Epoch:
+def _epoch_for(epochs: list[Epoch], number: int) -> Epoch:
     """The epoch `number`, begun if it is new; all but the one before it are dropped then."""
     for epoch in epochs:
         if epoch.number == number:
             return epoch
-    begun = _Epoch(number, None, {})
+    begun = Epoch(number, None, {})
     epochs[:] = [*epochs[-1:], begun]
     return begun

@@ -36,7 +36,8 @@ CONFIG_DEFAULTS: Final = {
 
 class Keyspace:
     """`streams`: by key, in byte order. `keys_by_serial`: the same keys in the order they came, for
-    SCAN. `config`: the settings of CONFIG GET; `node_limits`: those that bound a block."""
+    SCAN; `last_serial`: the greatest ever given. `config`: the settings of CONFIG GET; `node_limits`:
+    those that bound a block."""
 
     def __init__(self, cache: BlockCache | None = None) -> None:
         self.cache = cache or BlockCache()
@@ -44,7 +45,7 @@ class Keyspace:
         self.keys_by_serial: SortedDict[int, bytes] = SortedDict()
         self.config: dict[str, int] = dict(CONFIG_DEFAULTS)
         self.node_limits = self._node_limits()
-        self._last_serial = 0
+        self.last_serial = 0
 
     def _node_limits(self) -> NodeLimits:
         return NodeLimits(self.config[NODE_MAX_ENTRIES], self.config[NODE_MAX_BYTES])
@@ -64,33 +65,29 @@ class Keyspace:
     def create(self, key: bytes) -> Stream:
         """A new, empty stream under `key`, which is free."""
         memory = IdempotencyMemory(self.config[IDMP_DURATION], self.config[IDMP_MAXSIZE])
-        stream = Stream(self._next_serial(), self.cache, memory)
-        self._put(key, stream)
+        stream = Stream(self.last_serial + 1, self.cache, memory)
+        self.put(key, stream)
         return stream
 
-    def delete(self, key: bytes) -> Stream:
-        """Take the stream out and give it back."""
+    def delete(self, key: bytes) -> None:
+        """Take the stream out, for good."""
         stream: Stream = self.streams.pop(key)
         del self.keys_by_serial[stream.serial]
-        return stream
+        stream.log.forget_cached()
 
     def rename(self, key: bytes, new_key: bytes) -> None:
         """Move a stream; one that stood under `new_key` is gone."""
-        stream = self.delete(key)
         if new_key in self.streams:
-            self.delete(new_key).log.forget_cached()
-        stream.serial = self._next_serial()
-        self._put(new_key, stream)
+            self.delete(new_key)
+        self.put(new_key, self.streams.pop(key))
 
     def clear(self) -> None:
         """Delete all streams; settings stay."""
         for key in list(self.streams):
-            self.delete(key).log.forget_cached()
+            self.delete(key)
 
-    def _put(self, key: bytes, stream: Stream) -> None:
+    def put(self, key: bytes, stream: Stream) -> None:
+        """Enter a stream under its name and serial."""
         self.streams[key] = stream
         self.keys_by_serial[stream.serial] = key
-
-    def _next_serial(self) -> int:
-        self._last_serial += 1
-        return self._last_serial
+        self.last_serial = max(self.last_serial, stream.serial)

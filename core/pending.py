@@ -16,7 +16,7 @@ list but the commands that ask for all of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 
 from sortedcontainers import SortedDict
@@ -254,6 +254,14 @@ class PendingEntriesList:
         consumer.pending_count = 0
         consumer.runs = SortedDict()
         consumer.singles = LazySortedIds()
+
+    def restore(self, units: Iterable[Unit]) -> None:
+        """Fill the list, which is empty, with units in order of delivery. O(log n) a unit."""
+        for unit in units:
+            if isinstance(unit, Single):
+                self._add_single(unit)
+            else:
+                self._add_run(unit)
 
     # --- units ---------------------------------------------------------------------------------
 

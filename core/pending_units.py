@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
-from core.id_sequence import IdSequence, count_below, position_of
+from core.id_sequence import IdSequence, count_below, pack_ids, position_of
 from core.stream_id import StreamId
 
 if TYPE_CHECKING:
@@ -147,6 +147,12 @@ class Run:
     def _owner(self) -> Consumer:
         assert self.consumer is not None, "a run always has an owner"
         return self.consumer
+
+    def packed_live_ids(self) -> IdSequence:
+        """The live ids in the smallest form. O(1) for consecutive ones, O(window) otherwise."""
+        if self.live == self.high - self.low:
+            return pack_ids(self.ids[self.low : self.high])
+        return pack_ids(list(self.live_ids()))
 
     def live_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """The live ids at or after `start`, rising."""

@@ -18,7 +18,12 @@ from app.server import CannotStart, reason
 from app.server import serve as serve_app
 from app.service import EngineStore
 from app.settings import ENVIRONMENT_PREFIX, Durability, LogFormat, LogLevel, Settings
+from app.storage import Storage
+from core.block_cache import BlockCache
 from core.engine import Engine
+from core.limits import MIB
+from core.storage.damage import Damage
+from core.storage.schema import InUse, UnknownFormat
 
 _logger: Final = logging.getLogger("tailrace")
 
@@ -43,6 +48,7 @@ def serve(
     port: Annotated[int | None, _option("port")] = None,
     data_dir: Annotated[Path | None, _option("data_dir")] = None,
     durability: Annotated[Durability | None, _option("durability")] = None,
+    cache_mb: Annotated[int | None, _option("cache_mb")] = None,
     log_level: Annotated[LogLevel | None, _option("log_level")] = None,
     log_format: Annotated[LogFormat | None, _option("log_format")] = None,
     shutdown_grace_s: Annotated[int | None, _option("shutdown_grace_s")] = None,
@@ -62,10 +68,11 @@ def serve(
     """
     settings = _settings_from(locals())
     configure_logging(settings.log_format, settings.log_level)
-    store = EngineStore(Engine())
     try:
-        _make_directory(settings.data_dir)
-        serve_app(create_app(store), settings, on_ready=partial(_announce, settings), on_stop=store.drain)
+        storage = _open_storage(settings)
+        store = EngineStore(Engine(None if storage is None else storage.keyspace))
+        app = create_app(store, storage, settings.durability)
+        serve_app(app, settings, on_ready=partial(_announce, settings), on_stop=store.drain)
     except CannotStart as error:
         typer.echo(f"tailrace: {error}", err=True)
         raise typer.Exit(1) from None
@@ -89,19 +96,25 @@ def _complaints(error: ValidationError, given: dict[str, Any]) -> list[str]:
     return complaints
 
 
-def _make_directory(data_dir: Path | None) -> None:
-    if data_dir is None:
-        return
+def _open_storage(settings: Settings) -> Storage | None:
+    """What the data directory holds; raises `CannotStart` where it cannot be had whole."""
+    if settings.durability is Durability.NONE:
+        return None
     try:
-        data_dir.mkdir(parents=True, exist_ok=True)
+        return Storage(settings.data_dir, BlockCache(settings.cache_mb * MIB))
     except OSError as error:
-        raise CannotStart(f"cannot make the data directory {data_dir}: {reason(error)}") from error
+        raise CannotStart(f"cannot use the data directory {settings.data_dir}: {reason(error)}") from error
+    except (InUse, UnknownFormat) as error:
+        raise CannotStart(str(error)) from error
+    except Damage as error:
+        raise CannotStart(f"the data directory {settings.data_dir} is damaged: {error}") from error
 
 
 def _announce(settings: Settings, url: str) -> None:
     """Say once that requests are taken, and first what becomes of the data."""
-    fields = (
-        {"data_dir": f"{settings.data_dir} (unused: nothing is kept in it yet)"} if settings.data_dir else {}
-    )
-    _logger.warning("data lives in memory only and ends with this process", extra={"fields": fields})
+    if settings.durability is Durability.NONE:
+        _logger.warning("data lives in memory only and ends with this process")
+    else:
+        fields = {"data_dir": str(settings.data_dir), "durability": settings.durability.value}
+        _logger.info("data is kept", extra={"fields": fields})
     typer.echo(f"Tailrace {__version__} is ready on {url}")

@@ -51,7 +51,7 @@ def test_queries_headers_and_bodies_are_not_logged(server: ServerProcess) -> Non
 
 
 def test_at_level_warning_no_request_is_logged(tmp_path: Path) -> None:
-    with running_server(tmp_path, "--log-level", "warning") as server:
+    with running_server(tmp_path, "--log-level", "warning", "--durability", "none") as server:
         httpx.get(f"{server.base_url}/healthz")
         assert [record["event"] for record in server.log_records] == [
             "data lives in memory only and ends with this process"

@@ -46,13 +46,46 @@ def test_the_ready_line_is_all_that_is_printed(own_server: ServerProcess) -> Non
     assert own_server.remaining_output() == ""
 
 
-def test_the_start_says_that_data_lives_in_memory_and_makes_the_data_directory(
+def test_the_start_says_where_data_is_kept_and_how_safely(own_server: ServerProcess, tmp_path: Path) -> None:
+    notice = own_server.log_records[0]
+    assert (notice["event"], notice["durability"]) == ("data is kept", "always")
+    assert notice["data_dir"] == str(tmp_path / "data")
+    assert (tmp_path / "data").is_dir()
+
+
+@pytest.mark.parametrize("durability", ["always", "interval"])
+def test_what_was_acknowledged_is_there_after_a_stop_and_a_start(tmp_path: Path, durability: str) -> None:
+    for started in (1, 2, 3):
+        with running_server(tmp_path, "--durability", durability) as server:
+            answer = httpx.post(f"{server.base_url}/v1/streams/kept/entries", content=ENTRY, headers=JSON)
+            assert answer.status_code == HTTPStatus.CREATED
+            length = httpx.get(f"{server.base_url}/v1/streams/kept/length").json()
+            assert length == {"length": started}
+            server.signal(signal.SIGTERM)
+            assert server.wait() == 0
+
+
+def test_a_data_directory_in_use_is_one_clear_line_and_status_one(
     own_server: ServerProcess, tmp_path: Path
 ) -> None:
-    notice = own_server.log_records[0]
-    assert notice["event"] == "data lives in memory only and ends with this process"
-    assert notice["data_dir"] == f"{tmp_path / 'data'} (unused: nothing is kept in it yet)"
-    assert (tmp_path / "data").is_dir()
+    assert own_server.port
+    result = tailrace("serve", "--port", "0", "--data-dir", str(tmp_path / "data"))
+    assert result.returncode == 1
+    assert result.stderr == f"tailrace: another server uses the data directory {tmp_path / 'data'}\n"
+
+
+def test_a_damaged_data_directory_is_refused_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "tailrace.db").write_bytes(b"no database" * 1000)
+    result = tailrace("serve", "--port", "0", "--data-dir", str(tmp_path / "data"))
+    assert result.returncode == 1
+    assert "is damaged: the database file: file is not a database" in result.stderr
+
+
+def test_in_memory_only_says_so_and_makes_no_file(tmp_path: Path) -> None:
+    with running_server(tmp_path, "--durability", "none") as server:
+        assert server.log_records[0]["event"] == "data lives in memory only and ends with this process"
+    assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -131,7 +164,7 @@ def test_a_connection_serves_many_requests(server: ServerProcess) -> None:
 
 
 def test_a_port_in_use_is_one_clear_line_and_status_one(server: ServerProcess) -> None:
-    result = tailrace("serve", "--port", str(server.port))
+    result = tailrace("serve", "--port", str(server.port), "--durability", "none")
     assert result.returncode == 1
     assert result.stdout == ""
     assert (
@@ -140,7 +173,11 @@ def test_a_port_in_use_is_one_clear_line_and_status_one(server: ServerProcess) -
 
 
 def test_options_can_come_from_the_environment_and_arguments_win(tmp_path: Path) -> None:
-    environment = {"TAILRACE_LOG_FORMAT": "console", "TAILRACE_PORT": "1"}
+    environment = {
+        "TAILRACE_LOG_FORMAT": "console",
+        "TAILRACE_PORT": "1",
+        "TAILRACE_DURABILITY": "none",
+    }
     with running_server(tmp_path, environment=environment) as server:
         assert server.port != 1
         assert " warning data lives in memory only" in server.log_text

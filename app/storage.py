@@ -1,0 +1,156 @@
+"""A data directory in use: its lock, its connections, what was in it, and its checkpoints.
+
+Joins `core.storage`, which blocks, with the event loop: everything that writes runs in one thread, one
+job after another, so that a commit waits for at most one small job of a checkpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from app.commit import GroupCommit, WriterThread
+from core.block_cache import BlockCache
+from core.effects import Effect
+from core.keyspace import Keyspace
+from core.storage import checkpoint, journal
+from core.storage.checkpoint import BlockRow, Snapshot
+from core.storage.damage import Damage
+from core.storage.records import encode_effects
+from core.storage.recovery import recover
+from core.storage.schema import DirectoryLock, connect, connect_for_reading
+
+JOURNAL_BYTES_MAX: Final = 64 * 1024 * 1024
+"""A checkpoint is taken when the journal has grown by this much: replaying it takes about a second."""
+
+_logger: Final = logging.getLogger("tailrace.storage")
+
+
+class Storage:
+    """One open data directory. Opening blocks: it recovers what was kept, before the loop serves.
+
+    Raises `InUse`, `Damage`, `UnknownFormat`, or `OSError` and `sqlite3.Error` where it cannot be read.
+    """
+
+    def __init__(self, directory: Path, cache: BlockCache | None = None) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self.directory = directory
+        self._lock = DirectoryLock(directory)
+        try:
+            self._writing = connect(directory)
+            self._reading = connect_for_reading(directory)
+            recovered = recover(self._writing, self._reading, cache)
+        except BaseException:
+            self._lock.release()
+            raise
+        self.keyspace: Keyspace = recovered.keyspace
+        self._seq = recovered.seq
+        self._changed_keys = {key for effect in recovered.replayed for key in _keys_of(effect)}
+        self._journal_bytes = 0
+        self._checkpoint_runs = False
+        self.log: GroupCommit
+
+    def start(self, *, waits: bool, on_failure: Callable[[Exception], None]) -> GroupCommit:
+        """Begin to take effects, on the running event loop."""
+        self._thread = WriterThread(asyncio.get_running_loop())
+        self.log = GroupCommit(
+            self._thread,
+            self._append,
+            self._seq,
+            waits=waits,
+            on_row=self._note_row,
+            on_commit=self._note_commit,
+            on_failure=on_failure,
+        )
+        return self.log
+
+    def _append(self, seq: int, effects: Sequence[Effect]) -> int:
+        body = encode_effects(effects)
+        journal.append(self._writing, seq, body)
+        return len(body)
+
+    def _note_row(self, effects: Sequence[Effect]) -> None:
+        self._changed_keys.update(key for effect in effects for key in _keys_of(effect))
+
+    def _note_commit(self, size_bytes: int) -> None:
+        self._journal_bytes += size_bytes
+        if self._journal_bytes >= JOURNAL_BYTES_MAX and not self._checkpoint_runs:
+            self.checkpoint()
+
+    # --- checkpoints ---------------------------------------------------------------------------
+
+    def checkpoint(self, done: Callable[[], None] = lambda: None) -> None:
+        """Write the state beside the journal, in the background, and call `done` when that is over.
+
+        The snapshot is taken now: the row that is flushed first holds all that the state shows, and the
+        thread commits it before it comes to the checkpoint's jobs.
+        """
+        self._checkpoint_runs = True
+        self._journal_bytes = 0
+        seq = self.log.flush()
+        changed, self._changed_keys = self._changed_keys, set()
+        snapshot = checkpoint.take(self.keyspace, seq, changed)
+        self._write(snapshot, iter(checkpoint.chunks(snapshot.blocks)), done)
+
+    def _write(
+        self, snapshot: Snapshot, portions: Iterator[Sequence[BlockRow]], done: Callable[[], None]
+    ) -> None:
+        """Write the next portion of blocks, or publish. Commits that come meanwhile get their turn."""
+        portion = next(portions, None)
+        if portion is None:
+            job = partial(checkpoint.publish, self._writing, snapshot)
+            self._thread.submit(job, lambda error: self._finish(snapshot, error, done))
+            return
+
+        def go_on(error: Exception | None) -> None:
+            if error is None:
+                self._write(snapshot, portions, done)
+            else:
+                self._finish(snapshot, error, done)
+
+        self._thread.submit(partial(checkpoint.write_blocks, self._writing, portion), go_on)
+
+    def _finish(self, snapshot: Snapshot, error: Exception | None, done: Callable[[], None]) -> None:
+        self._checkpoint_runs = False
+        if error is None:
+            checkpoint.release(self._reading, snapshot)
+            fields = {"seq": snapshot.seq, "blocks": len(snapshot.blocks)}
+            _logger.info("checkpoint", extra={"fields": fields})
+        else:
+            self.log.fail(error)
+        done()
+
+    # --- the end -------------------------------------------------------------------------------
+
+    def committed(self) -> Keyspace | None:
+        """What is on disk, read anew after a failure; None where even that fails."""
+        try:
+            self._reading = connect_for_reading(self.directory)
+            return recover(self._reading, self._reading).keyspace
+        except (Damage, OSError, sqlite3.Error):
+            _logger.exception("what was committed cannot be read")
+            return None
+
+    async def close(self) -> None:
+        """Write what is gathered and a last checkpoint, so that the next start replays nothing."""
+        if self.log.failure is None:
+            over = asyncio.Event()
+            self.checkpoint(over.set)
+            await over.wait()
+        self._thread.close()
+        # The connection that may write closes last: it leaves one file and no write-ahead log.
+        self._reading.close()
+        self._writing.close()
+        self._lock.release()
+
+
+def _keys_of(effect: Effect) -> tuple[bytes, ...]:
+    """The streams whose state an effect changed."""
+    return tuple(
+        getattr(effect, name) for name in ("key", "new_key") if name in type(effect).__struct_fields__
+    )

@@ -1,0 +1,6 @@
+"""Keeping a keyspace on disk: one SQLite file, and the rules by which it is read back.
+
+Owns the format (`records`, `state`, `schema`), writing it (`journal`, `checkpoint`) and reading it
+(`recovery`). Plain blocking code: which thread runs it, and when, is `app`'s. It never decides what a
+command does, and it never repairs: what is damaged is named.
+"""

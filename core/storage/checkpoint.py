@@ -1,0 +1,187 @@
+"""The checkpoint: the state as of one journal row, written beside the journal in the background.
+
+1. `take` (by the writer of the keyspace, O(changed streams + pending units)): the state of every stream
+   that changed, as bytes, and the sealed blocks that are not stored yet, by reference.
+2. `write_blocks` (anywhere, in small transactions): blocks are only added, under streams' serials, and
+   a block that no state counts is ignored by recovery and overwritten by the next attempt.
+3. `publish` (one transaction): states, changed heads and deletions take the place of the old ones, the
+   journal rows that they cover go, and the checkpoint's row number moves. Until then a crash finds the
+   old checkpoint and the whole journal; from then on the new one.
+4. `release` (by the writer): stored payloads may leave memory.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import islice
+from typing import Final, NamedTuple
+
+from core.block import Block, Source
+from core.keyspace import Keyspace
+from core.storage.damage import Damage, opened, sealed
+from core.storage.ids import id_bytes
+from core.storage.journal import seq_bytes
+from core.storage.schema import put_meta
+from core.storage.state import encode_group, encode_head, encode_stream, encode_totals
+from core.stream import Stream
+
+BLOCKS_PER_TRANSACTION: Final = 500
+"""About 1 MiB: a commit that waits behind one waits a few milliseconds."""
+
+
+class BlockRow(NamedTuple):
+    """A sealed block to be stored. `payload` is None where only the head changed."""
+
+    serial: int
+    first_id: bytes
+    head: bytes
+    payload: bytes | None
+    block: Block
+
+
+class StreamRows(NamedTuple):
+    """One changed stream: its state, its groups' states by name, and first ids of blocks that went."""
+
+    serial: int
+    state: bytes
+    groups: dict[bytes, bytes]
+    removed: list[bytes]
+
+
+class Snapshot(NamedTuple):
+    """Everything that one checkpoint writes. `seq`: the last journal row that it covers."""
+
+    seq: int
+    totals: bytes
+    streams: list[StreamRows]
+    blocks: list[BlockRow]
+    serials: frozenset[int]
+
+
+def take(keyspace: Keyspace, seq: int, changed_keys: Iterable[bytes]) -> Snapshot:
+    """The state as of journal row `seq`; blocks count as stored from now on."""
+    streams: list[StreamRows] = []
+    blocks: list[BlockRow] = []
+    for key in changed_keys:
+        stream = keyspace.streams.get(key)
+        if stream is not None:
+            blocks += _block_rows(stream)
+            streams.append(_stream_rows(key, stream))
+    totals = encode_totals(keyspace, seq)
+    return Snapshot(seq, totals, streams, blocks, frozenset(keyspace.keys_by_serial))
+
+
+def _stream_rows(key: bytes, stream: Stream) -> StreamRows:
+    groups = {group.name: encode_group(group) for group in stream.groups.values()}
+    removed = [id_bytes(value) for value in stream.log.removed_ids]
+    stream.log.removed_ids.clear()
+    return StreamRows(stream.serial, encode_stream(key, stream), groups, removed)
+
+
+def _block_rows(stream: Stream) -> list[BlockRow]:
+    rows = []
+    for block in stream.log.blocks:
+        if not block.is_open and (block.changed or not block.stored):
+            # A stored block has its payload in memory only where it was packed anew.
+            payload = None if block.stored and not block.packed_bytes else block.payload()
+            row = BlockRow(stream.serial, id_bytes(block.first_id), encode_head(block), payload, block)
+            rows.append(row)
+            block.stored, block.changed = True, False
+    return rows
+
+
+def _context(serial: int, name: bytes) -> tuple[bytes, bytes]:
+    return seq_bytes(serial), name
+
+
+def write_blocks(connection: sqlite3.Connection, rows: Sequence[BlockRow]) -> None:
+    """Store the payloads of some blocks, in one transaction; see `chunks`."""
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany(
+        "INSERT OR REPLACE INTO payloads VALUES (?, ?, ?)",
+        [
+            (row.serial, row.first_id, sealed(row.payload, *_context(row.serial, row.first_id)))
+            for row in rows
+            if row.payload is not None
+        ],
+    )
+    connection.execute("COMMIT")
+
+
+def chunks(rows: Sequence[BlockRow]) -> Iterable[Sequence[BlockRow]]:
+    """The blocks in portions for `write_blocks`."""
+    remaining = iter(rows)
+    while portion := list(islice(remaining, BLOCKS_PER_TRANSACTION)):
+        yield portion
+
+
+def publish(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+    """Make the snapshot the checkpoint, in one transaction, and give freed pages back."""
+    connection.execute("BEGIN IMMEDIATE")
+    _delete_streams(connection, snapshot.serials)
+    for rows in snapshot.streams:
+        _replace_stream(connection, rows)
+    connection.executemany(
+        "INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)",
+        [
+            (row.serial, row.first_id, sealed(row.head, *_context(row.serial, row.first_id)))
+            for row in snapshot.blocks
+        ],
+    )
+    _delete_blocks(connection, snapshot.streams)
+    connection.execute("DELETE FROM journal WHERE seq <= ?", (snapshot.seq,))
+    put_meta(connection, "checkpoint", snapshot.totals)
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA incremental_vacuum")
+
+
+def _delete_streams(connection: sqlite3.Connection, serials: frozenset[int]) -> None:
+    stored = {serial for (serial,) in connection.execute("SELECT serial FROM streams")}
+    gone = [(serial,) for serial in stored - serials]
+    for table in ("streams", "groups", "blocks", "payloads"):
+        connection.executemany(f"DELETE FROM {table} WHERE serial = ?", gone)  # noqa: S608 - our own names
+
+
+def _replace_stream(connection: sqlite3.Connection, rows: StreamRows) -> None:
+    serial = rows.serial
+    connection.execute("DELETE FROM groups WHERE serial = ?", (serial,))
+    state = (serial, sealed(rows.state, seq_bytes(serial)))
+    connection.execute("INSERT OR REPLACE INTO streams VALUES (?, ?)", state)
+    connection.executemany(
+        "INSERT INTO groups VALUES (?, ?, ?)",
+        [(serial, name, sealed(body, *_context(serial, name))) for name, body in rows.groups.items()],
+    )
+
+
+def _delete_blocks(connection: sqlite3.Connection, streams: Iterable[StreamRows]) -> None:
+    gone = [(rows.serial, first_id) for rows in streams for first_id in rows.removed]
+    for table in ("blocks", "payloads"):
+        statement = f"DELETE FROM {table} WHERE serial = ? AND first_id = ?"  # noqa: S608 - our own names
+        connection.executemany(statement, gone)
+
+
+def release(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+    """Have the stored blocks read from `connection` from now on, instead of from memory."""
+    for row in snapshot.blocks:
+        if not row.block.changed:
+            row.block.release(source_of(connection, row.serial))
+
+
+def source_of(connection: sqlite3.Connection, serial: int) -> Source:
+    """Where the blocks of one stream are read from."""
+    return partial(_load, connection, serial)
+
+
+def _load(connection: sqlite3.Connection, serial: int, block: Block) -> bytes:
+    first_id = id_bytes(block.first_id)
+    statement = "SELECT body FROM payloads WHERE serial = ? AND first_id = ?"
+    where = f"block {first_id.hex()} of stream {serial}"
+    try:
+        row = connection.execute(statement, (serial, first_id)).fetchone()
+    except sqlite3.DatabaseError as error:
+        raise Damage(where, str(error)) from error
+    if row is None:
+        raise Damage(where, "missing")
+    return opened(row[0], where, *_context(serial, first_id))

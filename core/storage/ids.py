@@ -1,0 +1,51 @@
+"""Ids as bytes: msgpack has no integers of 128 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import eq
+from typing import Final
+
+from core.id_sequence import ID_BYTES, IdSequence, PackedIds
+from core.stream_id import StreamId
+
+_RUN: Final = b"R"
+_PACKED: Final = b"P"
+_EMPTY: Final = b""
+
+
+def id_bytes(value: StreamId) -> bytes:
+    """16 bytes, most significant first, so that they sort as the ids do."""
+    return value.to_bytes(ID_BYTES, "big")
+
+
+def id_of(raw: bytes) -> StreamId:
+    """The inverse of `id_bytes`."""
+    return int.from_bytes(raw, "big")
+
+
+def ids_bytes(ids: Sequence[StreamId]) -> bytes:
+    """Ids in their order; rising consecutive ones take 33 bytes however many they are."""
+    if not ids:
+        return _EMPTY
+    packed = _packed(ids)
+    if isinstance(packed, range):
+        return _RUN + id_bytes(packed[0]) + id_bytes(packed[-1])
+    return _PACKED + packed.to_bytes()
+
+
+def _packed(ids: Sequence[StreamId]) -> IdSequence:
+    """`ids` need not rise: those of a claim come in order of delivery."""
+    if isinstance(ids, range | PackedIds):
+        return ids
+    consecutive = range(ids[0], ids[0] + len(ids))
+    return consecutive if all(map(eq, ids, consecutive)) else PackedIds.of(ids)
+
+
+def ids_of(raw: bytes) -> IdSequence:
+    """The inverse of `ids_bytes`."""
+    if raw == _EMPTY:
+        return range(0)
+    if raw[:1] == _RUN:
+        return range(id_of(raw[1 : 1 + ID_BYTES]), id_of(raw[1 + ID_BYTES :]) + 1)
+    return PackedIds.from_bytes(raw[1:])

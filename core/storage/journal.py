@@ -1,0 +1,48 @@
+"""The journal: what happened since the checkpoint, one row a commit, numbered without a gap.
+
+A row is appended together with the number of the last one (`tail`), so that a row that vanishes is
+missed wherever it stood.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from core.effects import Effect
+from core.storage.damage import Damage, opened, sealed
+from core.storage.records import decode_effects
+from core.storage.schema import get_meta, put_meta
+
+
+def seq_bytes(seq: int) -> bytes:
+    """A row's number as its checksum takes it."""
+    return seq.to_bytes(8, "big")
+
+
+def append(connection: sqlite3.Connection, seq: int, body: bytes) -> None:
+    """Commit one row, synced when this returns. O(bytes), and one sync."""
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("INSERT INTO journal VALUES (?, ?)", (seq, sealed(body, seq_bytes(seq))))
+    put_meta(connection, "tail", seq_bytes(seq))
+    connection.execute("COMMIT")
+
+
+def tail(connection: sqlite3.Connection) -> int:
+    """The number of the last row ever appended, 0 where there was none."""
+    raw = get_meta(connection, "tail")
+    return 0 if raw is None else int.from_bytes(raw, "big")
+
+
+def read(connection: sqlite3.Connection, after_seq: int) -> Iterator[tuple[int, Sequence[Effect]]]:
+    """The rows above `after_seq`, in order; raises `Damage` where one is missing or is not as written."""
+    expected = after_seq
+    last = tail(connection)
+    rows = connection.execute("SELECT seq, body FROM journal WHERE seq > ? ORDER BY seq", (after_seq,))
+    for seq, raw in rows:
+        expected += 1
+        if seq != expected:
+            raise Damage(f"journal row {expected}", "missing")
+        yield seq, decode_effects(opened(raw, f"journal row {seq}", seq_bytes(seq)))
+    if max(expected, after_seq) != max(last, after_seq):
+        raise Damage(f"journal row {expected + 1}", f"missing; the last is {last}")

@@ -1,0 +1,142 @@
+"""Reading a keyspace back: the checkpoint, then the journal above it. All of it, or `Damage`.
+
+Blocks are not read, only their index: starting costs what there are blocks and pending entries, not
+entries. What each row must be is said by another one: the totals count the streams, a stream's state
+its groups, sealed blocks and entries, the journal's tail its rows.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from core.apply import apply
+from core.block import Block
+from core.block_cache import BlockCache
+from core.effects import Effect
+from core.keyspace import Keyspace
+from core.storage import journal
+from core.storage.checkpoint import source_of
+from core.storage.damage import Damage, opened
+from core.storage.ids import id_of
+from core.storage.journal import seq_bytes
+from core.storage.schema import get_meta
+from core.storage.state import (
+    decode_group,
+    decode_head,
+    decode_stream,
+    decode_totals,
+    restore_memory,
+    restore_stream,
+)
+from core.stream import Stream
+
+
+class Recovered:
+    """`seq`: the number of the last journal row; `replayed`: effects applied above the checkpoint."""
+
+    def __init__(self, keyspace: Keyspace, seq: int, replayed: list[Effect]) -> None:
+        self.keyspace = keyspace
+        self.seq = seq
+        self.replayed = replayed
+
+
+def recover(
+    connection: sqlite3.Connection, blocks: sqlite3.Connection, cache: BlockCache | None = None
+) -> Recovered:
+    """The keyspace that the file holds; its blocks are read through `blocks` when asked for.
+
+    Raises `Damage` naming the row. O(blocks + pending units + journal).
+    """
+    try:
+        return _recover(connection, blocks, cache)
+    except sqlite3.DatabaseError as error:
+        raise Damage("the database file", str(error)) from error
+
+
+def _recover(
+    connection: sqlite3.Connection, blocks: sqlite3.Connection, cache: BlockCache | None
+) -> Recovered:
+    keyspace = Keyspace(cache)
+    seq = _restore_checkpoint(connection, blocks, keyspace)
+    replayed: list[Effect] = []
+    for row_seq, effects in journal.read(connection, seq):
+        for effect in effects:
+            apply(keyspace, effect)
+        replayed.extend(effects)
+        seq = row_seq
+    return Recovered(keyspace, seq, replayed)
+
+
+def _restore_checkpoint(
+    connection: sqlite3.Connection, blocks: sqlite3.Connection, keyspace: Keyspace
+) -> int:
+    raw = get_meta(connection, "checkpoint")
+    if raw is None:
+        _require(not _count(connection, "streams"), "meta checkpoint", "missing")
+        return 0
+    totals = decode_totals(raw)
+    for name, value in totals.config.items():
+        keyspace.configure(name, value)
+    index = _block_index(connection, blocks)
+    for serial, body in connection.execute("SELECT serial, body FROM streams ORDER BY serial"):
+        _restore_stream(connection, keyspace, serial, body, index.pop(serial, []))
+    found = len(keyspace.streams)
+    _require(found == totals.stream_count, "table streams", f"{found} rows, not {totals.stream_count}")
+    _require(not index, "table blocks", f"blocks of unknown streams {sorted(index)[:5]}")
+    keyspace.last_serial = totals.last_serial
+    return totals.seq
+
+
+def _block_index(connection: sqlite3.Connection, source: sqlite3.Connection) -> dict[int, list[Block]]:
+    index: dict[int, list[Block]] = {}
+    rows = connection.execute("SELECT serial, first_id, head FROM blocks ORDER BY serial, first_id")
+    for serial, first_id, raw in rows:
+        _require(isinstance(first_id, bytes), f"a block of stream {serial}", "its id is of another kind")
+        head = opened(raw, f"block {first_id.hex()} of stream {serial}", seq_bytes(serial), first_id)
+        block = Block.restored(id_of(first_id), *decode_head(head), source_of(source, serial))
+        index.setdefault(serial, []).append(block)
+    return index
+
+
+def _restore_stream(
+    connection: sqlite3.Connection, keyspace: Keyspace, serial: int, body: object, blocks: list[Block]
+) -> None:
+    where = f"stream {serial}"
+    state = decode_stream(opened(body, where, seq_bytes(serial)))
+    _require(len(blocks) == state.block_count, where, f"{len(blocks)} blocks, not {state.block_count}")
+    stream = Stream(serial, keyspace.cache, restore_memory(state.idempotency))
+    restore_stream(stream, state, blocks)
+    _require(stream.length == state.length, where, f"{stream.length} entries, not {state.length}")
+    for name, raw in _group_rows(connection, serial):
+        stream.groups[name] = decode_group(raw)
+    found = len(stream.groups)
+    _require(found == state.group_count, where, f"{found} groups, not {state.group_count}")
+    keyspace.put(state.key, stream)
+
+
+def _group_rows(connection: sqlite3.Connection, serial: int) -> Iterator[tuple[bytes, bytes]]:
+    rows = connection.execute("SELECT name, body FROM groups WHERE serial = ?", (serial,))
+    for name, raw in rows:
+        _require(isinstance(name, bytes), f"a group of stream {serial}", "its name is of another kind")
+        yield name, opened(raw, f"group {name!r} of stream {serial}", seq_bytes(serial), name)
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    statement = f"SELECT count(*) FROM {table}"  # noqa: S608 - our own names
+    count: int = connection.execute(statement).fetchone()[0]
+    return count
+
+
+def _require(holds: bool, where: str, what: str) -> None:  # noqa: FBT001 - reads like an assertion
+    if not holds:
+        raise Damage(where, what)
+
+
+def check_payloads(keyspace: Keyspace) -> Iterator[str]:
+    """Read every stored block and yield its name when it is as it was written; raises `Damage`."""
+    for key, stream in keyspace.streams.items():
+        for block in stream.log.blocks:
+            decoded = block.decode()
+            _require(len(decoded.ids) == block.count, f"a block of stream {key!r}", "a wrong count")
+            yield f"{key!r} {block.first_id:x}"

@@ -1,0 +1,130 @@
+"""The SQLite file: its tables, its settings, its version, and who may open it.
+
+::
+
+    meta          name -> value           format; checkpoint (as of which journal row, and totals); tail
+    journal       seq -> effects          what happened since the checkpoint, one row a group commit
+    streams       serial -> state         one row a stream, as of the checkpoint
+    groups        serial, name -> state   one row a group, with its pending entries
+    blocks        serial, first id -> head  the index of sealed blocks: last id, count, holes
+    payloads      serial, first id -> body  the blocks themselves, read only when asked for
+
+Every value carries a checksum over itself and the columns it is filed under (`core.storage.damage`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from core.storage.damage import Damage, opened, sealed
+
+FILE_NAME: Final = "tailrace.db"
+LOCK_NAME: Final = "lock"
+FORMAT_VERSION: Final = 1
+
+_TABLES: Final = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE journal (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE streams (serial INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE groups (serial INTEGER, name BLOB, body BLOB NOT NULL, PRIMARY KEY (serial, name)) WITHOUT ROWID;
+CREATE TABLE blocks (serial INTEGER, first_id BLOB, head BLOB NOT NULL, PRIMARY KEY (serial, first_id))
+    WITHOUT ROWID;
+CREATE TABLE payloads (serial INTEGER, first_id BLOB, body BLOB NOT NULL, PRIMARY KEY (serial, first_id));
+"""
+
+
+class InUse(Exception):
+    """Another process serves this data directory."""
+
+
+class UnknownFormat(Exception):
+    """The file was written by a newer release, or is no file of ours."""
+
+
+class DirectoryLock:
+    """One process at a time may write to a data directory; the lock goes with the process."""
+
+    def __init__(self, directory: Path) -> None:
+        self._file = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._file)
+            raise InUse(f"another server uses the data directory {directory}") from None
+
+    def release(self) -> None:
+        """Let another process have the directory."""
+        os.close(self._file)
+
+
+def connect(directory: Path) -> sqlite3.Connection:
+    """A connection for writing, with every commit synced; tables are made where there are none.
+
+    Raises `UnknownFormat`, or `Damage` where the file is no database of ours.
+    """
+    connection = sqlite3.connect(directory / FILE_NAME, isolation_level=None, check_same_thread=False)
+    try:
+        _prepare(connection)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise Damage("the database file", str(error)) from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    # A file with data has a page for each table: one that lost its schema must not be taken for new.
+    if connection.execute("PRAGMA page_count").fetchone()[0] <= 1:
+        _create(connection)
+    _check_schema(connection)
+    _check_format(connection)
+
+
+def connect_for_reading(directory: Path) -> sqlite3.Connection:
+    """A second connection that sees what was committed, and writes nothing."""
+    uri = (directory / FILE_NAME).absolute().as_uri()
+    return sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.executescript(f"BEGIN;{_TABLES}")
+    put_meta(connection, "format", str(FORMAT_VERSION).encode())
+    connection.execute("COMMIT")
+
+
+def _check_schema(connection: sqlite3.Connection) -> None:
+    found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    wanted = {statement.strip() for statement in _TABLES.split(";") if statement.strip()}
+    if found != wanted:
+        raise Damage("the database's schema", "not that of a data directory")
+
+
+def _check_format(connection: sqlite3.Connection) -> None:
+    raw = get_meta(connection, "format")
+    if raw is None:
+        raise Damage("meta", "the format's version is missing")
+    if int(raw) != FORMAT_VERSION:
+        raise UnknownFormat(
+            f"the data directory has format {int(raw)}, and this release knows {FORMAT_VERSION}"
+        )
+
+
+def put_meta(connection: sqlite3.Connection, name: str, value: bytes) -> None:
+    """File `value` under `name`."""
+    row = (name, sealed(value, name.encode()))
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", row)
+
+
+def get_meta(connection: sqlite3.Connection, name: str) -> bytes | None:
+    """What is filed under `name`; raises `Damage`."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return None if row is None else opened(row[0], f"meta {name}", name.encode())

@@ -1,0 +1,204 @@
+"""The state of a stream, of a group and of the server as bytes, for the checkpoint.
+
+A stream's state holds everything but its sealed blocks and its groups, and says how many of each there
+are: a row that vanished is missed. A group's state holds its pending units in order of delivery.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Final
+
+import msgspec
+
+from core.block import Block
+from core.consumer import Consumer
+from core.group import Group
+from core.id_sequence import pack_ids
+from core.idempotency import Epoch, IdempotencyMemory, Producer, Remembered
+from core.keyspace import Keyspace
+from core.pending_units import Run, Single, Unit
+from core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
+from core.stream import Stream
+
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.decode
+
+_UNOWNED: Final = -1
+
+
+# --- the server ------------------------------------------------------------------------------------
+
+
+class Totals(msgspec.Struct, frozen=True):
+    """As of which journal row the checkpoint stands, and what must be found beside it."""
+
+    seq: int
+    stream_count: int
+    last_serial: int
+    config: dict[str, int]
+
+
+def encode_totals(keyspace: Keyspace, seq: int) -> bytes:
+    """The totals of `keyspace` as of journal row `seq`."""
+    return _encode(Totals(seq, len(keyspace.streams), keyspace.last_serial, keyspace.config))
+
+
+def decode_totals(raw: bytes) -> Totals:
+    """The inverse of `encode_totals`."""
+    return _decode(raw, type=Totals)
+
+
+# --- a stream --------------------------------------------------------------------------------------
+
+
+class StreamState(msgspec.Struct, frozen=True, array_like=True):
+    """`tail`: the open block, None where the last block is sealed. `block_count`: sealed ones."""
+
+    key: bytes
+    last_id: bytes
+    max_deleted_id: bytes
+    max_trimmed_id: bytes
+    entries_added: int
+    length: int
+    block_count: int
+    group_count: int
+    tail: list[Any] | None
+    idempotency: list[Any]
+
+
+def encode_stream(key: bytes, stream: Stream) -> bytes:
+    """O(the open block + idempotency keys)."""
+    tail = stream.log.blocks[-1] if stream.log.blocks and stream.log.blocks[-1].is_open else None
+    return _encode(
+        StreamState(
+            key,
+            id_bytes(stream.last_id),
+            id_bytes(stream.max_deleted_id),
+            id_bytes(stream.max_trimmed_id),
+            stream.entries_added,
+            stream.length,
+            len(stream.log.blocks) - (tail is not None),
+            len(stream.groups),
+            None if tail is None else _tail_row(tail),
+            _memory_row(stream.idempotency),
+        )
+    )
+
+
+def decode_stream(raw: bytes) -> StreamState:
+    """The inverse of `encode_stream`."""
+    return _decode(raw, type=StreamState)
+
+
+def restore_stream(stream: Stream, state: StreamState, sealed_blocks: list[Block]) -> None:
+    """Give `stream`, which is new, the state and its blocks."""
+    blocks = sealed_blocks if state.tail is None else [*sealed_blocks, _tail_of(state.tail)]
+    stream.log.restore(blocks)
+    stream.last_id = id_of(state.last_id)
+    stream.max_deleted_id = id_of(state.max_deleted_id)
+    stream.max_trimmed_id = id_of(state.max_trimmed_id)
+    stream.entries_added = state.entries_added
+
+
+def _tail_row(block: Block) -> list[Any]:
+    decoded = block.decode()
+    sizes = [block.size_bytes, block.skeleton_bytes]
+    return [ids_bytes(decoded.ids), list(decoded.fragments), _holes_bytes(block.holes), *sizes]
+
+
+def _tail_of(row: list[Any]) -> Block:
+    ids, fragments, holes, size_bytes, skeleton_bytes = row
+    return Block.restored_open(list(ids_of(ids)), fragments, _holes_of(holes), size_bytes, skeleton_bytes)
+
+
+def _holes_bytes(holes: int) -> bytes:
+    return holes.to_bytes((holes.bit_length() + 7) // 8, "big")
+
+
+def _holes_of(raw: bytes) -> int:
+    return int.from_bytes(raw, "big")
+
+
+# --- a block's head --------------------------------------------------------------------------------
+
+
+def encode_head(block: Block) -> bytes:
+    """What the index must know of a sealed block beside its first id."""
+    return _encode([id_bytes(block.last_id), block.count, _holes_bytes(block.holes)])
+
+
+def decode_head(raw: bytes) -> tuple[int, int, int]:
+    """Last id, count, holes."""
+    last_id, count, holes = _decode(raw)
+    return id_of(last_id), count, _holes_of(holes)
+
+
+# --- idempotency -----------------------------------------------------------------------------------
+
+
+def _memory_row(memory: IdempotencyMemory) -> list[Any]:
+    producers = [
+        [name, _keys_rows(each.keys), [[e.number, e.layout, _keys_rows(e.keys)] for e in each.epochs]]
+        for name, each in memory.producers.items()
+    ]
+    return [memory.duration_s, memory.maxsize, memory.keys_added, memory.duplicates, producers]
+
+
+def _keys_rows(keys: dict[bytes, Remembered]) -> list[list[Any]]:
+    return [[key, ids_bytes(made.ids), made.fingerprint] for key, made in keys.items()]
+
+
+def restore_memory(row: list[Any]) -> IdempotencyMemory:
+    """The memory of idempotency keys that a stream's state holds."""
+    duration_s, maxsize, keys_added, duplicates, producers = row
+    memory = IdempotencyMemory(duration_s, maxsize)
+    memory.keys_added, memory.duplicates = keys_added, duplicates
+    for name, keys, epochs in producers:
+        known = [Epoch(number, layout, _keys_of(rows)) for number, layout, rows in epochs]
+        memory.producers[name] = Producer(_keys_of(keys), known)
+    return memory
+
+
+def _keys_of(rows: list[list[Any]]) -> OrderedDict[bytes, Remembered]:
+    return OrderedDict((key, Remembered(ids_of(ids), fingerprint)) for key, ids, fingerprint in rows)
+
+
+# --- a group ---------------------------------------------------------------------------------------
+
+
+def encode_group(group: Group) -> bytes:
+    """O(pending units), and O(pending entries) where some of a run are gone."""
+    numbers = {id(consumer): number for number, consumer in enumerate(group.consumers.values())}
+    consumers = [[c.name, c.seen_at_ms, c.active_at_ms] for c in group.consumers.values()]
+    units = [_unit_row(unit, numbers) for unit in group.pending.order]
+    position = [id_bytes(group.last_delivered_id), group.entries_read]
+    return _encode([group.name, *position, consumers, group.pending.count, units])
+
+
+def _unit_row(unit: Unit, numbers: dict[int, int]) -> list[Any]:
+    owner = _UNOWNED if unit.consumer is None else numbers[id(unit.consumer)]
+    ids = id_bytes(unit.id) if isinstance(unit, Single) else ids_bytes(unit.packed_live_ids())
+    return [isinstance(unit, Single), ids, owner, unit.delivered_at_ms, unit.deliveries]
+
+
+def decode_group(raw: bytes) -> Group:
+    """The group, with everything that is pending in it."""
+    name, last_delivered_id, entries_read, consumers, count, units = _decode(raw)
+    group = Group(name, id_of(last_delivered_id), entries_read)
+    for consumer_name, seen_at_ms, active_at_ms in consumers:
+        consumer = group.consumers[consumer_name] = Consumer(consumer_name, seen_at_ms)
+        consumer.active_at_ms = active_at_ms
+    owners = list(group.consumers.values())
+    group.pending.restore(_unit_of(row, owners) for row in units)
+    if group.pending.count != count:
+        raise ValueError(f"{group.pending.count} pending entries, and {count} are expected")
+    return group
+
+
+def _unit_of(row: list[Any], owners: list[Consumer]) -> Unit:
+    is_single, ids, owner, delivered_at_ms, deliveries = row
+    if is_single:
+        consumer = None if owner == _UNOWNED else owners[owner]
+        return Single(id_of(ids), consumer, delivered_at_ms, deliveries)
+    return Run(pack_ids(ids_of(ids)), owners[owner], delivered_at_ms, deliveries)

@@ -1,0 +1,236 @@
+"""What is written to disk is what is read back, and damage is found and named."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.commands import Append, CreateGroup
+from core.effects import Effect, IdempotencyExpired
+from core.engine import Engine
+from core.errors import StreamError
+from core.invariants import check
+from core.keyspace import Keyspace
+from core.storage import checkpoint, journal
+from core.storage.damage import Damage, opened, sealed
+from core.storage.ids import ids_bytes, ids_of
+from core.storage.records import KINDS, decode_effects, encode_effects
+from core.storage.recovery import check_payloads, recover
+from core.storage.schema import (
+    FILE_NAME,
+    DirectoryLock,
+    InUse,
+    UnknownFormat,
+    connect,
+    connect_for_reading,
+    put_meta,
+)
+from tests.unit.test_replay import Program, picture
+
+
+class Disk:
+    """A data directory, and an engine whose effects are written to it one command a row."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.writing = connect(directory)
+        self.reading = connect_for_reading(directory)
+        recovered = recover(self.writing, self.reading)
+        self.engine = Engine(recovered.keyspace)
+        self.seq = recovered.seq
+        self.changed: set[bytes] = set()
+
+    def run(self, program: Program, steps: int, now_ms: int) -> int:
+        for _ in range(steps):
+            now_ms += program.random.choice([0, 1, 100])
+            with suppress(StreamError):
+                self.write(self.engine.execute(program.next(), now_ms).effects)
+        return now_ms
+
+    def write(self, effects: tuple[Effect, ...]) -> None:
+        if effects:
+            self.seq += 1
+            journal.append(self.writing, self.seq, encode_effects(effects))
+            for effect in effects:
+                for name in ("key", "new_key"):
+                    self.changed.add(getattr(effect, name, b""))
+
+    def checkpoint(self, *, until: str = "release") -> None:
+        """Take a checkpoint, or stop in the middle of it as a crash would."""
+        snapshot = checkpoint.take(self.engine.keyspace, self.seq, self.changed)
+        for portion in checkpoint.chunks(snapshot.blocks):
+            checkpoint.write_blocks(self.writing, portion)
+        if until == "blocks":
+            return
+        checkpoint.publish(self.writing, snapshot)
+        self.changed = set()
+        if until == "release":
+            checkpoint.release(self.reading, snapshot)
+
+    def close(self) -> None:
+        # The last connection to close leaves one file; it must be one that may write.
+        self.reading.close()
+        self.writing.close()
+
+
+def program_for(disk: Disk, seed: int) -> Program:
+    return Program(seed, disk.engine)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("until", ["release", "publish", "blocks"])
+def test_a_keyspace_is_read_back_as_it_was_wherever_a_checkpoint_stopped(
+    tmp_path: Path, seed: int, until: str
+) -> None:
+    now_ms = 1000
+    expected: Any = None
+    for round_number in range(4):
+        with closing(Disk(tmp_path)) as disk:
+            check(disk.engine.keyspace)
+            if expected is not None:
+                assert picture(disk.engine.keyspace, now_ms) == expected
+            program = program_for(disk, 100 * seed + round_number)
+            now_ms = disk.run(program, 60, now_ms)
+            disk.checkpoint()
+            now_ms = disk.run(program, 60, now_ms)
+            check(disk.engine.keyspace)
+            expected = picture(disk.engine.keyspace, now_ms)
+            disk.checkpoint(until=until)
+
+
+def test_effects_of_every_kind_survive_their_bytes() -> None:
+    seen: set[type[Effect]] = set()
+    for seed in range(20):
+        engine = Engine()
+        program = Program(seed, engine)
+        for step in range(200):
+            with suppress(StreamError):
+                effects = engine.execute(program.next(), 1000 + 100 * step).effects
+                read_back = decode_effects(encode_effects(effects))
+                assert [_plain(each) for each in read_back] == [_plain(each) for each in effects]
+                seen.update(map(type, effects))
+    assert set(KINDS) - seen <= {IdempotencyExpired}
+
+
+def _plain(effect: Effect) -> list[Any]:
+    values = [getattr(effect, name) for name in effect.__struct_fields__]
+    return [type(effect), *(list(value) if hasattr(value, "__len__") else value for value in values)]
+
+
+@pytest.mark.parametrize("ids", [(), (5,), (5, 6, 7), (5, 9), (9, 5, 7), (1 << 127, 3), range(4, 9)])
+def test_ids_survive_their_bytes_in_any_order(ids: Any) -> None:
+    assert list(ids_of(ids_bytes(ids))) == list(ids)
+
+
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    lock = DirectoryLock(tmp_path)
+    with pytest.raises(InUse):
+        DirectoryLock(tmp_path)
+    lock.release()
+    DirectoryLock(tmp_path).release()
+
+
+def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+    with closing(connect(tmp_path)) as connection:
+        put_meta(connection, "format", b"99")
+    with pytest.raises(UnknownFormat, match="99"):
+        connect(tmp_path)
+
+
+def test_a_value_filed_elsewhere_is_not_taken() -> None:
+    raw = sealed(b"body", b"one place")
+    assert opened(raw, "here", b"one place") == b"body"
+    for wrong in (raw[:-1], b"", "text", raw[:3]):
+        with pytest.raises(Damage):
+            opened(wrong, "here", b"one place")
+    with pytest.raises(Damage, match="here"):
+        opened(raw, "here", b"another")
+
+
+# --- damage ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> tuple[Path, Any]:
+    """A directory with a checkpoint and a journal above it, and the picture it must give."""
+    with closing(Disk(tmp_path)) as disk:
+        program = program_for(disk, 7)
+        now_ms = disk.run(program, 150, 1000)
+        for key in (b"s", b"t"):
+            disk.write(disk.engine.execute(Append(key, [b'{"a":"1"}'] * 500), now_ms).effects)
+            disk.write(disk.engine.execute(CreateGroup(key, b"kept", 0), now_ms).effects)
+        disk.checkpoint()
+        disk.write(disk.engine.execute(Append(b"s", [b'{"a":"2"}'] * 50), now_ms).effects)
+        disk.write(disk.engine.execute(Append(b"t", [b'{"a":"2"}']), now_ms).effects)
+        expected = picture(disk.engine.keyspace, 10**6)
+    return tmp_path, expected
+
+
+def read_all(directory: Path) -> Any:
+    """Open as a server and as `check` would, and look at everything."""
+    with closing(connect(directory)) as writing, closing(connect_for_reading(directory)) as reading:
+        keyspace = recover(writing, reading).keyspace
+        list(check_payloads(keyspace))
+        return picture(keyspace, 10**6)
+
+
+def test_any_single_flipped_bit_is_refused_with_its_place_or_changes_nothing(
+    kept: tuple[Path, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    directory, expected = kept
+    original = (directory / FILE_NAME).read_bytes()
+    chance = random.Random(4)
+    damaged = tmp_path_factory.mktemp("damaged")
+    refused = 0
+    for _ in range(300):
+        at, bit = chance.randrange(len(original)), chance.randrange(8)
+        flipped = bytearray(original)
+        flipped[at] ^= 1 << bit
+        for stale in damaged.iterdir():
+            stale.unlink()
+        (damaged / FILE_NAME).write_bytes(flipped)
+        try:
+            found = read_all(damaged)
+        except (Damage, UnknownFormat):
+            refused += 1
+        else:
+            assert found == expected, f"byte {at}, bit {bit}"
+    assert refused > 30
+
+
+@pytest.mark.parametrize(
+    ("statement", "names"),
+    [
+        ("DELETE FROM journal WHERE seq = (SELECT max(seq) FROM journal)", "journal row"),
+        ("DELETE FROM journal WHERE seq = (SELECT min(seq) FROM journal)", "journal row"),
+        ("DELETE FROM journal", "journal row"),
+        ("DELETE FROM streams WHERE serial = (SELECT min(serial) FROM streams)", "stream"),
+        ("DELETE FROM groups WHERE rowid_is IS NULL", "group"),
+        ("DELETE FROM blocks WHERE first_id = (SELECT min(first_id) FROM blocks)", "blocks"),
+        ("DELETE FROM payloads WHERE first_id = (SELECT min(first_id) FROM payloads)", "block"),
+        ("DELETE FROM meta WHERE name = 'checkpoint'", "meta checkpoint"),
+        ("DELETE FROM meta WHERE name = 'tail'", "journal row"),
+        ("DELETE FROM meta WHERE name = 'format'", "meta"),
+    ],
+)
+def test_a_row_that_is_missing_is_missed(kept: tuple[Path, Any], statement: str, names: str) -> None:
+    directory, _ = kept
+    with closing(connect(directory)) as connection:
+        group = "(SELECT name FROM groups LIMIT 1)"
+        connection.execute(statement.replace("rowid_is IS NULL", f"name = {group}"))
+    with pytest.raises(Damage, match=names):
+        read_all(directory)
+
+
+def test_a_file_that_is_no_database_is_damage(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b"not a database, whatever its name says" * 100)
+    with pytest.raises(Damage, match="database"):
+        read_all(tmp_path)
+
+
+def test_an_empty_directory_holds_an_empty_keyspace(tmp_path: Path) -> None:
+    assert read_all(tmp_path) == picture(Keyspace(), 10**6)
