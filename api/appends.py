@@ -1,0 +1,177 @@
+"""Entries on their way in: from the raw JSON of an append to the fragments that the engine stores.
+
+It owns the decoding of append bodies, the hottest input of the server: the envelope is decoded with
+msgspec, the fields go on as raw bytes, so that a repeated name is seen and nothing is parsed twice.
+A body that is refused is read again with its pydantic model, only to say well what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeVar
+
+import msgspec
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from api.bodies import mismatch, parse_body, parse_value, pointer_of
+from api.parameters import requested_id_of, trim_of
+from api.problems import RequestRefused
+from api.schemas.entries import EntryToAppend, Trimming, XaddBatchBody, XaddBody
+from core.commands import IdRequest, Trim
+from core.entry import BadEntry, fragment_from_fields, fragment_from_pairs, fragments_from_ndjson
+from core.errors import ErrorCode
+from core.limits import BATCH_ENTRIES_MAX
+
+_ABSENT: Final = (b"", b"null")
+
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What msgspec raises for bytes that it cannot decode, or that nest too deeply."""
+
+
+class RawEntry(msgspec.Struct, forbid_unknown_fields=True):
+    """One entry to append, its fields still as they came. Documented as `EntryToAppend`."""
+
+    fields: msgspec.Raw = msgspec.Raw()
+    pairs: msgspec.Raw = msgspec.Raw()
+    encoding: Literal["base64"] | None = None
+    id: str | None = None
+
+
+class RawXadd(RawEntry, forbid_unknown_fields=True):
+    """The body of `xadd`. Documented as `XaddBody`."""
+
+    trim: dict[str, Any] | None = None
+    nomkstream: bool = False
+    if_last_id: str | None = None
+
+
+class RawBatch(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of `xadd_batch`. Documented as `XaddBatchBody`."""
+
+    entries: list[RawEntry]
+    trim: dict[str, Any] | None = None
+    if_last_id: str | None = None
+
+
+class NewEntries(NamedTuple):
+    """Entries to append: `ids` None stands for all chosen by the engine."""
+
+    fragments: list[bytes]
+    ids: list[IdRequest] | None
+
+
+_decode_xadd: Final = msgspec.json.Decoder(RawXadd).decode
+_decode_batch: Final = msgspec.json.Decoder(RawBatch).decode
+_decode_lines: Final = msgspec.json.Decoder(RawEntry).decode_lines
+_FIELDS: Final = TypeAdapter(dict[str, str])
+
+T = TypeVar("T")
+
+
+def decode_xadd(raw: bytes) -> tuple[RawXadd, NewEntries]:
+    """The body of `xadd` and its one entry. Raises `RequestRefused`: 400, 413 or 422."""
+    try:
+        body = _decode_xadd(raw)
+        return body, _new_entries((body,))
+    except (*UNREADABLE, BadEntry) as error:
+        raise _refusal(raw, XaddBody, error) from None
+
+
+def decode_batch(raw: bytes) -> tuple[RawBatch, NewEntries]:
+    """The body of `xadd_batch` and its entries. Raises `RequestRefused`: 400, 413 or 422."""
+    try:
+        body = _decode_batch(raw)
+        _check_count(len(body.entries))
+        return body, _new_entries(body.entries)
+    except (*UNREADABLE, BadEntry) as error:
+        raise _refusal(raw, XaddBatchBody, error) from None
+
+
+def decode_fields_lines(raw: bytes) -> NewEntries:
+    """The entries of an NDJSON body with an object of fields on each line. O(bytes), no work a line."""
+    try:
+        fragments = fragments_from_ndjson(raw)
+    except (BadEntry, RecursionError) as error:
+        raise _refused_line(raw, lambda line: parse_value(line, _FIELDS), error) from None
+    _check_count(len(fragments))
+    return NewEntries(fragments, None)
+
+
+def decode_entry_lines(raw: bytes) -> NewEntries:
+    """The entries of an NDJSON body with a whole entry on each line."""
+    try:
+        rows = _decode_lines(raw)
+        _check_count(len(rows))
+        return _new_entries(rows)
+    except (*UNREADABLE, BadEntry) as error:
+        raise _refused_line(raw, _check_entry_line, error) from None
+
+
+def trimming_of(raw: dict[str, Any] | None) -> Trim | None:
+    """The trimming rule of a decoded append body. Raises `RequestRefused` 422."""
+    if raw is None:
+        return None
+    try:
+        return trim_of(Trimming.model_validate(raw))
+    except ValidationError as error:
+        places = [(pointer_of(("trim", *item["loc"])), item["msg"]) for item in error.errors()]
+        raise mismatch(places) from None
+
+
+def _fragment(entry: RawEntry) -> bytes:
+    fields, pairs = bytes(entry.fields), bytes(entry.pairs)
+    if (fields in _ABSENT) == (pairs in _ABSENT):
+        raise BadEntry("exactly one of `fields` and `pairs` is needed")
+    if fields not in _ABSENT:
+        return fragment_from_fields(fields, base64=entry.encoding is not None)
+    return fragment_from_pairs(pairs, base64=entry.encoding is not None)
+
+
+def _new_entries(entries: Sequence[RawEntry]) -> NewEntries:
+    fragments = [_fragment(entry) for entry in entries]
+    ids = [requested_id_of(entry.id) for entry in entries]
+    return NewEntries(fragments, None if all(value is None for value in ids) else ids)
+
+
+def _check_count(count: int) -> None:
+    if count == 0:
+        raise mismatch([("", "at least one entry is needed")])
+    if count > BATCH_ENTRIES_MAX:
+        raise RequestRefused(
+            ErrorCode.LIMIT_EXCEEDED, f"{count} entries: {BATCH_ENTRIES_MAX} may be appended at once"
+        )
+
+
+# --- what was wrong --------------------------------------------------------------------------------
+
+
+def _refusal(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRefused:
+    """The best that can be said of a body that msgspec or the entry reader refused."""
+    if isinstance(error, BadEntry) and error.too_large:
+        return RequestRefused(ErrorCode.ENTRY_TOO_LARGE, str(error))
+    try:
+        parse_body(raw, model)
+    except RequestRefused as refusal:
+        return refusal
+    return mismatch([("", str(error))])
+
+
+def _refused_line(raw: bytes, check: Callable[[bytes], object], error: Exception) -> RequestRefused:
+    if isinstance(error, BadEntry) and error.too_large:
+        return RequestRefused(ErrorCode.ENTRY_TOO_LARGE, str(error))
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        try:
+            if line.strip():
+                check(line)
+        except RequestRefused as refusal:
+            items = [{**item, "line": number} for item in refusal.errors]
+            return RequestRefused(refusal.code, f"line {number}: {refusal.detail}", errors=items)
+    return mismatch([("", str(error))])
+
+
+def _check_entry_line(line: bytes) -> None:
+    parse_body(line, EntryToAppend)
+    try:
+        _fragment(msgspec.json.decode(line, type=RawEntry))
+    except (*UNREADABLE, BadEntry) as error:
+        raise mismatch([("", str(error))]) from None

@@ -1,0 +1,82 @@
+"""JSON bodies: read, checked against their model, and refused with every place that does not fit.
+
+It owns the difference between a body that is no JSON (400) and one that does not fit (422).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from starlette.requests import Request
+
+from api.negotiation import JSON, require_content_type
+from api.problems import HttpCode, RequestRefused
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+T = TypeVar("T")
+
+
+async def json_body(request: Request) -> bytes:
+    """The raw body of a request that must have one, in JSON by its own word."""
+    raw = await request.body()
+    require_content_type(request, JSON)
+    return raw
+
+
+async def read_body(request: Request, model: type[ModelT]) -> ModelT:
+    """The body as `model`. Raises `RequestRefused`: 400, 415 or 422."""
+    return parse_body(await json_body(request), model)
+
+
+async def read_optional_body(request: Request, model: type[ModelT]) -> ModelT:
+    """The body as `model`, whose fields all have defaults; no body at all stands for an empty object."""
+    raw = await request.body()
+    if not raw:
+        return model()
+    require_content_type(request, JSON)
+    return parse_body(raw, model)
+
+
+def parse_body(raw: bytes, model: type[ModelT]) -> ModelT:
+    """`raw` as `model`. Raises `RequestRefused`: 400 or 422."""
+    try:
+        return model.model_validate_json(raw)
+    except ValidationError as error:
+        raise refused(error) from None
+
+
+def parse_value(raw: bytes, adapter: TypeAdapter[T]) -> T:
+    """`raw` as any type that pydantic knows. Raises `RequestRefused`: 400 or 422."""
+    try:
+        return adapter.validate_json(raw)
+    except ValidationError as error:
+        raise refused(error) from None
+
+
+def refused(error: ValidationError) -> RequestRefused:
+    """What to raise for a body that pydantic refuses."""
+    found: Sequence[Mapping[str, Any]] = error.errors(
+        include_url=False, include_context=False, include_input=False
+    )
+    if found[0]["type"] == "json_invalid":
+        return malformed(found[0]["msg"])
+    return mismatch([(pointer_of(item["loc"]), item["msg"]) for item in found])
+
+
+def malformed(detail: str) -> RequestRefused:
+    """A body that is not JSON at all."""
+    return RequestRefused(HttpCode.MALFORMED_BODY, detail)
+
+
+def mismatch(places: Sequence[tuple[str, str]], **where: object) -> RequestRefused:
+    """A body that is JSON and does not fit; `places` are JSON pointers and what is wrong there."""
+    errors = [{"pointer": pointer, "detail": detail, **where} for pointer, detail in places]
+    detail = "; ".join(f"{pointer or 'the body'}: {text}" for pointer, text in places[:5])
+    return RequestRefused(HttpCode.BODY_MISMATCH, detail, errors=errors)
+
+
+def pointer_of(location: Sequence[object]) -> str:
+    """The JSON pointer (RFC 6901) of a place in a body; empty for the whole."""
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in location)

@@ -1,0 +1,133 @@
+"""Names of streams, groups and consumers: any 1 to 512 bytes, in paths, queries and bodies.
+
+It owns their decoding and their base64 form. A name never passes through text that could lose a byte.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode, b64encode
+from typing import Annotated, Final, Literal, TypeAlias
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from fastapi import Depends, Path, Query
+from pydantic import BeforeValidator, WithJsonSchema
+from starlette.requests import Request
+
+from api.problems import HttpCode, RequestRefused
+from core.limits import NAME_BYTES_MAX
+
+NameEncoding: TypeAlias = Literal["base64"] | None
+
+
+def checked_name(name: bytes, what: str) -> bytes:
+    """`name`, or the refusal of one that is empty or too long."""
+    if 0 < len(name) <= NAME_BYTES_MAX:
+        return name
+    told = f"{what}: a name has 1 to {NAME_BYTES_MAX} bytes, this one has {len(name)}"
+    raise RequestRefused(HttpCode.INVALID_NAME, told)
+
+
+def name_from_path(segment: str) -> bytes:
+    """The name that a raw path segment stands for."""
+    return checked_name(unquote_to_bytes(segment.encode("latin-1")), "a name in the path")
+
+
+def name_from_body(text: str, encoding: NameEncoding, what: str) -> bytes:
+    """The name that a string of a JSON body stands for, under its object's `encoding`."""
+    if encoding is None:
+        return checked_name(text.encode(), what)
+    try:
+        return checked_name(b64decode(text, validate=True), what)
+    except (binascii.Error, ValueError):
+        raise RequestRefused(HttpCode.INVALID_NAME, f"{what}: not base64: {text[:40]!r}") from None
+
+
+def named(**names: bytes | None) -> dict[str, str | None]:
+    """JSON members for `names`: text where all of them are UTF-8, else all base64 and marked so."""
+    try:
+        return {member: None if name is None else name.decode() for member, name in names.items()}
+    except UnicodeDecodeError:
+        encoded = {
+            member: None if name is None else b64encode(name).decode() for member, name in names.items()
+        }
+        return {**encoded, "encoding": "base64"}
+
+
+# --- parameters ------------------------------------------------------------------------------------
+
+_PERCENT: Final = " Percent-encoded, any byte; 1 to 512 bytes."
+
+KeyPath: TypeAlias = Annotated[
+    bytes,
+    BeforeValidator(name_from_path),
+    WithJsonSchema({"type": "string", "minLength": 1, "examples": ["race:france"]}),
+    Path(description="The stream's key." + _PERCENT),
+]
+GroupPath: TypeAlias = Annotated[
+    bytes,
+    BeforeValidator(name_from_path),
+    WithJsonSchema({"type": "string", "minLength": 1, "examples": ["judges"]}),
+    Path(description="The consumer group's name." + _PERCENT),
+]
+ConsumerPath: TypeAlias = Annotated[
+    bytes,
+    BeforeValidator(name_from_path),
+    WithJsonSchema({"type": "string", "minLength": 1, "examples": ["alice"]}),
+    Path(description="The consumer's name." + _PERCENT),
+]
+
+
+def _raw_query_value(request: Request, wanted: str) -> bytes:
+    """The bytes of a query parameter that is known to be there."""
+    query: str = request.scope["query_string"].decode("latin-1")
+    pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
+    value = next(value for name, value in pairs if name == wanted)
+    return value.encode("utf-8", "surrogateescape")
+
+
+async def _consumer(
+    request: Request,
+    consumer: Annotated[
+        str | None,
+        Query(description="Only what is pending for this consumer." + _PERCENT, examples=["alice"]),
+    ] = None,
+) -> bytes | None:
+    return None if consumer is None else checked_name(_raw_query_value(request, "consumer"), "consumer")
+
+
+async def _transfer_to(
+    request: Request,
+    transfer_to: Annotated[
+        str | None,
+        Query(description="The consumer that takes over what is pending." + _PERCENT, examples=["bob"]),
+    ] = None,
+) -> bytes | None:
+    if transfer_to is None:
+        return None
+    return checked_name(_raw_query_value(request, "transfer_to"), "transfer_to")
+
+
+async def _prefix(
+    request: Request,
+    prefix: Annotated[
+        str, Query(description="Only keys that begin with these bytes. Percent-encoded.", examples=["race:"])
+    ] = "",
+) -> bytes:
+    return _raw_query_value(request, "prefix") if prefix else b""
+
+
+async def _start_after(
+    request: Request,
+    start_after: Annotated[
+        str | None,
+        Query(description="Only keys after this one, in byte order; `next` of the page before."),
+    ] = None,
+) -> bytes | None:
+    return None if start_after is None else _raw_query_value(request, "start_after")
+
+
+ConsumerFilter: TypeAlias = Annotated[bytes | None, Depends(_consumer)]
+TransferTo: TypeAlias = Annotated[bytes | None, Depends(_transfer_to)]
+KeyPrefix: TypeAlias = Annotated[bytes, Depends(_prefix)]
+StartAfter: TypeAlias = Annotated[bytes | None, Depends(_start_after)]

@@ -1,0 +1,205 @@
+"""Parameters that routes share: how they are documented, bounded and turned into the engine's types.
+
+It owns positions and ids as text, page sizes, waiting and the form of entries. Names are `api.names`'.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
+from urllib.parse import unquote
+
+from fastapi import Depends, Header, Path, Query
+from pydantic import BeforeValidator
+from starlette.requests import Request
+
+from api.ports import StreamStore
+from api.schemas.base import ReferencesName
+from api.schemas.entries import Trimming
+from core.commands import AutoSeq, IdRequest, References, Special, Trim
+from core.entry import Shape
+from core.limits import PAGE_ENTRIES_MAX, WAIT_MS_MAX
+from core.stream_id import StreamId, id_ms, parse_id, parse_range_end, parse_range_start
+
+
+async def _store(request: Request) -> StreamStore:
+    store: StreamStore = request.app.state.store
+    return store
+
+
+Store: TypeAlias = Annotated[StreamStore, Depends(_store)]
+"""The store that `create_api` was given."""
+
+# --- entry ids and positions -----------------------------------------------------------------------
+
+EntryIdPath: TypeAlias = Annotated[
+    str, BeforeValidator(unquote), Path(description="The entry's id, `ms-seq`.", examples=["1692632086370-0"])
+]
+RangeStart: TypeAlias = Annotated[
+    str,
+    Query(
+        description="The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.",
+        examples=["1692632086370-0"],
+    ),
+]
+RangeEnd: TypeAlias = Annotated[
+    str,
+    Query(
+        description="The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-seq`, or `(id`.",
+        examples=["+"],
+    ),
+]
+
+_SPECIAL_POSITIONS: Final = {"$": Special.LAST_ID, "+": Special.LAST_ENTRY}
+
+
+def id_of(text: str) -> StreamId:
+    """The id that `text` writes. Raises `StreamError` INVALID_ID."""
+    return parse_id(text.encode())
+
+
+def optional_id_of(text: str | None) -> StreamId | None:
+    """Like `id_of`; None where there is none."""
+    return None if text is None else id_of(text)
+
+
+def ids_of(texts: Sequence[str]) -> tuple[StreamId, ...]:
+    """All ids of a list, or `StreamError` INVALID_ID for the first that is none."""
+    return tuple([parse_id(text.encode()) for text in texts])
+
+
+def start_of(text: str) -> StreamId:
+    """The inclusive lower end of a range."""
+    return parse_range_start(text.encode())
+
+
+def end_of(text: str) -> StreamId:
+    """The inclusive upper end of a range."""
+    return parse_range_end(text.encode())
+
+
+def position_of(text: str) -> StreamId | Special:
+    """The position that a read goes on after: an id, `$` or `+`."""
+    return _SPECIAL_POSITIONS.get(text) or id_of(text)
+
+
+def group_start_of(text: str, parse: Callable[[bytes], StreamId] = parse_id) -> StreamId | Special:
+    """The position that a group is created at or set to: an id or `$`."""
+    return Special.LAST_ID if text == "$" else parse(text.encode())
+
+
+_AUTO_SEQ: Final = re.compile(r"([0-9]{1,20})-\*", re.ASCII)
+
+
+def requested_id_of(text: str | None) -> IdRequest:
+    """The id that an append asks for: None and `*` leave it to the engine, `ms-*` its sequence."""
+    if text is None or text == "*":
+        return None
+    match = _AUTO_SEQ.fullmatch(text)
+    return id_of(text) if match is None else AutoSeq(id_ms(parse_id(match[1].encode())))
+
+
+# --- forms and policies ----------------------------------------------------------------------------
+
+_SHAPES: Final = {
+    ("fields", False): Shape.NATURAL,
+    ("fields", True): Shape.NATURAL_BASE64,
+    ("pairs", False): Shape.PAIRS,
+    ("pairs", True): Shape.PAIRS_BASE64,
+}
+
+EncodingParameter: TypeAlias = Annotated[
+    Literal["base64"] | None,
+    Query(description="`base64`: all names and values of all entries in base64.", examples=["base64"]),
+]
+
+
+async def _entry_shape(
+    shape: Annotated[
+        Literal["fields", "pairs"],
+        Query(
+            description="`fields`: an object where names are unique, else pairs. `pairs`: always pairs.",
+            examples=["fields"],
+        ),
+    ] = "fields",
+    encoding: EncodingParameter = None,
+) -> Shape:
+    return _SHAPES[shape, encoding is not None]
+
+
+EntryShape: TypeAlias = Annotated[Shape, Depends(_entry_shape)]
+
+
+def export_shape(shape: str, encoding: str | None) -> Shape:
+    """How an export writes the entries that it writes whole."""
+    return _SHAPES["pairs" if shape == "pairs" else "fields", encoding is not None]
+
+
+def references_of(name: ReferencesName | None) -> References:
+    """The policy of that name; None is the default one."""
+    return References.KEEP if name is None else References(name)
+
+
+def trim_of(trimming: Trimming) -> Trim:
+    """The engine's trimming rule."""
+    return Trim(
+        max_length=trimming.max_length,
+        min_id=optional_id_of(trimming.min_id),
+        approximate=trimming.approximate,
+        limit=trimming.limit,
+        references=References(trimming.references),
+    )
+
+
+# --- pages and waiting -----------------------------------------------------------------------------
+
+PageCount: TypeAlias = Annotated[
+    int,
+    Query(ge=1, le=PAGE_ENTRIES_MAX, description="The most entries in the page.", examples=[100]),
+]
+Strict: TypeAlias = Annotated[
+    bool,
+    Query(
+        description="Refuse (410) where entries at or after the position were trimmed away.",
+        examples=[False],
+    ),
+]
+WaitMs: TypeAlias = Annotated[
+    int | None,
+    Query(
+        ge=0,
+        le=WAIT_MS_MAX,
+        description="How long to wait for entries where there are none; needs `after`. 0 by default.",
+        examples=[0],
+    ),
+]
+Prefer: TypeAlias = Annotated[
+    str | None,
+    Header(
+        description="`wait=N` asks to wait N seconds where `wait_ms` does not say it.", examples=["wait=5"]
+    ),
+]
+
+_PREFER_WAIT: Final = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?([0-9]{1,9})\"?\s*(?=$|[,;])", re.ASCII)
+
+
+class Waiting(NamedTuple):
+    """How long to wait, and the headers that say that a preference was followed.
+
+    `block_ms` None does not wait at all, as in `core.commands.Read`.
+    """
+
+    block_ms: int | None
+    headers: dict[str, str]
+
+
+def waiting(wait_ms: int | None, prefer: str | None) -> Waiting:
+    """`wait_ms` where it is given, else what the `Prefer` header says, at most the server's limit."""
+    if wait_ms is not None:
+        return Waiting(wait_ms or None, {})
+    match = _PREFER_WAIT.search(prefer or "")
+    if match is None:
+        return Waiting(None, {})
+    wait_s = min(int(match[1]), WAIT_MS_MAX // 1000)
+    return Waiting(wait_s * 1000 or None, {"Preference-Applied": f"wait={wait_s}"})

@@ -1,0 +1,120 @@
+"""What becomes of an exception: each kind that a handler may raise is answered as a problem.
+
+It owns the way from exceptions to `api.problems`. It never swallows a defect: what is not foreseen
+is a 500 that the server logs with its traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from api.disconnect import client_gone
+from api.ports import NotAccepting
+from api.problems import (
+    HttpCode,
+    RequestRefused,
+    problem,
+    problem_of,
+    problem_response,
+    request_id_of,
+)
+from api.request_id import REQUEST_ID_HEADER
+from core.errors import StreamError
+
+_CODE_OF_STATUS: Mapping[int, HttpCode] = {
+    404: HttpCode.NOT_FOUND,
+    405: HttpCode.METHOD_NOT_ALLOWED,
+    413: HttpCode.BODY_TOO_LARGE,
+}
+
+
+def install_problem_handlers(app: FastAPI) -> None:
+    """Make `app` answer every error as a problem, its own 404, 405 and 500 included."""
+    app.add_exception_handler(StreamError, _command_refused)
+    app.add_exception_handler(RequestRefused, _request_refused)
+    app.add_exception_handler(RequestValidationError, _parameters_refused)
+    app.add_exception_handler(NotAccepting, _not_accepting)
+    app.add_exception_handler(HTTPException, _not_routed)
+    app.add_exception_handler(ClientDisconnect, client_gone)
+    app.add_exception_handler(Exception, _defect)
+
+
+async def _command_refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, StreamError)
+    return problem_response(problem_of(error, request_id_of(request.scope)))
+
+
+async def _request_refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestRefused)
+    return refusal_response(request, error)
+
+
+def refusal_response(request: Request, error: RequestRefused) -> Response:
+    """The answer to a request that was refused before it became a command."""
+    members = dict(error.members)
+    if error.errors:
+        members["errors"] = error.errors
+    content = problem(error.code, error.detail, request_id_of(request.scope), **members)
+    return problem_response(content, error.headers)
+
+
+async def _parameters_refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    errors = [_parameter_error(item) for item in error.errors()]
+    detail = "; ".join(f"{item['parameter']}: {item['detail']}" for item in errors)
+    return refusal_response(request, RequestRefused(HttpCode.INVALID_PARAMETER, detail, errors=errors))
+
+
+def _parameter_error(item: Mapping[str, Any]) -> dict[str, str]:
+    location: Sequence[object] = item["loc"]
+    return {"parameter": str(location[-1]), "in": str(location[0]), "detail": item["msg"]}
+
+
+async def _not_accepting(request: Request, error: Exception) -> Response:
+    assert isinstance(error, NotAccepting)
+    content = problem(HttpCode.NOT_ACCEPTING, error.reason, request_id_of(request.scope))
+    content["retryable"] = error.retry_after_s is not None
+    headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
+    return problem_response(content, headers)
+
+
+async def _not_routed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = _CODE_OF_STATUS.get(error.status_code, HttpCode.BAD_REQUEST)
+    headers = dict(error.headers or {})
+    if code is HttpCode.METHOD_NOT_ALLOWED:
+        headers["Allow"] = _allowed_methods(request) or headers["Allow"]
+    content = problem(code, _detail_of(request, code, error, headers), request_id_of(request.scope))
+    return problem_response(content, headers)
+
+
+def _allowed_methods(request: Request) -> str:
+    """All methods of all routes on this path; the router names only those of the first that fits."""
+    routes: Iterable[Route] = request.app.state.routes
+    path = request.scope["path"]
+    methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
+    return ", ".join(sorted(methods))
+
+
+def _detail_of(request: Request, code: HttpCode, error: HTTPException, headers: Mapping[str, str]) -> str:
+    where = f"{request.method} {request.scope['path']}"
+    if code is HttpCode.NOT_FOUND:
+        return f"nothing answers {where}"
+    if code is HttpCode.METHOD_NOT_ALLOWED:
+        return f"{where}: this resource takes {headers['Allow']}"
+    return error.detail
+
+
+async def _defect(request: Request, _error: Exception) -> Response:
+    request_id = request_id_of(request.scope)
+    content = problem(HttpCode.INTERNAL, "the server failed; the log names the request", request_id)
+    # The server's own error layer lies outside the one that adds this header to every other answer.
+    return problem_response(content, {REQUEST_ID_HEADER: request_id or ""})

@@ -1,0 +1,155 @@
+"""The one table from what can go wrong to what a client is told (RFC 9457), and how it is written.
+
+It owns codes, statuses, titles and the shape of a problem. It never decides that something is wrong:
+the engine and the request readers raise, `api.problem_handlers` catches, this module writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+from starlette.responses import Response
+from starlette.types import Scope
+
+from core.errors import ErrorCode, StreamError
+
+PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
+
+
+class HttpCode(StrEnum):
+    """What can be wrong with a request before the engine sees it."""
+
+    MALFORMED_BODY = "MALFORMED_BODY"
+    BODY_MISMATCH = "BODY_MISMATCH"
+    BODY_TOO_LARGE = "BODY_TOO_LARGE"
+    INVALID_PARAMETER = "INVALID_PARAMETER"
+    INVALID_NAME = "INVALID_NAME"
+    NO_SUCH_ENTRY = "NO_SUCH_ENTRY"
+    NOT_FOUND = "NOT_FOUND"
+    METHOD_NOT_ALLOWED = "METHOD_NOT_ALLOWED"
+    NOT_ACCEPTABLE = "NOT_ACCEPTABLE"
+    UNSUPPORTED_MEDIA_TYPE = "UNSUPPORTED_MEDIA_TYPE"
+    TRANSACTION_ABORTED = "TRANSACTION_ABORTED"
+    NOT_ACCEPTING = "NOT_ACCEPTING"
+    BAD_REQUEST = "BAD_REQUEST"
+    INTERNAL = "INTERNAL"
+
+
+ProblemCode: TypeAlias = ErrorCode | HttpCode
+
+
+class Kind(NamedTuple):
+    """A row of the table. `retryable`: the same request can succeed later, unchanged."""
+
+    status: int
+    title: str
+    retryable: bool = False
+
+
+KINDS: Final[Mapping[ProblemCode, Kind]] = {
+    ErrorCode.INVALID_ID: Kind(400, "Not an entry id"),
+    ErrorCode.ID_NOT_GREATER: Kind(409, "The id is not greater than the stream's last id"),
+    ErrorCode.ID_EXHAUSTED: Kind(409, "The stream has used the last possible id"),
+    ErrorCode.INVALID_ARGUMENT: Kind(400, "An argument is not valid"),
+    ErrorCode.NOT_AN_INTEGER: Kind(400, "An argument is not an integer"),
+    ErrorCode.SYNTAX: Kind(400, "The command does not parse"),
+    ErrorCode.WRONG_ARITY: Kind(400, "The command has too few or too many arguments"),
+    ErrorCode.UNKNOWN_COMMAND: Kind(400, "No such command"),
+    ErrorCode.NO_SUCH_STREAM: Kind(404, "No such stream"),
+    ErrorCode.NOGROUP: Kind(404, "No such consumer group"),
+    ErrorCode.BUSYGROUP: Kind(409, "The consumer group exists already"),
+    ErrorCode.NO_SUCH_CONSUMER: Kind(404, "No such consumer"),
+    ErrorCode.CONSUMER_HAS_PENDING: Kind(409, "The consumer has pending entries"),
+    ErrorCode.ENTRY_TOO_LARGE: Kind(413, "An entry is too large"),
+    ErrorCode.LIMIT_EXCEEDED: Kind(413, "The request is over a limit"),
+    ErrorCode.PRECONDITION_FAILED: Kind(412, "The stream's last id is another"),
+    ErrorCode.POSITION_TRIMMED: Kind(410, "Entries at this position were trimmed away"),
+    ErrorCode.IDEMPOTENCY_MISMATCH: Kind(422, "The idempotency key was used with another body"),
+    ErrorCode.STALE_EPOCH: Kind(409, "The producer has begun a later epoch"),
+    ErrorCode.LAYOUT_CHANGED: Kind(409, "The producer's layout changed within an epoch"),
+    HttpCode.MALFORMED_BODY: Kind(400, "The body cannot be read"),
+    HttpCode.BODY_MISMATCH: Kind(422, "The body does not fit its schema"),
+    HttpCode.BODY_TOO_LARGE: Kind(413, "The body is too large"),
+    HttpCode.INVALID_PARAMETER: Kind(400, "A parameter is not valid"),
+    HttpCode.INVALID_NAME: Kind(400, "A name is not valid"),
+    HttpCode.NO_SUCH_ENTRY: Kind(404, "No such entry"),
+    HttpCode.NOT_FOUND: Kind(404, "No such resource"),
+    HttpCode.METHOD_NOT_ALLOWED: Kind(405, "The resource does not take this method"),
+    HttpCode.NOT_ACCEPTABLE: Kind(406, "No acceptable representation"),
+    HttpCode.UNSUPPORTED_MEDIA_TYPE: Kind(415, "The body is of a type that is not understood"),
+    HttpCode.TRANSACTION_ABORTED: Kind(400, "The transaction was not begun"),
+    HttpCode.NOT_ACCEPTING: Kind(503, "The server takes no such request now", retryable=True),
+    HttpCode.BAD_REQUEST: Kind(400, "The request is not valid"),
+    HttpCode.INTERNAL: Kind(500, "An error of the server"),
+}
+
+
+class RequestRefused(Exception):
+    """A request that is refused before it becomes a command. Nothing was changed.
+
+    `errors` says what and where, item by item; `members` become members of the problem.
+    """
+
+    def __init__(
+        self,
+        code: ProblemCode,
+        detail: str,
+        *,
+        errors: Sequence[Mapping[str, object]] = (),
+        members: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+        self.errors = errors
+        self.members = members or {}
+        self.headers = headers or {}
+
+
+def request_id_of(scope: Scope) -> str | None:
+    """The id that `api.request_id` gave this request."""
+    found: str | None = scope.get("state", {}).get("request_id")
+    return found
+
+
+def problem(code: ProblemCode, detail: str, request_id: str | None, **members: object) -> dict[str, Any]:
+    """The members of one problem, in the order in which they are written."""
+    kind = KINDS[code]
+    return {
+        "type": f"urn:tailrace:problem:{code.lower().replace('_', '-')}",
+        "title": kind.title,
+        "status": kind.status,
+        "detail": detail,
+        "code": str(code),
+        "retryable": kind.retryable,
+        "side_effects": "unknown" if code is HttpCode.INTERNAL else "none",
+        "request_id": request_id,
+        **members,
+    }
+
+
+def problem_of(error: StreamError, request_id: str | None) -> dict[str, Any]:
+    """The problem of a refused command; its live values (`last_id`, `first_id`) are members."""
+    return problem(error.code, human_text(error), request_id, **error.details)
+
+
+def human_text(error: StreamError) -> str:
+    """The Redis line without its leading code word, which the member `code` says better."""
+    word, _, rest = error.line.partition(" ")
+    text = rest if word.isupper() and rest else error.line
+    given = error.details.get("given")
+    return text if given is None else f"{text}: {given!r}"
+
+
+def problem_response(content: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+    """The answer that carries `content` under its own status."""
+    return Response(
+        msgspec.json.encode(content),
+        status_code=content["status"],
+        headers=dict(headers or {}),
+        media_type=PROBLEM_MEDIA_TYPE,
+    )

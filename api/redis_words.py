@@ -1,0 +1,110 @@
+"""Redis words as JSON: arguments on their way in, replies on their way out.
+
+It owns the JSON form of both. What words mean is `core.grammar`'s.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode, b64encode
+from typing import Any, Final, TypeAlias, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+from pydantic import BaseModel
+
+from api.appends import UNREADABLE
+from api.bodies import mismatch, parse_body
+from api.problems import RequestRefused
+from api.schemas.command import CommandBody, CommandsBody
+from core.commands import Command, Read, ReadGroup
+from core.errors import ErrorCode, StreamError
+from core.grammar import Resp, Status
+from core.limits import COMMAND_ARGUMENTS_MAX, PIPELINE_COMMANDS_MAX
+
+
+class _Base64Word(msgspec.Struct, forbid_unknown_fields=True):
+    base64: str
+
+
+_Word: TypeAlias = str | int | _Base64Word
+_decode_command: Final = msgspec.json.Decoder(list[_Word])
+_decode_commands: Final = msgspec.json.Decoder(list[list[_Word]])
+
+T = TypeVar("T")
+
+
+def decode_command(raw: bytes) -> list[bytes]:
+    """The words of one command. Raises `RequestRefused`: 400, 413 or 422."""
+    return _words(_decoded(raw, _decode_command, CommandBody))
+
+
+def decode_commands(raw: bytes) -> list[list[bytes]]:
+    """The words of each command. Raises `RequestRefused`: 400, 413 or 422."""
+    commands = _decoded(raw, _decode_commands, CommandsBody)
+    _check_count(len(commands), PIPELINE_COMMANDS_MAX, "commands")
+    return [_words(words) for words in commands]
+
+
+def _decoded(raw: bytes, decoder: msgspec.json.Decoder[T], model: type[BaseModel]) -> T:
+    try:
+        return decoder.decode(raw)
+    except UNREADABLE as error:
+        parse_body(raw, model)
+        raise mismatch([("", str(error))]) from None
+
+
+def _words(words: list[_Word]) -> list[bytes]:
+    _check_count(len(words), COMMAND_ARGUMENTS_MAX, "arguments")
+    if not words:
+        raise mismatch([("", "a command has at least a name")])
+    return [_word(word) for word in words]
+
+
+def _check_count(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"{count} {what}: {most} may be sent at once")
+
+
+def _word(word: _Word) -> bytes:
+    if isinstance(word, str):
+        return word.encode()
+    if isinstance(word, int):
+        return str(word).encode()
+    try:
+        return b64decode(word.base64, validate=True)
+    except (binascii.Error, ValueError):
+        raise mismatch([("", f"not base64: {word.base64[:40]!r}")]) from None
+
+
+def waiting_at_most(command: Command, wait_ms_max: int) -> Command:
+    """`command` with its BLOCK bounded; 0, which is for ever in Redis, is the bound."""
+    if isinstance(command, Read | ReadGroup) and command.block_ms is not None:
+        return replace(command, block_ms=min(command.block_ms or wait_ms_max, wait_ms_max))
+    return command
+
+
+def outcome_json(reply: Resp | StreamError, *, all_base64: bool) -> dict[str, object]:
+    """One item of a pipeline's answer."""
+    if isinstance(reply, StreamError):
+        return {"error": reply.line}
+    return {"result": result_json(reply, all_base64=all_base64)}
+
+
+def result_json(reply: Resp, *, all_base64: bool) -> Any:
+    """A RESP2 reply as JSON. With `all_base64` every string but the status OK is base64."""
+    if isinstance(reply, list):
+        return [result_json(item, all_base64=all_base64) for item in reply]
+    if isinstance(reply, Status):
+        plain = not all_base64 or reply == "OK"
+        return str(reply) if plain else b64encode(reply.encode()).decode()
+    if isinstance(reply, bytes):
+        return b64encode(reply).decode() if all_base64 else _text(reply)
+    return reply
+
+
+def _text(value: bytes) -> str | dict[str, str]:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return {"base64": b64encode(value).decode()}

@@ -1,0 +1,44 @@
+"""A request id for every request: the client's where it sends a usable one, else a new one.
+
+It owns the header `X-Request-Id` and the place where the id is kept for problems and logs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+REQUEST_ID_HEADER: Final = "X-Request-Id"
+
+_USABLE: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+"""What may go into a log line and a header unescaped; anything else is replaced, not refused."""
+
+
+class RequestId:
+    """Pure ASGI: puts the id into the scope's state and onto every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Name the request and go on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(Headers(scope=scope).get(REQUEST_ID_HEADER, ""))
+        scope.setdefault("state", {})["request_id"] = request_id
+
+        async def send_named(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = request_id
+            await send(message)
+
+        await self._app(scope, receive, send_named)
+
+
+def _request_id(given: str) -> str:
+    return given if _USABLE.fullmatch(given) else uuid4().hex

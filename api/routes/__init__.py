@@ -1,0 +1,39 @@
+"""The routes, by resource. A handler parses, asks the store one thing, and shapes the answer.
+
+It owns which paths exist and in which order they are matched. It never decides stream semantics.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+
+from api.routes import (
+    appends,
+    command,
+    consumers,
+    entries,
+    groups,
+    pending,
+    ranges,
+    reads,
+    service,
+    streams,
+    tail,
+)
+
+ROUTERS: Final[tuple[APIRouter, ...]] = (
+    appends.router,
+    ranges.router,
+    entries.router,
+    reads.router,
+    pending.router,
+    groups.router,
+    consumers.router,
+    streams.router,
+    tail.router,
+    command.router,
+    service.router,
+)
+"""The busiest first: routes are tried in this order."""

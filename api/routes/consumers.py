@@ -1,0 +1,73 @@
+"""Consumers of a group: make, list, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from api.names import ConsumerPath, GroupPath, KeyPath, TransferTo, named
+from api.operations import operation
+from api.parameters import Store
+from api.replies import consumer_json, json_response
+from api.schemas.groups import ConsumerCreated, ConsumerDeleted, ConsumerList
+from core.commands import CreateConsumer, DeleteConsumer, InfoConsumers
+from core.errors import ErrorCode, StreamError, printable
+
+router = APIRouter(tags=["consumers"])
+
+
+@router.get(
+    "/v1/streams/{key}/groups/{group}/consumers",
+    **operation("xinfo_consumers", "List a group's consumers", reply=ConsumerList, errors=(404,)),
+)
+async def xinfo_consumers(key: KeyPath, group: GroupPath, store: Store) -> Response:
+    """The consumers with what is pending for each, in byte order of their names. O(consumers)."""
+    reply = await store.execute(InfoConsumers(key, group))
+    assert isinstance(reply, list)
+    return json_response({"consumers": [consumer_json(consumer) for consumer in reply]})
+
+
+@router.put(
+    "/v1/streams/{key}/groups/{group}/consumers/{consumer}",
+    **operation(
+        "xgroup_createconsumer",
+        "Create a consumer",
+        reply=ConsumerCreated,
+        status=201,
+        errors=(404,),
+        also={200: "It stands already."},
+    ),
+)
+async def xgroup_createconsumer(
+    key: KeyPath, group: GroupPath, consumer: ConsumerPath, store: Store
+) -> Response:
+    """Create a consumer; reads and claims create theirs too. O(1)."""
+    created = bool(await store.execute(CreateConsumer(key, group, consumer)))
+    return json_response({**named(name=consumer), "created": created}, 201 if created else 200)
+
+
+@router.delete(
+    "/v1/streams/{key}/groups/{group}/consumers/{consumer}",
+    **operation("xgroup_delconsumer", "Delete a consumer", reply=ConsumerDeleted, errors=(404, 409)),
+)
+async def xgroup_delconsumer(
+    key: KeyPath,
+    group: GroupPath,
+    consumer: ConsumerPath,
+    store: Store,
+    transfer_to: TransferTo,
+    *,
+    force: Annotated[
+        bool, Query(description="Drop what is pending for it, for good.", examples=[False])
+    ] = False,
+) -> Response:
+    """Delete a consumer. While it has pending entries that needs `transfer_to` or `force`. O(pending)."""
+    command = DeleteConsumer(key, group, consumer, transfer_to, refuse_pending=not force)
+    pending = await store.execute(command)
+    if pending is None:
+        raise StreamError(
+            ErrorCode.NO_SUCH_CONSUMER, f"ERR the group has no consumer '{printable(consumer)}'"
+        )
+    return json_response({"pending_dropped": 0 if transfer_to is not None else pending})

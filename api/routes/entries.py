@@ -1,0 +1,113 @@
+"""Deleting and trimming entries, and planning reads from the block index."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.bodies import read_body
+from api.names import KeyPath
+from api.operations import operation
+from api.parameters import (
+    EntryIdPath,
+    RangeEnd,
+    RangeStart,
+    Store,
+    end_of,
+    id_of,
+    ids_of,
+    references_of,
+    start_of,
+    trim_of,
+)
+from api.replies import deletions_json, json_response, no_content, seek_json, split_json
+from api.routes.existing import execute_on_existing
+from api.routes.ranges import no_such_entry
+from api.schemas.base import I64_MAX
+from api.schemas.entries import DeleteBody, DeleteReply, SeekPosition, SplitPlan, Trimming, TrimReply
+from core.commands import DeleteEntries, DeleteEntriesByPolicy, SeekRange, SplitRange, TrimStream
+from core.limits import SPLIT_PARTS_MAX
+from core.replies import DeleteResult, SeekReply, SplitReply
+
+router = APIRouter(tags=["entries"])
+
+
+@router.delete(
+    "/v1/streams/{key}/entries/{id}",
+    **operation("delete_entry", "Delete one entry", status=204, errors=(404,)),
+)
+async def delete_entry(key: KeyPath, id: EntryIdPath, store: Store) -> Response:  # noqa: A002
+    """Delete the entry; where it is pending it stays pending, as deleted. O(log n)."""
+    if not await execute_on_existing(store, key, DeleteEntries(key, (id_of(id),))):
+        raise no_such_entry(id)
+    return no_content()
+
+
+@router.post(
+    "/v1/streams/{key}/entries:delete",
+    **operation("xdel", "Delete entries", reply=DeleteReply, body=DeleteBody),
+)
+async def xdel(key: KeyPath, request: Request, store: Store) -> Response:
+    """Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
+
+    In a missing stream no id is found.
+    """
+    body = await read_body(request, DeleteBody)
+    ids = ids_of(body.ids)
+    results = await store.execute(DeleteEntriesByPolicy(key, ids, len(ids), references_of(body.references)))
+    assert isinstance(results, list)
+    deleted = sum(result is DeleteResult.DELETED for result in results)
+    return json_response({"deleted": deleted, "results": deletions_json(ids, results)})
+
+
+@router.post(
+    "/v1/streams/{key}/entries:trim",
+    **operation("xtrim", "Trim a stream", reply=TrimReply, body=Trimming, errors=(404,)),
+)
+async def xtrim(key: KeyPath, request: Request, store: Store) -> Response:
+    """Remove the oldest entries, by number or by id. O(entries removed)."""
+    command = TrimStream(key, trim_of(await read_body(request, Trimming)))
+    return json_response({"trimmed": await execute_on_existing(store, key, command)})
+
+
+@router.get(
+    "/v1/streams/{key}/entries:split",
+    **operation("split_entries", "Plan a split of a range", reply=SplitPlan, errors=(404,)),
+)
+async def split_entries(
+    key: KeyPath,
+    store: Store,
+    *,
+    parts: Annotated[
+        int,
+        Query(
+            ge=1, le=SPLIT_PARTS_MAX, description="How many parts; fewer where entries are few.", examples=[2]
+        ),
+    ],
+    start: RangeStart = "-",
+    end: RangeEnd = "+",
+) -> Response:
+    """Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks)."""
+    reply = await store.execute(SplitRange(key, start_of(start), end_of(end), parts))
+    assert isinstance(reply, SplitReply)
+    return json_response(split_json(reply))
+
+
+@router.get(
+    "/v1/streams/{key}/entries:seek",
+    **operation("seek_entries", "Find where a page ends", reply=SeekPosition, errors=(404,)),
+)
+async def seek_entries(
+    key: KeyPath,
+    store: Store,
+    *,
+    count: Annotated[int, Query(ge=1, le=I64_MAX, description="Entries in the page.", examples=[2])],
+    start: RangeStart = "-",
+) -> Response:
+    """The id that ends a page of `count` entries, from the block index: none is read. O(blocks)."""
+    reply = await store.execute(SeekRange(key, start_of(start), count))
+    assert isinstance(reply, SeekReply)
+    return json_response(seek_json(reply))

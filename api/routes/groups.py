@@ -1,0 +1,105 @@
+"""Consumer groups of a stream: make, move, inspect, destroy."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.bodies import read_body, read_optional_body
+from api.names import GroupPath, KeyPath
+from api.negotiation import JSON
+from api.operations import operation
+from api.parameters import Store, group_start_of
+from api.replies import group_json, json_response, no_content
+from api.routes.existing import execute_together
+from api.schemas.groups import Group, GroupBody, GroupList, GroupPositionBody
+from core.commands import CreateGroup, DestroyGroup, InfoGroups, SetGroupPosition
+from core.errors import no_group
+from core.replies import GroupInfo, Reply
+from core.stream_id import parse_position
+
+router = APIRouter(tags=["groups"])
+
+NEW_GROUP_EXAMPLE: Final = {
+    "name": "judges",
+    "consumers": 0,
+    "pending": 0,
+    "last_delivered_id": "0-0",
+    "entries_read": 0,
+    "lag": 3,
+}
+
+
+@router.get(
+    "/v1/streams/{key}/groups",
+    **operation("xinfo_groups", "List a stream's groups", reply=GroupList, errors=(404,)),
+)
+async def xinfo_groups(key: KeyPath, store: Store) -> Response:
+    """The groups with their positions and lags, in byte order of their names. O(groups)."""
+    reply = await store.execute(InfoGroups(key))
+    assert isinstance(reply, list)
+    return json_response({"groups": [group_json(group) for group in reply]})
+
+
+@router.put(
+    "/v1/streams/{key}/groups/{group}",
+    **operation(
+        "xgroup_create",
+        "Create a group",
+        reply=Group,
+        status=201,
+        body=GroupBody,
+        body_required=False,
+        errors=(404, 409),
+        extra={"responses": {"201": {"content": {JSON: {"example": NEW_GROUP_EXAMPLE}}}}},
+    ),
+)
+async def xgroup_create(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
+    """Create a group, at the stream's end unless `after` says where. O(1)."""
+    body = await read_optional_body(request, GroupBody)
+    command = CreateGroup(key, group, group_start_of(body.after), body.create_stream, body.entries_read)
+    _, infos = await execute_together(store, command, InfoGroups(key))
+    return json_response(group_json(_group_named(infos, key, group)), 201)
+
+
+@router.get(
+    "/v1/streams/{key}/groups/{group}",
+    **operation("xinfo_group", "Inspect a group", reply=Group, errors=(404,)),
+)
+async def xinfo_group(key: KeyPath, group: GroupPath, store: Store) -> Response:
+    """One group with its position and lag. O(groups)."""
+    return json_response(group_json(_group_named(await store.execute(InfoGroups(key)), key, group)))
+
+
+def _group_named(infos: Reply, key: bytes, group: bytes) -> GroupInfo:
+    assert isinstance(infos, list)
+    for info in infos:
+        if isinstance(info, GroupInfo) and info.name == group:
+            return info
+    raise no_group(key, group)
+
+
+@router.post(
+    "/v1/streams/{key}/groups/{group}:setid",
+    **operation("xgroup_setid", "Move a group", status=204, body=GroupPositionBody, errors=(404,)),
+)
+async def xgroup_setid(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
+    """Set the group's position; what is pending stays so. O(1)."""
+    body = await read_body(request, GroupPositionBody)
+    after = group_start_of(body.after, parse_position)
+    await store.execute(SetGroupPosition(key, group, after, body.entries_read))
+    return no_content()
+
+
+@router.delete(
+    "/v1/streams/{key}/groups/{group}",
+    **operation("xgroup_destroy", "Destroy a group", status=204, errors=(404,)),
+)
+async def xgroup_destroy(key: KeyPath, group: GroupPath, store: Store) -> Response:
+    """Destroy the group with its consumers and pending entries. O(pending)."""
+    if not await store.execute(DestroyGroup(key, group)):
+        raise no_group(key, group)
+    return no_content()

@@ -1,0 +1,190 @@
+"""What was delivered and not acknowledged: list, acknowledge, give back, take over."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.bodies import read_body
+from api.names import ConsumerFilter, GroupPath, KeyPath, name_from_body
+from api.operations import operation
+from api.parameters import (
+    EntryShape,
+    PageCount,
+    RangeEnd,
+    RangeStart,
+    Store,
+    end_of,
+    ids_of,
+    optional_id_of,
+    references_of,
+    start_of,
+)
+from api.ports import StreamStore
+from api.replies import (
+    Json,
+    autoclaim_json,
+    claim_json,
+    deletions_json,
+    json_response,
+    overview_json,
+    pending_json,
+)
+from api.schemas.base import I64_MAX
+from api.schemas.pending import (
+    AckBody,
+    AckReply,
+    AutoClaimBody,
+    AutoClaimReply,
+    ClaimBody,
+    ClaimReply,
+    NackBody,
+    NackReply,
+    PendingOverview,
+    PendingPage,
+)
+from core import replies
+from core.commands import (
+    Acknowledge,
+    AcknowledgeAndDelete,
+    AutoClaim,
+    Claim,
+    ClaimOptions,
+    NackMode,
+    NegativeAcknowledge,
+    PendingRange,
+    PendingSummary,
+)
+
+router = APIRouter(tags=["pending"])
+
+
+@router.get(
+    "/v1/streams/{key}/groups/{group}/pending",
+    **operation("xpending", "List pending entries", reply=PendingPage, errors=(404,)),
+)
+async def xpending(
+    key: KeyPath,
+    group: GroupPath,
+    store: Store,
+    consumer: ConsumerFilter,
+    *,
+    min_idle_ms: Annotated[
+        int,
+        Query(
+            ge=0, le=I64_MAX, description="Only what was delivered at least this long ago.", examples=[30000]
+        ),
+    ] = 0,
+    start: RangeStart = "-",
+    end: RangeEnd = "+",
+    count: PageCount = 100,
+) -> Response:
+    """Pending entries in id order, with owner, idle time and deliveries. O(log n + page)."""
+    command = PendingRange(key, group, start_of(start), end_of(end), count, min_idle_ms, consumer)
+    entries = await store.execute(command)
+    assert isinstance(entries, list)
+    page = [pending_json(entry) for entry in entries]
+    return json_response({"pending": page, "next": page[-1]["id"] if len(page) == count else None})
+
+
+@router.get(
+    "/v1/streams/{key}/groups/{group}/pending:summary",
+    **operation("xpending_summary", "Summarise pending entries", reply=PendingOverview, errors=(404,)),
+)
+async def xpending_summary(key: KeyPath, group: GroupPath, store: Store) -> Response:
+    """How many are pending, between which ids, and for whom. O(consumers)."""
+    reply = await store.execute(PendingSummary(key, group))
+    assert isinstance(reply, replies.PendingSummaryReply)
+    return json_response(overview_json(reply))
+
+
+@router.post(
+    "/v1/streams/{key}/groups/{group}:ack",
+    **operation("xack", "Acknowledge entries", reply=AckReply, body=AckBody),
+)
+async def xack(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
+    """Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
+
+    What is not pending, or in no such group, is passed over. O(ids).
+    """
+    body = await read_body(request, AckBody)
+    if body.delete:
+        return json_response(await _acknowledge_and_delete(store, key, group, body))
+    return json_response({"acknowledged": await store.execute(Acknowledge(key, group, ids_of(body.ids)))})
+
+
+async def _acknowledge_and_delete(store: StreamStore, key: bytes, group: bytes, body: AckBody) -> Json:
+    ids = ids_of(body.ids)
+    command = AcknowledgeAndDelete(key, group, ids, len(ids), references_of(body.references))
+    results = await store.execute(command)
+    assert isinstance(results, list)
+    acknowledged = sum(result is not replies.DeleteResult.NOT_FOUND for result in results)
+    return {"acknowledged": acknowledged, "results": deletions_json(ids, results)}
+
+
+@router.post(
+    "/v1/streams/{key}/groups/{group}:nack",
+    **operation("xnack", "Give entries back", reply=NackReply, body=NackBody, errors=(404,)),
+)
+async def xnack(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
+    """Entries lose their owner and are the first to be claimed by anyone. O(ids log n)."""
+    body = await read_body(request, NackBody)
+    mode, ids = NackMode(body.mode), ids_of(body.ids)
+    command = NegativeAcknowledge(key, group, mode, ids, body.retry_count, body.force)
+    return json_response({"nacked": await store.execute(command)})
+
+
+@router.post(
+    "/v1/streams/{key}/groups/{group}:claim",
+    **operation("xclaim", "Take entries over", reply=ClaimReply, body=ClaimBody, errors=(404,)),
+)
+async def xclaim(
+    key: KeyPath, group: GroupPath, request: Request, store: Store, shape: EntryShape
+) -> Response:
+    """Pending entries become this consumer's, if they have been idle long enough. O(ids log n)."""
+    body = await read_body(request, ClaimBody)
+    consumer = name_from_body(body.consumer, body.encoding, "consumer")
+    reply = await store.execute(Claim(key, group, consumer, _claim_options(body)))
+    assert isinstance(reply, replies.ClaimReply)
+    return json_response(claim_json(reply, shape))
+
+
+def _claim_options(body: ClaimBody) -> ClaimOptions:
+    return ClaimOptions(
+        min_idle_ms=body.min_idle_ms,
+        ids=ids_of(body.ids),
+        idle_ms=body.idle_ms,
+        delivered_at_ms=body.delivered_at_ms,
+        retry_count=body.retry_count,
+        force=body.force,
+        just_id=body.just_id,
+        last_id=optional_id_of(body.last_id),
+    )
+
+
+@router.post(
+    "/v1/streams/{key}/groups/{group}:autoclaim",
+    **operation(
+        "xautoclaim", "Scan for entries to take over", reply=AutoClaimReply, body=AutoClaimBody, errors=(404,)
+    ),
+)
+async def xautoclaim(
+    key: KeyPath, group: GroupPath, request: Request, store: Store, shape: EntryShape
+) -> Response:
+    """Scan pending entries in id order and take over the idle ones; `cursor` goes on. O(count)."""
+    body = await read_body(request, AutoClaimBody)
+    command = AutoClaim(
+        key,
+        group,
+        name_from_body(body.consumer, body.encoding, "consumer"),
+        body.min_idle_ms,
+        start_of(body.start),
+        body.count,
+        body.just_id,
+    )
+    reply = await store.execute(command)
+    assert isinstance(reply, replies.ClaimReply)
+    return json_response(autoclaim_json(reply, shape))

@@ -1,0 +1,49 @@
+"""The server itself: limits, health, and the page that explains the API."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from fastapi import APIRouter
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from api.operations import operation
+from api.parameters import Store
+from api.ports import NotAccepting
+from api.replies import json_response
+from api.schemas.service import Health, Limits, Readiness
+
+router = APIRouter(tags=["service"])
+
+
+@router.get("/v1/limits", **operation("get_limits", "Show the server's limits", reply=Limits))
+async def get_limits() -> Response:
+    """Every bound of the server, by name; units stand last in the names."""
+    return json_response(Limits.current().model_dump())
+
+
+@router.get("/healthz", **operation("healthz", "Tell that the process answers", reply=Health))
+async def healthz() -> Response:
+    """The process is alive; it says nothing of whether it takes requests."""
+    return json_response({"status": "ok"})
+
+
+@router.get("/readyz", **operation("readyz", "Tell whether requests are taken", reply=Readiness))
+async def readyz(store: Store) -> Response:
+    """Whether reads and writes are taken; else a 503 that says why not."""
+    reason = store.not_ready_reason
+    if reason is not None:
+        raise NotAccepting(reason)
+    return json_response({"status": "ready"})
+
+
+@router.get("/", include_in_schema=False)
+async def root() -> Response:
+    """The page that explains the API."""
+    return RedirectResponse("/docs")
+
+
+@router.get("/docs", include_in_schema=False)
+async def docs() -> Response:
+    """One self-contained page that renders `/openapi.json`; nothing comes from elsewhere."""
+    return HTMLResponse(files("api").joinpath("docs.html").read_text("utf-8"))

@@ -1,0 +1,191 @@
+"""Streams as wholes: make, list, inspect, configure, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.bodies import read_body, read_optional_body
+from api.names import KeyPath, KeyPrefix, StartAfter, named
+from api.operations import operation
+from api.parameters import EntryShape, Store, id_of, optional_id_of
+from api.problems import RequestRefused
+from api.replies import (
+    full_json,
+    json_response,
+    no_content,
+    stream_headers,
+    stream_json,
+    stream_list_json,
+)
+from api.routes.existing import execute_together
+from api.schemas.streams import (
+    PositionBody,
+    StreamCreated,
+    StreamLengthReply,
+    StreamPage,
+    StreamSettings,
+    StreamState,
+)
+from core.commands import (
+    FULL_COUNT_DEFAULT,
+    ConfigureStream,
+    CreateStream,
+    DeleteKeys,
+    InfoStream,
+    ListStreams,
+    SetStreamPosition,
+    StreamLength,
+)
+from core.errors import ErrorCode, no_such_key
+from core.limits import LIST_PAGE_DEFAULT, LIST_PAGE_MAX, PAGE_ENTRIES_MAX
+from core.replies import StreamFullInfo, StreamInfo, StreamList
+
+router = APIRouter(tags=["streams"])
+
+
+def _header(description: str, schema_type: str, example: str | int) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": schema_type}, "example": example}
+
+
+_STREAM_HEADERS: Final = {
+    "X-Stream-Length": _header("Entries in the stream.", "integer", 3),
+    "X-First-Id": _header("Id of the first entry; absent where there is none.", "string", "1692632086370-0"),
+    "X-Last-Id": _header("The last id ever generated.", "string", "1692632102976-0"),
+}
+
+
+@router.get("/v1/streams", **operation("list_streams", "List streams", reply=StreamPage))
+async def list_streams(
+    store: Store,
+    prefix: KeyPrefix,
+    start_after: StartAfter,
+    limit: Annotated[
+        int, Query(ge=1, le=LIST_PAGE_MAX, description="The most streams in the page.", examples=[100])
+    ] = LIST_PAGE_DEFAULT,
+) -> Response:
+    """Streams in byte order of their keys, a page at a time. O(log n + page)."""
+    reply = await store.execute(ListStreams(prefix, start_after, limit))
+    assert isinstance(reply, StreamList)
+    return json_response(stream_list_json(reply))
+
+
+@router.put(
+    "/v1/streams/{key}",
+    **operation(
+        "create_stream",
+        "Create a stream",
+        reply=StreamCreated,
+        status=201,
+        body=StreamSettings,
+        body_required=False,
+        also={200: "It stands already; the settings given hold from now on."},
+    ),
+)
+async def create_stream(key: KeyPath, request: Request, store: Store) -> Response:
+    """Create an empty stream, or set up one that stands. Appending creates streams too. O(1)."""
+    body = await read_optional_body(request, StreamSettings)
+    created = bool(await store.execute(CreateStream(key, body.idmp_duration_s, body.idmp_maxsize)))
+    return json_response({**named(key=key), "created": created}, 201 if created else 200)
+
+
+@router.get(
+    "/v1/streams/{key}",
+    **operation("xinfo_stream", "Inspect a stream", reply=StreamState, errors=(404,)),
+)
+async def xinfo_stream(
+    key: KeyPath,
+    store: Store,
+    shape: EntryShape,
+    *,
+    full: Annotated[
+        bool, Query(description="Add entries, groups and their pending entries.", examples=[True])
+    ] = False,
+    count: Annotated[
+        int,
+        Query(
+            ge=1,
+            le=PAGE_ENTRIES_MAX,
+            description="With `full`: the most entries, and the most of each pending entries list.",
+            examples=[10],
+        ),
+    ] = FULL_COUNT_DEFAULT,
+) -> Response:
+    """Length, ids, counters and settings; with `full` what it holds, too. O(log n), or O(what is shown)."""
+    commands = (InfoStream(key), InfoStream(key, count)) if full else (InfoStream(key),)
+    info, *details = await execute_together(store, *commands)
+    assert isinstance(info, StreamInfo)
+    content = stream_json(key, info)
+    for detail in details:
+        assert isinstance(detail, StreamFullInfo)
+        content |= full_json(detail, shape)
+    return json_response(content)
+
+
+@router.head(
+    "/v1/streams/{key}",
+    **operation(
+        "head_stream",
+        "Length and ids of a stream, as headers",
+        errors=(404,),
+        extra={"responses": {"200": {"headers": _STREAM_HEADERS}}},
+    ),
+)
+async def head_stream(key: KeyPath, store: Store) -> Response:
+    """The length and the first and last ids in headers. O(log n)."""
+    info = await store.execute(InfoStream(key))
+    assert isinstance(info, StreamInfo)
+    return Response(headers=stream_headers(info), media_type="application/json")
+
+
+@router.get(
+    "/v1/streams/{key}/length",
+    **operation("xlen", "Count a stream's entries", reply=StreamLengthReply, errors=(404,)),
+)
+async def xlen(key: KeyPath, store: Store) -> Response:
+    """How many entries the stream holds. O(1)."""
+    length = await store.execute(StreamLength(key))
+    if length is None:
+        raise no_such_key()
+    return json_response({"length": length})
+
+
+@router.post(
+    "/v1/streams/{key}:setid",
+    **operation("xsetid", "Set a stream's position", status=204, body=PositionBody, errors=(404,)),
+)
+async def xsetid(key: KeyPath, request: Request, store: Store) -> Response:
+    """Set the last id and the counters by hand; what would contradict the entries is refused. O(1)."""
+    body = await read_body(request, PositionBody)
+    last_id, max_deleted_id = id_of(body.last_id), optional_id_of(body.max_deleted_id)
+    if max_deleted_id is not None and last_id < max_deleted_id:
+        raise RequestRefused(ErrorCode.INVALID_ARGUMENT, "`last_id` is smaller than `max_deleted_id`")
+    await store.execute(SetStreamPosition(key, last_id, body.entries_added, max_deleted_id))
+    return no_content()
+
+
+@router.post(
+    "/v1/streams/{key}:configure",
+    **operation("xcfgset", "Configure a stream", status=204, body=StreamSettings, errors=(404,)),
+)
+async def xcfgset(key: KeyPath, request: Request, store: Store) -> Response:
+    """Change a stream's settings; one that really changes makes it forget its idempotency keys. O(1)."""
+    body = await read_body(request, StreamSettings)
+    if not body.model_fields_set:
+        raise RequestRefused(ErrorCode.INVALID_ARGUMENT, "at least one setting must be given")
+    await store.execute(ConfigureStream(key, body.idmp_duration_s, body.idmp_maxsize))
+    return no_content()
+
+
+@router.delete(
+    "/v1/streams/{key}",
+    **operation("delete_stream", "Delete a stream", status=204, errors=(404,)),
+)
+async def delete_stream(key: KeyPath, store: Store) -> Response:
+    """Delete the stream with its groups. O(blocks)."""
+    if not await store.execute(DeleteKeys((key,))):
+        raise no_such_key()
+    return no_content()

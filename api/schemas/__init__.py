@@ -1,0 +1,112 @@
+"""The wire models: what bodies and answers look like, with a description and an example for each field.
+
+It owns shapes and their words. Bodies are parsed with these models; answers are documented by them and
+written from engine replies by `api.replies`, since the hot ones are joined from stored bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import BaseModel
+
+from api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
+from api.schemas.entries import (
+    BatchReply,
+    DeleteBody,
+    DeleteReply,
+    Entry,
+    EntryToAppend,
+    RangePage,
+    SeekPosition,
+    SplitPlan,
+    Trimming,
+    TrimReply,
+    XaddBatchBody,
+    XaddBody,
+    XaddReply,
+)
+from api.schemas.groups import (
+    ConsumerCreated,
+    ConsumerDeleted,
+    ConsumerList,
+    Group,
+    GroupBody,
+    GroupList,
+    GroupPositionBody,
+)
+from api.schemas.pending import (
+    AckBody,
+    AckReply,
+    AutoClaimBody,
+    AutoClaimReply,
+    ClaimBody,
+    ClaimReply,
+    NackBody,
+    NackReply,
+    PendingOverview,
+    PendingPage,
+)
+from api.schemas.problem import Problem
+from api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
+from api.schemas.service import Health, Limits, Readiness
+from api.schemas.streams import (
+    PositionBody,
+    StreamCreated,
+    StreamLengthReply,
+    StreamPage,
+    StreamSettings,
+    StreamState,
+)
+
+DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
+    AckBody,
+    AckReply,
+    AutoClaimBody,
+    AutoClaimReply,
+    BatchReply,
+    ClaimBody,
+    ClaimReply,
+    CommandBody,
+    CommandOutcomes,
+    CommandReply,
+    CommandsBody,
+    ConsumerCreated,
+    ConsumerDeleted,
+    ConsumerList,
+    DeleteBody,
+    DeleteReply,
+    Entry,
+    EntryToAppend,
+    Group,
+    GroupBody,
+    GroupList,
+    GroupPositionBody,
+    GroupReadBody,
+    GroupReadPage,
+    Health,
+    Limits,
+    NackBody,
+    NackReply,
+    PendingOverview,
+    PendingPage,
+    PositionBody,
+    Problem,
+    RangePage,
+    ReadBody,
+    ReadPage,
+    Readiness,
+    SeekPosition,
+    SplitPlan,
+    StreamCreated,
+    StreamLengthReply,
+    StreamPage,
+    StreamSettings,
+    StreamState,
+    TrimReply,
+    Trimming,
+    XaddBatchBody,
+    XaddBody,
+    XaddReply,
+)
+"""What the OpenAPI document defines; the models inside these come with them."""

@@ -1,0 +1,69 @@
+"""Wire models of the command endpoint: Redis words in, Redis replies out."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import ConfigDict, Field, JsonValue, RootModel
+
+from api.schemas.base import WireModel
+from core.limits import COMMAND_ARGUMENTS_MAX, PIPELINE_COMMANDS_MAX
+
+
+class Base64Argument(WireModel):
+    """An argument that is not UTF-8."""
+
+    base64: str = Field(description="The argument's bytes in base64.", examples=["/wA="])
+
+
+CommandArgument: TypeAlias = str | int | Base64Argument
+"""A string, an integer (sent as its decimal text), or bytes."""
+
+
+class CommandBody(RootModel[list[CommandArgument]]):
+    """A command as an array: its name, then its arguments. Each is a string, an integer or base64."""
+
+    model_config = ConfigDict(
+        strict=True, frozen=True, json_schema_extra={"example": ["XLEN", "race:france"]}
+    )
+
+    root: Annotated[list[CommandArgument], Field(min_length=1, max_length=COMMAND_ARGUMENTS_MAX)]
+
+
+class CommandsBody(RootModel[list[CommandBody]]):
+    """Commands in the order in which they take effect."""
+
+    model_config = ConfigDict(
+        strict=True,
+        frozen=True,
+        json_schema_extra={"example": [["XLEN", "race:france"], ["XLEN", "race:usa"]]},
+    )
+
+    root: Annotated[list[CommandBody], Field(max_length=PIPELINE_COMMANDS_MAX)]
+
+
+class CommandReply(WireModel):
+    """The RESP2 reply as JSON: string, number, null, array, or a status such as `"OK"`."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"result": 3}})
+
+    result: JsonValue = Field(
+        description='The reply; bytes that are not UTF-8 as `{"base64": ...}`.', examples=[3]
+    )
+
+
+class CommandOutcome(WireModel):
+    """The reply of one command, or its error."""
+
+    result: JsonValue = Field(None, description="The reply; absent where there is an error.", examples=[3])
+    error: str | None = Field(
+        None,
+        description="The Redis error line; absent where there is a reply.",
+        examples=["ERR syntax error"],
+    )
+
+
+class CommandOutcomes(RootModel[list[CommandOutcome]]):
+    """One outcome for each command, in order."""
+
+    model_config = ConfigDict(frozen=True, json_schema_extra={"example": [{"result": 3}, {"result": 0}]})

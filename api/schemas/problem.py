@@ -1,0 +1,78 @@
+"""The model of every error (RFC 9457). Written by `api.problems`; here it is documented."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from api.problems import HttpCode
+from api.schemas.base import WireModel
+from core.errors import ErrorCode
+
+
+class ErrorItem(WireModel):
+    """One thing that is wrong with a request, and where."""
+
+    detail: str = Field(description="What is wrong.", examples=["Input should be a valid string"])
+    pointer: str | None = Field(
+        None, description="JSON pointer into the body; empty for the whole.", examples=["/fields/speed"]
+    )
+    line: int | None = Field(None, description="Line of an NDJSON body, from 1.", examples=[3])
+    parameter: str | None = Field(None, description="Name of the parameter.", examples=["count"])
+    in_: str | None = Field(
+        None,
+        alias="in",
+        description="Where the parameter stands: `path`, `query` or `header`.",
+        examples=["query"],
+    )
+
+
+class Problem(WireModel):
+    """An error. `code` is stable; `detail` is for people and may be reworded."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = Field(
+        description="URN of the kind of problem.", examples=["urn:tailrace:problem:id-not-greater"]
+    )
+    title: str = Field(
+        description="The kind in words.", examples=["The id is not greater than the stream's last id"]
+    )
+    status: int = Field(description="The HTTP status.", examples=[409])
+    detail: str = Field(
+        description="What was wrong with this request.",
+        examples=["The ID specified in XADD is equal or smaller than the target stream top item"],
+    )
+    code: str = Field(
+        description="Stable code to branch on.",
+        examples=["ID_NOT_GREATER"],
+        json_schema_extra={"x-known-values": [*ErrorCode, *HttpCode]},
+    )
+    retryable: bool = Field(
+        description="Whether the same request can succeed later, unchanged.", examples=[False]
+    )
+    side_effects: Literal["none", "unknown"] = Field(
+        description="`none`: nothing was changed. `unknown`: the server cannot tell.", examples=["none"]
+    )
+    request_id: str | None = Field(
+        description="The request's id, as in `X-Request-Id` and in the server's log.",
+        examples=["0f8fad5bd9cb469fa16570867728950e"],
+    )
+    errors: list[ErrorItem] | None = Field(
+        None,
+        description="Each thing that is wrong with the body or the parameters.",
+        examples=[[{"pointer": "/fields/speed", "detail": "Input should be a valid string"}]],
+    )
+    last_id: str | None = Field(
+        None, description="The stream's last id, where going on needs it.", examples=["1692632102976-0"]
+    )
+    first_id: str | None = Field(
+        None, description="The stream's first id, where going on needs it.", examples=["1692632086370-0"]
+    )
+    given: str | None = Field(None, description="The argument that was refused.", examples=["1-2-3"])
+    error: str | None = Field(
+        None,
+        description="The exact Redis error line; only from the command endpoint.",
+        examples=["ERR syntax error"],
+    )

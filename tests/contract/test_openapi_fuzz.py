@@ -1,0 +1,81 @@
+"""Requests made up from the OpenAPI document: no 500, no answer that the document does not foresee.
+
+The engine is the real one, in process. Another seed: `TAILRACE_FUZZ_SEED=n`; more requests for each
+operation: `TAILRACE_FUZZ_EXAMPLES=n`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, seed, settings
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+)
+
+from tests.support.api_client import ApiClient
+
+SEED: Final = int(os.environ.get("TAILRACE_FUZZ_SEED", "17"))
+EXAMPLES: Final = int(os.environ.get("TAILRACE_FUZZ_EXAMPLES", "40"))
+
+CHECKS: Final = [
+    schemathesis.checks.not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+    unsupported_method,
+]
+
+
+@schemathesis.serializer("application/x-ndjson")
+def as_lines(_context: object, value: object) -> bytes:
+    """What is made up for an NDJSON body is text already; no other kind fits its schema."""
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+
+
+def _is_endless(context: Any) -> bool:
+    """An answer of events has no end; its requests are tested with its own client."""
+    return "text/event-stream" in str(context.operation.definition.raw["responses"])
+
+
+REFUSALS: Final = ["400", "404", "406", "409", "413", "415", "422"]
+"""How a request that breaks its schema may be refused; 413 where it is only too much."""
+
+schema = (
+    schemathesis.openapi.from_asgi(
+        "/openapi.json",
+        ApiClient.with_race().app,
+        config=schemathesis.Config.from_dict(
+            {"checks": {"negative_data_rejection": {"expected-statuses": REFUSALS}}}
+        ),
+    )
+    .exclude(func=_is_endless)
+    .exclude(operation_id=["tail", "tail_streams"])
+)
+"""Without the tails: they end only with their client, and have tests of their own."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shown_seed() -> None:
+    print(f"fuzz seed {SEED}, {EXAMPLES} requests an operation")  # noqa: T201 - shown where a request fails
+
+
+@schema.parametrize()
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=False,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@seed(SEED)
+def test_every_answer_is_foreseen_by_the_document(case: schemathesis.Case[Any]) -> None:
+    case.call_and_validate(checks=CHECKS)

@@ -1,0 +1,50 @@
+"""What a generated command needs around it to be comparable between two versions."""
+
+from __future__ import annotations
+
+from tests.differential.vocabulary import (
+    Step,
+    Words,
+)
+
+
+def is_comparable(words: Words) -> bool:
+    """Whether both servers can be asked this: it must not wait long, nor use what 7.0 does not know."""
+    upper = [word.upper() for word in words]
+    name = upper[0]
+    if name in {b"XREAD", b"XREADGROUP"}:
+        # ``+`` as a position came with 7.4; a longer BLOCK would only slow the run.
+        return b"+" not in words and all(
+            after in {b"1", b"x", b"-1", b"1.5"}
+            for word, after in zip(upper, words[1:], strict=False)
+            if word == b"BLOCK"
+        )
+    # Help texts are each server's own, and what remains of CONFIG GET may be a command of strings.
+    return b"HELP" not in upper and name not in {b"GET", b"SET"}
+
+
+def consumer_probes(words: Words) -> Step:
+    """Whether `words` left its consumer behind: one XGROUP CREATECONSUMER for each key it names.
+
+    They are part of the program, so that 7.0.15, which creates no consumer where nothing was yielded,
+    has it from here on as well (see `differences.created_by_an_empty_read`).
+    """
+    name = words[0].upper()
+    if name in {b"XCLAIM", b"XAUTOCLAIM"} and len(words) > 3:
+        return (_probe(words[1], words[2], words[3]),)
+    if name != b"XREADGROUP":
+        return ()
+    upper = [word.upper() for word in words]
+    if b"GROUP" not in upper[:-3]:
+        return ()
+    place = upper.index(b"GROUP")
+    if b"STREAMS" not in upper[place + 3 :]:
+        return ()
+    group, consumer = words[place + 1 : place + 3]
+    streams = words[upper.index(b"STREAMS", place + 3) + 1 :]
+    keys = dict.fromkeys(streams[: len(streams) // 2])
+    return tuple(_probe(key, group, consumer) for key in keys)
+
+
+def _probe(key: bytes, group: bytes, consumer: bytes) -> Words:
+    return [b"XGROUP", b"CREATECONSUMER", key, group, consumer]

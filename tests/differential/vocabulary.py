@@ -1,0 +1,41 @@
+"""The words that random programs are made of: few names and ids, good and bad arguments.
+
+Times stand far apart, so that no answer hangs on a few milliseconds.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+Words: TypeAlias = list[bytes]
+Step: TypeAlias = tuple[Words, ...]
+Program: TypeAlias = list[Step]
+
+KEYS: Final = (b"s", b"t", b"race:france")
+GROUPS: Final = (b"g", b"h")
+CONSUMERS: Final = (b"alice", b"bob", b"")
+NODE_ENTRIES: Final = (3, 10, 100)
+FIELDS: Final = (b"f", b"v", b"rider", b"Castilla", b"", b"\xff\x00", b"30.2", "Żółć".encode(), b"12")
+NUMBERS: Final = (b"0", b"1", b"2", b"3", b"5", b"10")
+BAD_NUMBERS: Final = (b"-1", b"x", b"", b"1.5", b"+1", b"01", b" 1", b"9223372036854775808", b"-0")
+HUGE: Final = b"9223372036854775807"
+IDLE_TIMES: Final = (b"0", b"100000", b"5000000", b"-1", HUGE)
+MIN_IDLES: Final = (b"0", b"0", b"0", b"50000", b"1000000", b"100000000000", b"1000000000000000", b"-5")
+DELIVERY_TIMES: Final = (b"0", b"1000000000000", b"99999999999999", b"-1")
+BAD_IDS: Final = (
+    *(b"x", b"", b"1-", b"-1", b"1-2-3", b"1-x", b"-", b"+", b"$", b">", b"*", b"1-*", b"(1", b"1 "),
+    *(b"18446744073709551616", b"1-18446744073709551616", b"0" * 128, b"0" * 127),
+)
+EDGE_IDS: Final = (
+    *(b"0", b"0-0", b"0-1", b"(0-0", b"(0-1", b"-", b"+", b"(-", b"("),
+    *(b"18446744073709551615-18446744073709551615", b"(18446744073709551615-18446744073709551615"),
+)
+SIGNED: Final = frozenset({b"+1", b" 1"})
+"""Refused as numbers by all; as ids, 7.0.15 takes them and rule 1 does not, so they must not get there."""
+
+JUNK: Final = (b"", b"x", b"COUNT", b"limit", b"~", b"=", b"MAXLEN", b"MINID", b"STREAMS", b"0", b"-1", b"*")
+SEQ_MAX: Final = (1 << 64) - 1
+FAR_FUTURE_MS: Final = 10_000_000_000_000
+
+MUTATED_ONE_IN: Final = 20
+BAD_VALUE_ONE_IN: Final = 40

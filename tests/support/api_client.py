@@ -1,0 +1,94 @@
+"""The HTTP surface over the real engine, in process: what the tests of `api` send requests to.
+
+It owns the example state: the race of the guide, read by a group up to its second entry.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Self
+
+import httpx
+
+from api.application import create_api
+from core.commands import Append, CreateGroup, ReadFrom, ReadGroup, ReadLimits, Special
+from core.entry import fragment_from_flat
+from core.stream_id import make_id
+from tests.support.engine_store import START_MS, EngineStore
+
+KEY = "/v1/streams/race:france"
+GROUP = f"{KEY}/groups/judges"
+JSON = {"Content-Type": "application/json"}
+NDJSON = {"Content-Type": "application/x-ndjson"}
+
+FIRST, SECOND, THIRD = "1692632086370-0", "1692632094485-0", "1692632102976-0"
+IDLE_MS = 60_000
+"""How long ago the first two entries of the race were delivered to alice."""
+
+_RACE = (
+    (1_692_632_086_370, b"rider Castilla speed 30.2 position 1 location_id 1"),
+    (1_692_632_094_485, b"rider Norem speed 28.8 position 3 location_id 1"),
+    (1_692_632_102_976, b"rider Prickett speed 29.7 position 2 location_id 1"),
+)
+
+
+class ApiClient:
+    """Sends requests to one application; defects come back as the 500 that a client would see."""
+
+    def __init__(self) -> None:
+        self.store = EngineStore()
+        self.app = create_api(self.store, version="1.2.3")
+
+    @classmethod
+    def with_race(cls) -> Self:
+        """Three entries; alice of the group judges was given two of them and acknowledged none."""
+        client = cls()
+        now_ms = client.store.now_ms
+        client.store.now_ms = START_MS - IDLE_MS
+        for ms, words in _RACE:
+            fragment = fragment_from_flat(words.split())
+            client.run(Append(b"race:france", (fragment,), (make_id(ms, 0),)))
+        client.run(CreateGroup(b"race:france", b"judges", 0))
+        source = ReadFrom(b"race:france", Special.NEW)
+        client.run(ReadGroup(b"judges", b"alice", (source,), ReadLimits(count=2)))
+        client.store.now_ms = now_ms
+        return client
+
+    def run(self, command: Any) -> Any:
+        """Carry out a command beside the surface."""
+        return asyncio.run(self.store.execute(command))
+
+    def request(self, method: str, url: str, **options: Any) -> httpx.Response:
+        """Send one request."""
+        return asyncio.run(self._send(method, url, options))
+
+    async def _send(self, method: str, url: str, options: dict[str, Any]) -> httpx.Response:
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://tailrace") as client:
+            return await client.request(method, url, **options)
+
+    def get(self, url: str, **options: Any) -> httpx.Response:
+        return self.request("GET", url, **options)
+
+    def post(self, url: str, body: Any = None, **options: Any) -> httpx.Response:
+        if body is not None:
+            options["json"] = body
+        return self.request("POST", url, **options)
+
+    def put(self, url: str, body: Any = None, **options: Any) -> httpx.Response:
+        if body is not None:
+            options["json"] = body
+        return self.request("PUT", url, **options)
+
+    def delete(self, url: str, **options: Any) -> httpx.Response:
+        return self.request("DELETE", url, **options)
+
+
+def assert_problem(response: httpx.Response, status: int, code: str) -> Any:
+    """`response` is that problem; its members are given back."""
+    assert (response.status_code, response.json().get("code")) == (status, code), response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
+    assert problem["status"] == status
+    assert problem["request_id"] == response.headers["x-request-id"]
+    return problem

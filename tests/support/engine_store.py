@@ -1,0 +1,79 @@
+"""A store for tests: the real engine in process, under a clock that stands until it is set.
+
+It owns no semantics. A read that would wait runs `while_waiting` once and is then run again, so that a
+test says what happens meanwhile and never sleeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from api.ports import Answer, NotAccepting, Watch
+from core.commands import Command, Read, ReadGroup
+from core.engine import Engine
+from core.errors import StreamError
+from core.outcome import Wait
+from core.replies import Reply
+
+START_MS = 1_692_632_147_973
+
+
+class EngineStore:
+    """`api.ports.StreamStore` over one engine.
+
+    `waits` records what reads would have waited for; `closed_by`, once set, is raised by everything.
+    """
+
+    def __init__(self, now_ms: int = START_MS) -> None:
+        self.engine = Engine()
+        self.now_ms = now_ms
+        self.waits: list[Wait] = []
+        self.while_waiting: Callable[[], object] = lambda: None
+        self.closed_by: NotAccepting | None = None
+
+    async def execute(self, command: Command) -> Reply:
+        """Carry out one command at the clock's time."""
+        self._check_open()
+        outcome = self.engine.execute(command, self.now_ms)
+        if outcome.wait is None:
+            return outcome.reply
+        self.waits.append(outcome.wait)
+        self.while_waiting()
+        assert isinstance(outcome.retry, Command)
+        return self.engine.execute(outcome.retry, self.now_ms).reply
+
+    async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
+        """Carry out all commands at the clock's time."""
+        self._check_open()
+        replies, _ = self.engine.execute_all(commands, self.now_ms)
+        return replies
+
+    def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
+        """Hand the answer over on the loop's next turn."""
+        return _Watch(asyncio.ensure_future(self._hand_over(command, receive)))
+
+    async def _hand_over(self, command: Command, receive: Callable[[Answer], None]) -> None:
+        try:
+            receive(await self.execute(command))
+        except (StreamError, NotAccepting) as refusal:
+            receive(refusal)
+
+    @property
+    def not_ready_reason(self) -> str | None:
+        """The reason of `closed_by`."""
+        return None if self.closed_by is None else self.closed_by.reason
+
+    def _check_open(self) -> None:
+        if self.closed_by is not None:
+            raise self.closed_by
+
+
+class _Watch:
+    """A watch whose answer is on its way."""
+
+    def __init__(self, task: asyncio.Task[None]) -> None:
+        self._task = task
+
+    def cancel(self) -> bool:
+        return self._task.cancel()

@@ -1,0 +1,102 @@
+"""A server on a real port, in a thread of this process, with the service's own store behind it.
+
+It owns its thread and its event loop. For what only a connection shows: frames, closes, backpressure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from starlette.routing import WebSocketRoute
+
+from api.application import create_api
+from api.websocket.uvicorn_protocol import WebSocketProtocol
+from api.websocket_endpoint import WEBSOCKET_PATH, WebSocketEndpoint
+from app.server import bind
+from app.service import EngineStore
+from core.commands import Command
+from core.engine import Engine
+
+VERSION = "1.2.3"
+
+
+class LiveServer:
+    """`url` has no slash at its end. `store` belongs to the server's loop: reach it by `run`."""
+
+    def __init__(self) -> None:
+        self.store = EngineStore(Engine())
+        self._listener = bind("127.0.0.1", 0)
+        app = create_api(self.store, version=VERSION)
+        if not any(getattr(route, "path", "") == WEBSOCKET_PATH for route in app.routes):
+            app.router.routes.append(WebSocketRoute(WEBSOCKET_PATH, WebSocketEndpoint(self.store, VERSION)))
+        config = uvicorn.Config(
+            app,
+            loop="uvloop",
+            http="httptools",
+            ws=WebSocketProtocol,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=5,
+        )
+        self._server = uvicorn.Server(config)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    @property
+    def port(self) -> int:
+        port: int = self._listener.getsockname()[1]
+        return port
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def websocket_url(self) -> str:
+        return f"ws://127.0.0.1:{self.port}{WEBSOCKET_PATH}"
+
+    def run(self, command: Command) -> Any:
+        """Carry out a command in the server's loop, beside its connections."""
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(self.store.execute(command), self._loop).result(10)
+
+    def drain(self) -> None:
+        """Have the store take nothing more, as it does when the server is told to end."""
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(self.store.drain)
+
+    def start(self) -> None:
+        self._thread.start()
+        assert self._started.wait(10)
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(15)
+        assert not self._thread.is_alive()
+
+    def _serve(self) -> None:
+        with asyncio.Runner(loop_factory=self._new_loop) as runner:
+            runner.run(self._server.serve([self._listener]))
+
+    def _new_loop(self) -> asyncio.AbstractEventLoop:
+        loop = uvicorn.Config(None, loop="uvloop").get_loop_factory()()  # type: ignore[misc,arg-type]
+        self._loop = loop
+        loop.call_later(0.2, self._started.set)
+        return loop
+
+
+@contextmanager
+def live_server() -> Iterator[LiveServer]:
+    server = LiveServer()
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()

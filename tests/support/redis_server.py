@@ -1,0 +1,110 @@
+"""A real `redis-server` of this machine, started for a test run and stopped by its process id.
+
+Owns the process and one connection over a Unix socket; never touches a server that it did not start,
+and knows nothing of what is sent.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, Self, TypeAlias
+
+import hiredis
+
+Value: TypeAlias = "int | bytes | hiredis.ReplyError | list[Value] | None"
+"""A RESP2 reply: statuses are bytes as bulk strings are, errors stand inside the list of replies."""
+
+START_TIMEOUT_S: Final = 10.0
+STOP_TIMEOUT_S: Final = 10.0
+RECEIVE_BYTES: Final = 1 << 20
+ARGUMENTS: Final = (
+    ("--port", "0"),
+    ("--save", ""),
+    ("--appendonly", "no"),
+    ("--daemonize", "no"),
+    ("--loglevel", "warning"),
+)
+"""No port, no files: the server speaks over its socket and forgets everything."""
+
+
+def find_redis_server() -> str | None:
+    """The path of `redis-server`, or None where this machine has none."""
+    return shutil.which("redis-server")
+
+
+def required() -> bool:
+    """Whether a missing server is a failure (in CI) rather than a reason to skip."""
+    return os.environ.get("CI", "").lower() in {"1", "true"}
+
+
+class RedisServer:
+    """Started on construction, in `directory`; `close` stops it. Use it as a context manager."""
+
+    def __init__(self, executable: str, directory: Path) -> None:
+        self._path = directory / "redis.sock"
+        flags = [word for pair in ARGUMENTS for word in pair]
+        self._process = subprocess.Popen(
+            [executable, *flags, "--unixsocket", str(self._path), "--dir", str(directory)],
+            stdout=subprocess.DEVNULL,
+        )
+        self._socket = self._connect()
+        self._reader = hiredis.Reader()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _connect(self) -> socket.socket:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        connection = socket.socket(socket.AF_UNIX)
+        while True:
+            try:
+                connection.connect(str(self._path))
+            except OSError:
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    self._stop()
+                    raise
+                time.sleep(0.01)
+            else:
+                return connection
+
+    def close(self) -> None:
+        self._socket.close()
+        self._stop()
+
+    def _stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(STOP_TIMEOUT_S)
+
+    def run(self, *words: bytes | str | int) -> Value:
+        """One command, one reply; an error is returned, not raised."""
+        encoded = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+        return self.run_all([encoded])[0]
+
+    def run_all(self, commands: Sequence[Sequence[bytes]]) -> list[Value]:
+        """All commands in one pipeline; their replies in order."""
+        self._socket.sendall(b"".join(_packed(commands)))
+        return [self._receive() for _ in commands]
+
+    def _receive(self) -> Value:
+        while (reply := self._reader.gets()) is False:
+            received = self._socket.recv(RECEIVE_BYTES)
+            if not received:
+                raise ConnectionError("redis-server closed the connection")
+            self._reader.feed(received)
+        return reply  # type: ignore[no-any-return]
+
+
+def _packed(commands: Iterable[Sequence[bytes]]) -> Iterable[bytes]:
+    for words in commands:
+        yield b"*%d\r\n" % len(words)
+        for word in words:
+            yield b"$%d\r\n%b\r\n" % (len(word), word)

@@ -1,0 +1,98 @@
+"""A reader of Server-Sent Events for tests: text in, events out, as the HTML standard reads them.
+
+It owns nothing of the server; what it cannot read is an error, so that a malformed stream fails a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import msgspec
+
+READ_WITHIN_S = 10
+
+
+@dataclass
+class Event:
+    """A block of the stream. `name` is empty where it has no data: an opening or a comment."""
+
+    name: str = ""
+    id: str | None = None
+    data: Any = None
+    retry_ms: int | None = None
+    comments: list[str] = field(default_factory=list)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the entries that it carries."""
+        entries = self.data["entries"] if isinstance(self.data, dict) else self.data
+        return [entry["id"] for entry in entries]
+
+
+def parse_events(text: str) -> list[Event]:
+    """All blocks of a text that ends with one."""
+    assert text.endswith("\n\n"), text[-80:]
+    return list(events_of(text.removesuffix("\n").split("\n")))
+
+
+def events_of(lines: Iterable[str]) -> Iterator[Event]:
+    """The blocks of a stream of lines, each as soon as it is whole."""
+    event = Event()
+    for line in lines:
+        if line:
+            _take(line, event)
+        else:
+            yield event
+            event = Event()
+
+
+def _take(line: str, event: Event) -> None:
+    name, _, value = line.partition(":")
+    value = value.removeprefix(" ")
+    if not name:
+        event.comments.append(value)
+    elif name == "event":
+        event.name = value
+    elif name == "id":
+        event.id = value
+    elif name == "retry":
+        event.retry_ms = int(value)
+    else:
+        assert name == "data", line
+        assert event.data is None, "the server writes data in one line"
+        event.data = msgspec.json.decode(value)
+
+
+class Tail:
+    """An open tail. `next` waits for the next block, and passes comments over."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.response = response
+        self._events = events_of(response.iter_lines())
+        self.opening = next(self._events)
+
+    def next(self) -> Event:
+        return next(event for event in self._events if event.name)
+
+    def named(self, name: str) -> Event:
+        """The next event, which must have that name."""
+        event = self.next()
+        assert event.name == name, event
+        return event
+
+    def is_over(self) -> bool:
+        """Whether the server ended it; waits until it does, or fails."""
+        return next(self._events, None) is None
+
+
+@contextmanager
+def open_tail(url: str, **headers: str) -> Iterator[Tail]:
+    """A tail that is there once its first bytes are; closed at the end."""
+    with httpx.stream("GET", url, headers=headers, timeout=READ_WITHIN_S) as response:
+        assert response.status_code == 200, response.read()
+        assert response.headers["content-type"].partition(";")[0] == "text/event-stream"
+        yield Tail(response)
