@@ -58,7 +58,9 @@ def read_group(run: Execution, command: ReadGroup) -> ReadReply:
 def _check(run: Execution, command: ReadGroup, source: ReadFrom) -> StreamId | Special:
     if run.keyspace.group(source.key, command.group) is None:
         raise no_group_for_read(source.key, command.group)
-    return parsed_position(source.after)
+    position = parsed_position(source.after)
+    # Redis writes ``>`` as the greatest id, so that id asks for new entries, too.
+    return Special.NEW if position == MAX_ID else position
 
 
 class _StreamReader:
@@ -147,10 +149,8 @@ class _StreamReader:
 
         Deleted ones are shown and left alone; the time of activity is not touched (rule 30).
         """
-        # Above the greatest id Redis starts over from the least.
-        start = (after + 1) & MAX_ID
         wanted = smaller(self.command.limits.count, self.budget.remaining)
-        ids = list(islice(self.consumer.pending_ids(start), wanted))
+        ids = list(islice(self.consumer.pending_ids(after + 1), wanted))
         fragments = self.stream.log.get_many(ids)
         self.budget.begin_stream(self.key)
         kept = self.budget.spend(ids, fragments)

@@ -191,8 +191,7 @@ def decode_group(raw: bytes) -> Group:
         consumer.active_at_ms = active_at_ms
     owners = list(group.consumers.values())
     group.pending.restore(_unit_of(row, owners) for row in units)
-    if group.pending.count != count:
-        raise ValueError(f"{group.pending.count} pending entries, and {count} are expected")
+    assert group.pending.count == count, "a group's row is whole, and its units do not add up"
     return group
 
 

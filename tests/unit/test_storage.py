@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.commands import Append, CreateGroup
+from core.commands import Append, CreateGroup, DeleteEntries, Trim, TrimStream
 from core.effects import Effect, IdempotencyExpired
 from core.engine import Engine
 from core.errors import StreamError
@@ -234,3 +234,52 @@ def test_a_file_that_is_no_database_is_damage(tmp_path: Path) -> None:
 
 def test_an_empty_directory_holds_an_empty_keyspace(tmp_path: Path) -> None:
     assert read_all(tmp_path) == picture(Keyspace(), 10**6)
+
+
+def test_a_database_with_other_tables_is_damage(kept: tuple[Path, Any]) -> None:
+    directory, _ = kept
+    with closing(connect(directory)) as connection:
+        connection.execute("DROP TABLE groups")
+    with pytest.raises(Damage, match="schema"):
+        connect(directory)
+
+
+# --- blocks that left memory -------------------------------------------------------------------------
+
+
+def test_stored_blocks_take_no_memory_and_are_read_trimmed_and_deleted_from_as_before(tmp_path: Path) -> None:
+    with closing(Disk(tmp_path)) as disk:
+        disk.write(disk.engine.execute(Append(b"s", [b'{"a":"1"}'] * 1000), 1000).effects)
+        disk.checkpoint()
+        log = disk.engine.keyspace.streams[b"s"].log
+        assert sum(block.packed_bytes for block in log.blocks) == 0
+        ids, fragments = log.range()
+        assert (len(ids), set(fragments)) == (1000, {b'{"a":"1"}'})
+        disk.write(disk.engine.execute(DeleteEntries(b"s", tuple(ids[100:160])), 1001).effects)
+        disk.write(disk.engine.execute(TrimStream(b"s", Trim(max_length=900)), 1002).effects)
+        left = [*ids[40:100], *ids[160:]]
+        assert log.range()[0] == left
+        disk.checkpoint()
+        assert sum(block.packed_bytes for block in log.blocks) == 0
+        assert log.range()[0] == left
+    with closing(Disk(tmp_path)) as disk:
+        assert disk.engine.keyspace.streams[b"s"].log.range()[0] == left
+
+
+def test_a_block_that_lost_entries_while_it_was_written_keeps_its_payload_until_the_next_time(
+    tmp_path: Path,
+) -> None:
+    with closing(Disk(tmp_path)) as disk:
+        ids = disk.engine.execute(Append(b"s", [b'{"a":"1"}'] * 300), 1000)
+        disk.write(ids.effects)
+        snapshot = checkpoint.take(disk.engine.keyspace, disk.seq, {b"s"})
+        log = disk.engine.keyspace.streams[b"s"].log
+        disk.write(disk.engine.execute(DeleteEntries(b"s", tuple(log.range()[0][:70])), 1001).effects)
+        checkpoint.write_blocks(disk.writing, snapshot.blocks)
+        checkpoint.publish(disk.writing, snapshot)
+        checkpoint.release(disk.reading, snapshot)
+        assert [bool(block.packed_bytes) for block in log.blocks] == [True, False, False]
+        disk.checkpoint()
+        expected = log.range()
+    with closing(Disk(tmp_path)) as disk:
+        assert disk.engine.keyspace.streams[b"s"].log.range() == expected
