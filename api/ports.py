@@ -58,6 +58,13 @@ class StreamStore(Protocol):
         """
         ...
 
+    def submit(self, command: Command, receive: Callable[[Answer], None]) -> None:
+        """Carry out one command that does not block, and hand its answer to `receive`, once.
+
+        The answer may come before this returns, or later from the event loop. No task is spent.
+        """
+        ...
+
     def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
         """Run a read, and hand its answer to `receive`: once, on the event loop, after this returns.
 

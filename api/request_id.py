@@ -6,6 +6,7 @@ It owns the header `X-Request-Id` and the place where the id is kept for problem
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 
+_HEADER_BYTES: Final = REQUEST_ID_HEADER.lower().encode()
 _USABLE: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 """What may go into a log line and a header unescaped; anything else is replaced, not refused."""
 
@@ -38,6 +40,12 @@ class RequestId:
             await send(message)
 
         await self._app(scope, receive, send_named)
+
+
+def request_id_of_header(headers: Sequence[tuple[bytes, bytes]]) -> str:
+    """The id of a request with these raw headers, names in lower case."""
+    given = next((value for name, value in headers if name == _HEADER_BYTES), b"")
+    return _request_id(given.decode("latin-1"))
 
 
 def _request_id(given: str) -> str:

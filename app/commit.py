@@ -62,7 +62,10 @@ class NoLog:
 
 
 class WriterThread:
-    """One thread that does blocking jobs one after another; results come back on the event loop."""
+    """One thread that does blocking jobs one after another; results come back on the event loop.
+
+    The first job that fails is the last: those behind it are told the same error, undone.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -81,14 +84,21 @@ class WriterThread:
         self._thread.join()
 
     def _work(self) -> None:
+        # After a job that failed none is done: no row may stand above one that is missing.
+        failure: Exception | None = None
         while (item := self._jobs.get()) is not None:
             job, done = item
-            error: Exception | None = None
-            try:
-                job()
-            except Exception as failure:  # noqa: BLE001 - handed to whoever asked for the job
-                error = failure
-            self._loop.call_soon_threadsafe(done, error)
+            if failure is None:
+                failure = _failure_of(job)
+            self._loop.call_soon_threadsafe(done, failure)
+
+
+def _failure_of(job: Job) -> Exception | None:
+    try:
+        job()
+    except Exception as error:  # noqa: BLE001 - handed to whoever asked for the job
+        return error
+    return None
 
 
 class GroupCommit:

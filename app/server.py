@@ -6,6 +6,7 @@ the port is taken, and a stop by signal that first refuses new work and then cou
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -33,9 +34,14 @@ class CannotStart(Exception):
 
 
 def serve(
-    app: ASGIApp, settings: Settings, *, on_ready: Callable[[str], None], on_stop: Callable[[], None]
+    app: ASGIApp,
+    settings: Settings,
+    *,
+    http: type[asyncio.Protocol],
+    on_ready: Callable[[str], None],
+    on_stop: Callable[[], None],
 ) -> None:
-    """Serve `app` until SIGINT or SIGTERM, then return.
+    """Serve `app` with the protocol class `http` until SIGINT or SIGTERM, then return.
 
     `on_ready` gets the address as a URL once connections are taken. `on_stop` is called before the
     running requests are waited for, up to the settings' grace time. Raises `CannotStart`.
@@ -44,7 +50,7 @@ def serve(
     config = uvicorn.Config(
         app,
         loop="uvloop",
-        http="httptools",
+        http=http,
         ws="websockets-sansio",
         lifespan="on",
         log_config=None,

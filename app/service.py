@@ -98,6 +98,19 @@ class EngineStore:
         await self._durable()
         return replies
 
+    def submit(self, command: Command, receive: Receive) -> None:
+        """Carry out one command that does not block, without a task: see the port."""
+        answer: Answer
+        try:
+            self._require_accepting(command)
+            outcome = self._run(command)
+        except (StreamError, NotAccepting) as refusal:
+            answer = refusal
+        else:
+            self._readers.wake(outcome.wake_ups)
+            answer = outcome.reply
+        self._hand_over(receive, answer)
+
     def watch(self, command: Read | ReadGroup, receive: Receive) -> Watch:
         """Run a read, waiting where it blocks, and hand its answer to `receive`: see the port."""
         try:

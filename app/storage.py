@@ -23,7 +23,7 @@ from core.storage.checkpoint import BlockRow, Snapshot
 from core.storage.damage import Damage
 from core.storage.records import encode_effects
 from core.storage.recovery import recover
-from core.storage.schema import DirectoryLock, connect, connect_for_reading
+from core.storage.schema import DirectoryLock, connect, connect_for_reading, sync_directory
 
 JOURNAL_BYTES_MAX: Final = 64 * 1024 * 1024
 """A checkpoint is taken when the journal has grown by this much: replaying it takes about a second."""
@@ -38,7 +38,7 @@ class Storage:
     """
 
     def __init__(self, directory: Path, cache: BlockCache | None = None) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        _make(directory)
         self.directory = directory
         self._lock = DirectoryLock(directory)
         try:
@@ -51,8 +51,9 @@ class Storage:
         self.keyspace: Keyspace = recovered.keyspace
         self._seq = recovered.seq
         self._changed_keys = {key for effect in recovered.replayed for key in _keys_of(effect)}
-        self._journal_bytes = 0
-        self._checkpoint_runs = False
+        self._journal_bytes = journal.size_bytes(self._writing)
+        self._no_checkpoint_runs = asyncio.Event()
+        self._no_checkpoint_runs.set()
         self.log: GroupCommit
 
     def start(self, *, waits: bool, on_failure: Callable[[Exception], None]) -> GroupCommit:
@@ -79,51 +80,70 @@ class Storage:
 
     def _note_commit(self, size_bytes: int) -> None:
         self._journal_bytes += size_bytes
-        if self._journal_bytes >= JOURNAL_BYTES_MAX and not self._checkpoint_runs:
+        if self._journal_bytes >= JOURNAL_BYTES_MAX and self._no_checkpoint_runs.is_set():
             self.checkpoint()
 
     # --- checkpoints ---------------------------------------------------------------------------
 
-    def checkpoint(self, done: Callable[[], None] = lambda: None) -> None:
-        """Write the state beside the journal, in the background, and call `done` when that is over.
+    def checkpoint(self) -> None:
+        """Write the state beside the journal, in the background. One at a time.
 
         The snapshot is taken now: the row that is flushed first holds all that the state shows, and the
         thread commits it before it comes to the checkpoint's jobs.
         """
-        self._checkpoint_runs = True
+        assert self._no_checkpoint_runs.is_set(), "an older snapshot would be published after this one"
+        self._no_checkpoint_runs.clear()
         self._journal_bytes = 0
         seq = self.log.flush()
         changed, self._changed_keys = self._changed_keys, set()
         snapshot = checkpoint.take(self.keyspace, seq, changed)
-        self._write(snapshot, iter(checkpoint.chunks(snapshot.blocks)), done)
+        self._write(snapshot, iter(checkpoint.chunks(snapshot.blocks)))
 
-    def _write(
-        self, snapshot: Snapshot, portions: Iterator[Sequence[BlockRow]], done: Callable[[], None]
-    ) -> None:
+    def _write(self, snapshot: Snapshot, portions: Iterator[Sequence[BlockRow]]) -> None:
         """Write the next portion of blocks, or publish. Commits that come meanwhile get their turn."""
         portion = next(portions, None)
         if portion is None:
             job = partial(checkpoint.publish, self._writing, snapshot)
-            self._thread.submit(job, lambda error: self._finish(snapshot, error, done))
+            self._thread.submit(job, partial(self._finish, snapshot))
             return
 
         def go_on(error: Exception | None) -> None:
             if error is None:
-                self._write(snapshot, portions, done)
+                self._write(snapshot, portions)
             else:
-                self._finish(snapshot, error, done)
+                self._end_checkpoint(error)
 
         self._thread.submit(partial(checkpoint.write_blocks, self._writing, portion), go_on)
 
-    def _finish(self, snapshot: Snapshot, error: Exception | None, done: Callable[[], None]) -> None:
-        self._checkpoint_runs = False
-        if error is None:
-            checkpoint.release(self._reading, snapshot)
-            fields = {"seq": snapshot.seq, "blocks": len(snapshot.blocks)}
-            _logger.info("checkpoint", extra={"fields": fields})
-        else:
+    def _finish(self, snapshot: Snapshot, error: Exception | None) -> None:
+        if error is not None:
+            self._end_checkpoint(error)
+            return
+        checkpoint.release(self._reading, snapshot)
+        fields = {"seq": snapshot.seq, "blocks": len(snapshot.blocks)}
+        _logger.info("checkpoint", extra={"fields": fields})
+        self._give_back()
+
+    def _give_back(self) -> None:
+        """Shrink the file by a portion, and by the next one behind the commits that came meanwhile."""
+        is_more = False
+
+        def job() -> None:
+            nonlocal is_more
+            is_more = checkpoint.give_back(self._writing)
+
+        def go_on(error: Exception | None) -> None:
+            if error is None and is_more:
+                self._give_back()
+            else:
+                self._end_checkpoint(error)
+
+        self._thread.submit(job, go_on)
+
+    def _end_checkpoint(self, error: Exception | None) -> None:
+        self._no_checkpoint_runs.set()
+        if error is not None:
             self.log.fail(error)
-        done()
 
     # --- the end -------------------------------------------------------------------------------
 
@@ -138,15 +158,24 @@ class Storage:
 
     async def close(self) -> None:
         """Write what is gathered and a last checkpoint, so that the next start replays nothing."""
+        await self._no_checkpoint_runs.wait()
         if self.log.failure is None:
-            over = asyncio.Event()
-            self.checkpoint(over.set)
-            await over.wait()
+            self.checkpoint()
+            await self._no_checkpoint_runs.wait()
         self._thread.close()
         # The connection that may write closes last: it leaves one file and no write-ahead log.
         self._reading.close()
         self._writing.close()
         self._lock.release()
+
+
+def _make(directory: Path) -> None:
+    """Make the directory and its parents where they are missing, so that a power cut does not take them:
+    SQLite syncs the names of its own files, and nobody else those above."""
+    missing = [each for each in (directory, *directory.parents) if not each.exists()]
+    directory.mkdir(parents=True, exist_ok=True)
+    for made in missing:
+        sync_directory(made.parent)
 
 
 def _keys_of(effect: Effect) -> tuple[bytes, ...]:

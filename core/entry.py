@@ -206,6 +206,8 @@ def _fragments_line_by_line(body: bytes) -> list[bytes]:
 # --- to the wire -----------------------------------------------------------------------------------
 
 _IDS_MASK: Final = U64_MAX
+_PLAIN: Final = b'{"id":"%d-%d","fields":%b}'
+_NEW: Final = b'{"id":"%d-%d","fields":%b,"idle_ms":0,"deliveries":0}'
 
 
 def wire_entries(entries: Entries, shape: Shape = Shape.NATURAL, *, deliveries: bool = False) -> bytes:
@@ -219,8 +221,8 @@ def wire_entries(entries: Entries, shape: Shape = Shape.NATURAL, *, deliveries: 
 def wire_lines(entries: Entries, shape: Shape = Shape.NATURAL, *, deliveries: bool = False) -> list[bytes]:
     """The entries as one JSON object each."""
     ids, fragments = entries.ids, entries.fragments
-    if not deliveries and shape is Shape.NATURAL and all(map(_is_plain, fragments)):
-        template = b'{"id":"%d-%d","fields":%b}'
+    if entries.idle_ms is None and shape is Shape.NATURAL and all(map(_is_plain, fragments)):
+        template = _NEW if deliveries else _PLAIN
         return [
             template % (value >> SEQ_BITS, value & _IDS_MASK, fragment)
             for value, fragment in zip(ids, fragments, strict=True)

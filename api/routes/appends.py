@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from fastapi import APIRouter, Header, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.appends import (
-    NewEntries,
-    decode_batch,
-    decode_entry_lines,
-    decode_fields_lines,
-    decode_xadd,
-    trimming_of,
-)
+from api import hot
 from api.bodies import json_body
 from api.idempotency import PRODUCER_HEADERS, producer_of
 from api.names import KeyPath
 from api.ndjson import decompressed
-from api.negotiation import NDJSON, require_content_type
+from api.negotiation import JSON, NDJSON, require_content_type
 from api.operations import operation
-from api.parameters import Store, optional_id_of
-from api.replies import Json, appended_json, json_response
+from api.parameters import Store
 from api.schemas.entries import BatchReply, XaddBatchBody, XaddBody, XaddReply
-from core.commands import Append, Idempotency
-from core.errors import ErrorCode, StreamError, no_such_key
-from core.replies import AppendReply, Reply
-from core.stream_id import format_id
+from core.commands import Idempotency
+from core.errors import ErrorCode, StreamError
+from core.replies import Reply
 
 router = APIRouter(tags=["entries"])
 
@@ -60,18 +52,8 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
     The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
     """
     raw = await json_body(request)
-    body, new = decode_xadd(raw)
-    command = Append(
-        key,
-        new.fragments,
-        new.ids,
-        trimming_of(body.trim),
-        create=not body.nomkstream,
-        if_last_id=optional_id_of(body.if_last_id),
-        idempotency=_idempotency(request, raw, new),
-    )
-    done = _done(await store.execute(command))
-    return _answer(done, {"id": format_id(done.ids[0])})
+    reply = await store.execute(hot.xadd_command(key, raw, partial(_idempotency, request, raw)))
+    return _answer(reply, hot.xadd_bytes(reply))
 
 
 @router.post(
@@ -90,17 +72,8 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
 async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithIds = False) -> Response:
     """Append entries in order, all or none. O(entries)."""
     raw = await json_body(request)
-    body, new = decode_batch(raw)
-    command = Append(
-        key,
-        new.fragments,
-        new.ids,
-        trimming_of(body.trim),
-        if_last_id=optional_id_of(body.if_last_id),
-        idempotency=_idempotency(request, raw, new),
-    )
-    done = _done(await store.execute(command))
-    return _answer(done, appended_json(done, with_ids=ids))
+    reply = await store.execute(hot.batch_command(key, raw, partial(_idempotency, request, raw)))
+    return _answer(reply, hot.batch_bytes(reply, with_ids=ids))
 
 
 IMPORT_EXAMPLE: Final = (
@@ -150,18 +123,21 @@ async def import_entries(
     """
     require_content_type(request, NDJSON)
     raw = await request.body()
-    decode = decode_fields_lines if shape == "fields" else decode_entry_lines
-    new = decode(decompressed(raw, content_encoding))
-    command = Append(key, new.fragments, new.ids, idempotency=_idempotency(request, raw, new))
-    done = _done(await store.execute(command))
-    return _answer(done, appended_json(done))
+    lines = decompressed(raw, content_encoding)
+    idempotency = partial(_idempotency, request, raw)
+    if shape == "fields":
+        command = hot.import_command(key, lines, idempotency)
+    else:
+        command = hot.import_entries_command(key, lines, idempotency)
+    reply = await store.execute(command)
+    return _answer(reply, hot.batch_bytes(reply))
 
 
-def _idempotency(request: Request, raw: bytes, new: NewEntries) -> Idempotency | None:
+def _idempotency(request: Request, raw: bytes, server_chooses: bool) -> Idempotency | None:  # noqa: FBT001
     producer = producer_of(request.headers)
     if producer is None:
         return None
-    if new.ids is not None:
+    if not server_chooses:
         raise StreamError(
             ErrorCode.INVALID_ARGUMENT,
             "ERR Idempotency-Key can be used only with ids that the server chooses",
@@ -169,14 +145,7 @@ def _idempotency(request: Request, raw: bytes, new: NewEntries) -> Idempotency |
     return producer.idempotency(raw)
 
 
-def _done(reply: Reply) -> AppendReply:
-    if reply is None:
-        raise no_such_key()
-    assert isinstance(reply, AppendReply)
-    return reply
-
-
-def _answer(done: AppendReply, content: Json) -> Response:
-    if done.replayed:
-        return json_response(content, 200, {"Idempotent-Replayed": "true"})
-    return json_response(content, 201)
+def _answer(reply: Reply, content: bytes) -> Response:
+    if hot.appended(reply).replayed:
+        return Response(content, 200, {"Idempotent-Replayed": "true"}, JSON)
+    return Response(content, 201, media_type=JSON)

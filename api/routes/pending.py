@@ -8,8 +8,10 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from api import hot
 from api.bodies import read_body
 from api.names import ConsumerFilter, GroupPath, KeyPath, name_from_body
+from api.negotiation import JSON
 from api.operations import operation
 from api.parameters import (
     EntryShape,
@@ -48,7 +50,6 @@ from api.schemas.pending import (
 )
 from core import replies
 from core.commands import (
-    Acknowledge,
     AcknowledgeAndDelete,
     AutoClaim,
     Claim,
@@ -113,7 +114,7 @@ async def xack(key: KeyPath, group: GroupPath, request: Request, store: Store) -
     body = await read_body(request, AckBody)
     if body.delete:
         return json_response(await _acknowledge_and_delete(store, key, group, body))
-    return json_response({"acknowledged": await store.execute(Acknowledge(key, group, ids_of(body.ids)))})
+    return Response(hot.ack_bytes(await store.execute(hot.ack_command(key, group, body))), media_type=JSON)
 
 
 async def _acknowledge_and_delete(store: StreamStore, key: bytes, group: bytes, body: AckBody) -> Json:

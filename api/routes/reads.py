@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from api import hot
 from api.bodies import read_body
 from api.disconnect import execute_while_connected
 from api.names import name_from_body
+from api.negotiation import JSON
 from api.operations import operation
-from api.parameters import EntryShape, Prefer, Store, Waiting, id_of, position_of, waiting
-from api.replies import json_response, slice_json
+from api.parameters import EntryShape, Prefer, Store, Waiting, position_of, waiting
 from api.schemas.reads import (
     GroupReadBody,
     GroupReadPage,
-    GroupReadPosition,
     ReadBody,
-    ReadBounds,
     ReadPage,
     ReadPosition,
 )
-from core.commands import Read, ReadFrom, ReadGroup, ReadLimits, Special
+from core.commands import Read, ReadFrom
 from core.entry import Shape
-from core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX
-from core.replies import ReadReply, Reply
+from core.replies import Reply
 
 router = APIRouter(tags=["reads"])
 
@@ -44,7 +40,7 @@ async def xread(request: Request, store: Store, shape: EntryShape, prefer: Prefe
     body = await read_body(request, ReadBody)
     wait = waiting(body.wait_ms, prefer)
     streams = tuple([_read_from(position) for position in body.streams])
-    command = Read(streams, _limits(body), wait.block_ms, body.strict)
+    command = Read(streams, hot.read_limits(body), wait.block_ms, body.strict)
     reply = await execute_while_connected(request, store, command)
     return _slices(reply, shape, wait, deliveries=False)
 
@@ -67,15 +63,7 @@ async def xreadgroup(request: Request, store: Store, shape: EntryShape, prefer: 
     """
     body = await read_body(request, GroupReadBody)
     wait = waiting(body.wait_ms, prefer)
-    command = ReadGroup(
-        name_from_body(body.group, body.encoding, "group"),
-        name_from_body(body.consumer, body.encoding, "consumer"),
-        tuple([_group_read_from(position) for position in body.streams]),
-        _limits(body),
-        wait.block_ms,
-        body.claim_min_idle_ms,
-        body.noack,
-    )
+    command = hot.group_read_command(body, wait.block_ms)
     reply = await execute_while_connected(request, store, command)
     return _slices(reply, shape, wait, deliveries=True)
 
@@ -84,21 +72,6 @@ def _read_from(position: ReadPosition) -> ReadFrom:
     return ReadFrom(name_from_body(position.key, position.encoding, "key"), position_of(position.after))
 
 
-def _group_read_from(position: GroupReadPosition) -> ReadFrom:
-    key = name_from_body(position.key, position.encoding, "key")
-    return ReadFrom(key, Special.NEW if position.id == ">" else id_of(position.id))
-
-
-def _limits(bounds: ReadBounds) -> ReadLimits:
-    """The bounds asked for; where none are, those of a page."""
-    return ReadLimits(
-        count=bounds.count,
-        max_count=bounds.max_count or PAGE_ENTRIES_MAX,
-        max_bytes=bounds.max_bytes or PAGE_BYTES_MAX,
-    )
-
-
 def _slices(reply: Reply, shape: Shape, wait: Waiting, *, deliveries: bool) -> Response:
-    assert isinstance(reply, ReadReply)
-    streams: Sequence[object] = [slice_json(read, shape, deliveries=deliveries) for read in reply.streams]
-    return json_response({"streams": streams}, headers=wait.headers)
+    content = hot.slices_bytes(reply, shape, deliveries=deliveries)
+    return Response(content, 200, wait.headers, JSON)

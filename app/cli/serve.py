@@ -14,6 +14,7 @@ from typer.models import OptionInfo
 from app import __version__
 from app.logs import configure_logging
 from app.main import create_app
+from app.protocols import fast_protocol
 from app.server import CannotStart, reason
 from app.server import serve as serve_app
 from app.service import EngineStore
@@ -72,7 +73,13 @@ def serve(
         storage = _open_storage(settings)
         store = EngineStore(Engine(None if storage is None else storage.keyspace))
         app = create_app(store, storage, settings.durability)
-        serve_app(app, settings, on_ready=partial(_announce, settings), on_stop=store.drain)
+        serve_app(
+            app,
+            settings,
+            http=fast_protocol(store),
+            on_ready=partial(_announce, settings),
+            on_stop=store.drain,
+        )
     except CannotStart as error:
         typer.echo(f"tailrace: {error}", err=True)
         raise typer.Exit(1) from None

@@ -8,6 +8,7 @@
    journal rows that they cover go, and the checkpoint's row number moves. Until then a crash finds the
    old checkpoint and the whole journal; from then on the new one.
 4. `release` (by the writer): stored payloads may leave memory.
+5. `give_back` (in small transactions): the file shrinks by what was trimmed and deleted.
 """
 
 from __future__ import annotations
@@ -29,6 +30,12 @@ from core.stream import Stream
 
 BLOCKS_PER_TRANSACTION: Final = 500
 """About 1 MiB: a commit that waits behind one waits a few milliseconds."""
+
+FREE_PAGES_KEPT: Final = 16_384
+"""Free pages of 4 KiB that stay in the file: the next 64 MiB of journal go there."""
+
+FREED_PAGES_PER_TRANSACTION: Final = 500
+"""Freeing a page moves another: about 20 ms in all, which a commit may have to wait for."""
 
 
 class BlockRow(NamedTuple):
@@ -118,7 +125,7 @@ def chunks(rows: Sequence[BlockRow]) -> Iterable[Sequence[BlockRow]]:
 
 
 def publish(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
-    """Make the snapshot the checkpoint, in one transaction, and give freed pages back."""
+    """Make the snapshot the checkpoint, in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     _delete_streams(connection, snapshot.serials)
     for rows in snapshot.streams:
@@ -134,7 +141,16 @@ def publish(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     connection.execute("DELETE FROM journal WHERE seq <= ?", (snapshot.seq,))
     put_meta(connection, "checkpoint", snapshot.totals)
     connection.execute("COMMIT")
-    connection.execute("PRAGMA incremental_vacuum")
+
+
+def give_back(connection: sqlite3.Connection) -> bool:
+    """Give some of the free pages beyond those kept to the file system; whether there are more."""
+    free: int = connection.execute("PRAGMA freelist_count").fetchone()[0]
+    surplus = free - FREE_PAGES_KEPT
+    if surplus > 0:
+        # It frees a page a step, and only a script is stepped to its end: `execute` would free one page.
+        connection.executescript(f"PRAGMA incremental_vacuum({min(surplus, FREED_PAGES_PER_TRANSACTION)})")
+    return surplus > FREED_PAGES_PER_TRANSACTION
 
 
 def _delete_streams(connection: sqlite3.Connection, serials: frozenset[int]) -> None:

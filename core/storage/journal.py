@@ -34,6 +34,12 @@ def tail(connection: sqlite3.Connection) -> int:
     return 0 if raw is None else int.from_bytes(raw, "big")
 
 
+def size_bytes(connection: sqlite3.Connection) -> int:
+    """What the rows take that the checkpoint does not cover yet. O(rows)."""
+    size: int = connection.execute("SELECT coalesce(sum(length(body)), 0) FROM journal").fetchone()[0]
+    return size
+
+
 def read(connection: sqlite3.Connection, after_seq: int) -> Iterator[tuple[int, Sequence[Effect]]]:
     """The rows above `after_seq`, in order; raises `Damage` where one is missing or is not as written."""
     expected = after_seq

@@ -61,6 +61,15 @@ class DirectoryLock:
         os.close(self._file)
 
 
+def sync_directory(directory: Path) -> None:
+    """Have the names of the files in `directory` survive a power cut."""
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def connect(directory: Path) -> sqlite3.Connection:
     """A connection for writing, with every commit synced; tables are made where there are none.
 

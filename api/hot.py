@@ -1,0 +1,166 @@
+"""The hot routes: bytes in, a command; a reply, bytes out. Called by the documented route and by the
+path below the framework alike, so that nothing of them is written twice.
+
+It owns what these routes do with a body and a reply. Who called, and how the answer travels, it never
+knows. Whatever is not the plain case raises, and the documented route says it well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from api.appends import (
+    NewEntries,
+    decode_batch,
+    decode_entry_lines,
+    decode_fields_lines,
+    decode_xadd,
+    trimming_of,
+)
+from api.bodies import parse_body
+from api.names import name_from_body
+from api.parameters import id_of, ids_of, optional_id_of
+from api.replies import appended_json, slice_json
+from api.schemas.pending import AckBody
+from api.schemas.reads import GroupReadBody, GroupReadPosition, ReadBounds
+from core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits, Special
+from core.entry import Shape
+from core.errors import no_such_key
+from core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX
+from core.replies import AppendReply, ReadReply, Reply
+from core.stream_id import SEQ_BITS, U64_MAX
+
+IdempotencyOf = Callable[[bool], Idempotency | None]
+"""The idempotency that a request asks for; the argument says whether the server chooses all ids."""
+
+encode: Final = msgspec.json.Encoder().encode
+
+
+def no_idempotency(_chosen: bool) -> None:  # noqa: FBT001 - an `IdempotencyOf`
+    """A request without such headers."""
+
+
+# --- appending -------------------------------------------------------------------------------------
+
+
+def xadd_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency) -> Append:
+    """Append one entry."""
+    body, new = decode_xadd(raw)
+    return Append(
+        key,
+        new.fragments,
+        new.ids,
+        trimming_of(body.trim),
+        create=not body.nomkstream,
+        if_last_id=optional_id_of(body.if_last_id),
+        idempotency=idempotency(new.ids is None),
+    )
+
+
+def batch_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency) -> Append:
+    """Append several entries."""
+    body, new = decode_batch(raw)
+    return Append(
+        key,
+        new.fragments,
+        new.ids,
+        trimming_of(body.trim),
+        if_last_id=optional_id_of(body.if_last_id),
+        idempotency=idempotency(new.ids is None),
+    )
+
+
+def import_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency) -> Append:
+    """Append the lines of a body, an object of fields each."""
+    return _lines_command(key, decode_fields_lines(raw), idempotency)
+
+
+def import_entries_command(key: bytes, raw: bytes, idempotency: IdempotencyOf) -> Append:
+    """Append the lines of a body, a whole entry each."""
+    return _lines_command(key, decode_entry_lines(raw), idempotency)
+
+
+def _lines_command(key: bytes, new: NewEntries, idempotency: IdempotencyOf) -> Append:
+    return Append(key, new.fragments, new.ids, idempotency=idempotency(new.ids is None))
+
+
+def appended(reply: Reply) -> AppendReply:
+    """The reply of an append; raises NO_SUCH_STREAM where it was not to make one."""
+    if reply is None:
+        raise no_such_key()
+    assert isinstance(reply, AppendReply)
+    return reply
+
+
+def xadd_bytes(reply: Reply) -> bytes:
+    """The answer of `xadd`."""
+    value = appended(reply).ids[0]
+    return b'{"id":"%d-%d"}' % (value >> SEQ_BITS, value & U64_MAX)
+
+
+def batch_bytes(reply: Reply, *, with_ids: bool = False) -> bytes:
+    """The answer of `xadd_batch` and `import_entries`."""
+    return encode(appended_json(appended(reply), with_ids=with_ids))
+
+
+# --- reading as a group ----------------------------------------------------------------------------
+
+
+def group_read_command(body: GroupReadBody, block_ms: int | None) -> ReadGroup:
+    """Read as a consumer of a group."""
+    return ReadGroup(
+        name_from_body(body.group, body.encoding, "group"),
+        name_from_body(body.consumer, body.encoding, "consumer"),
+        tuple([_group_read_from(position) for position in body.streams]),
+        read_limits(body),
+        block_ms,
+        body.claim_min_idle_ms,
+        body.noack,
+    )
+
+
+def _group_read_from(position: GroupReadPosition) -> ReadFrom:
+    key = name_from_body(position.key, position.encoding, "key")
+    return ReadFrom(key, Special.NEW if position.id == ">" else id_of(position.id))
+
+
+def read_limits(bounds: ReadBounds) -> ReadLimits:
+    """The bounds asked for; where none are, those of a page."""
+    return ReadLimits(
+        count=bounds.count,
+        max_count=bounds.max_count or PAGE_ENTRIES_MAX,
+        max_bytes=bounds.max_bytes or PAGE_BYTES_MAX,
+    )
+
+
+def slices_bytes(reply: Reply, shape: Shape = Shape.NATURAL, *, deliveries: bool) -> bytes:
+    """The answer of `xread` and `xreadgroup`."""
+    assert isinstance(reply, ReadReply)
+    return encode({"streams": [slice_json(read, shape, deliveries=deliveries) for read in reply.streams]})
+
+
+# --- acknowledging ---------------------------------------------------------------------------------
+
+
+def ack_command(key: bytes, group: bytes, body: AckBody) -> Acknowledge:
+    """Entries are done."""
+    return Acknowledge(key, group, ids_of(body.ids))
+
+
+def ack_bytes(reply: Reply) -> bytes:
+    """The answer of `xack`."""
+    assert isinstance(reply, int)
+    return b'{"acknowledged":%d}' % reply
+
+
+def parse_ack(raw: bytes) -> AckBody:
+    """The body of `xack`."""
+    return parse_body(raw, AckBody)
+
+
+def parse_group_read(raw: bytes) -> GroupReadBody:
+    """The body of `xreadgroup`."""
+    return parse_body(raw, GroupReadBody)

@@ -1,0 +1,256 @@
+"""The path below the framework answers as the documented route does, byte for byte but for what differs
+by request: the date, the request id, and ids that the server chose."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from typing import NamedTuple
+
+import pytest
+
+from tests.support.server_process import ServerProcess
+
+ENTRY = b'{"fields":{"rider":"Castilla"}}'
+NDJSON = "application/x-ndjson"
+_numbers = count()
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Wire:
+    """One connection, spoken to in bytes."""
+
+    def __init__(self, server: ServerProcess) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+        self._buffer = b""
+
+    def send(self, raw: bytes) -> None:
+        self._socket.sendall(raw)
+
+    def receive(self) -> Answer:
+        while b"\r\n\r\n" not in self._buffer:
+            self._more()
+        head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
+        status, *lines = head.decode().split("\r\n")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+        length = int(headers.get("content-length", 0))
+        while len(self._buffer) < length:
+            self._more()
+        body, self._buffer = self._buffer[:length], self._buffer[length:]
+        return Answer(int(status.split()[1]), headers, body)
+
+    def is_closed(self) -> bool:
+        return not self._buffer and self._socket.recv(1) == b""
+
+    def _more(self) -> None:
+        data = self._socket.recv(65536)
+        assert data, f"closed after {self._buffer!r}"
+        self._buffer += data
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture
+def wire(server: ServerProcess) -> Iterator[Wire]:
+    with closing(Wire(server)) as connection:
+        yield connection
+
+
+@pytest.fixture
+def key() -> str:
+    return f"fast:{next(_numbers)}"
+
+
+def request(
+    path: str, body: bytes, *extra: str, content_type: str = "application/json", length: bool = True
+) -> bytes:
+    lines = [f"POST {path} HTTP/1.1", "host: localhost", f"content-type: {content_type}", *extra]
+    if length:
+        lines.append(f"content-length: {len(body)}")
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def ask(wire: Wire, raw: bytes) -> Answer:
+    wire.send(raw)
+    return wire.receive()
+
+
+def both(wire: Wire, path: str, body: bytes, content_type: str = "application/json") -> tuple[Answer, Answer]:
+    """The same request twice: plain, and with a header that is nobody's business but is not plain."""
+    fast = ask(wire, request(path, body, content_type=content_type))
+    slow = ask(wire, request(path, body, "x-not-plain: 1", content_type=content_type))
+    return fast, slow
+
+
+def comparable(answer: Answer) -> tuple[int, dict[str, str], bytes]:
+    varying = {"date", "x-request-id"}
+    headers = {name: value for name, value in answer.headers.items() if name not in varying}
+    body = re.sub(rb'"request_id":"[0-9a-f]+"', b'"request_id":""', answer.body)
+    return answer.status, headers, re.sub(rb"\d{13}-\d+", b"ID", body)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "content_type"),
+    [
+        ("entries", ENTRY, "application/json"),
+        ("entries", b'{"pairs":[["a","1"],["a","2"]],"trim":{"max_length":5}}', "application/json"),
+        ("entries", b'{"fields":{"a":1}}', "application/json"),
+        ("entries", b'{"fields":{"a":"1","a":"2"}}', "application/json"),
+        ("entries", b"{", "application/json"),
+        ("entries", b"", "application/json"),
+        ("entries", b'{"id":"0-0","fields":{"a":"1"}}', "application/json"),
+        ("entries", b'{"id":"nonsense","fields":{"a":"1"}}', "application/json"),
+        ("entries", ENTRY[:-1] + b',"if_last_id":"5-5"}', "application/json"),
+        ("entries", ENTRY, "text/plain"),
+        ("entries:batch", b'{"entries":[{"fields":{"a":"1"}},{"fields":{"a":"2"}}]}', "application/json"),
+        ("entries:batch", b'{"entries":[]}', "application/json"),
+        ("entries:import", b'{"a":"1"}\n{"a":"2"}\n', NDJSON),
+        ("entries:import", b'{"a":"1"}\n{"a":2}\n', NDJSON),
+        ("entries:import", b"", NDJSON),
+        ("entries:import", b'{"a":"1"}', "application/json"),
+        ("entries:nonsense", ENTRY, "application/json"),
+        ("groups/g:ack", b'{"ids":["1-1"]}', "application/json"),
+        ("groups/g:ack", b'{"ids":["nonsense"]}', "application/json"),
+        ("groups/g:ack", b'{"ids":["1-1"],"delete":true}', "application/json"),
+        ("groups/g%3Aack", b"{}", "application/json"),
+    ],
+)
+def test_an_answer_is_that_of_the_documented_route(
+    wire: Wire, key: str, path: str, body: bytes, content_type: str
+) -> None:
+    ask(wire, request(f"/v1/streams/{key}/entries", ENTRY))
+    fast, slow = both(wire, f"/v1/streams/{key}/{path}", body, content_type)
+    assert comparable(fast) == comparable(slow)
+
+
+def test_an_append_to_a_stream_that_must_exist_is_refused_alike(wire: Wire, key: str) -> None:
+    fast, slow = both(wire, f"/v1/streams/{key}/entries", ENTRY[:-1] + b',"nomkstream":true}')
+    assert fast.status == 404
+    assert comparable(fast) == comparable(slow)
+
+
+@pytest.mark.parametrize("consumer", ["alice", "bob"])
+def test_a_group_is_read_and_acknowledged_alike(wire: Wire, key: str, consumer: str) -> None:
+    create = request(f"/v1/streams/{key}/groups/g", b'{"after":"0","create_stream":true}')
+    ask(wire, create.replace(b"POST", b"PUT", 1))
+    ask(wire, request(f"/v1/streams/{key}/entries:import", b'{"a":"1"}\n{"a":"1"}', content_type=NDJSON))
+    body = {"group": "g", "consumer": consumer, "count": 1, "streams": [{"key": key, "id": ">"}]}
+    fast, slow = both(wire, "/v1/read-group", json.dumps(body).encode())
+    assert fast.status == 200
+    assert comparable(fast) == comparable(slow)
+    for answer in (fast, slow):
+        ids = [entry["id"] for entry in json.loads(answer.body)["streams"][0]["entries"]]
+        acked = ask(wire, request(f"/v1/streams/{key}/groups/g:ack", json.dumps({"ids": ids}).encode()))
+        assert json.loads(acked.body) == {"acknowledged": 1}
+    nobody = json.dumps({**body, "group": "none"}).encode()
+    refused = both(wire, "/v1/read-group", nobody)
+    assert refused[0].status == 404
+    assert comparable(refused[0]) == comparable(refused[1])
+
+
+def test_a_read_that_waits_waits(wire: Wire, key: str) -> None:
+    body = {"group": "g", "consumer": "x", "wait_ms": 30, "streams": [{"key": key, "id": ">"}]}
+    create = request(f"/v1/streams/{key}/groups/g", b'{"after":"0","create_stream":true}')
+    ask(wire, create.replace(b"POST", b"PUT", 1))
+    answer = ask(wire, request("/v1/read-group", json.dumps(body).encode()))
+    assert json.loads(answer.body)["streams"][0]["entries"] == []
+
+
+@pytest.mark.parametrize("name", ["a%2Fb", "%FF", "race:france", "x%3Aack", "a" * 512])
+def test_names_are_decoded_alike(wire: Wire, name: str) -> None:
+    fast, slow = both(wire, f"/v1/streams/fast-{name[:505]}/entries", ENTRY)
+    assert fast.status == 201
+    assert comparable(fast) == comparable(slow)
+
+
+@pytest.mark.parametrize("name", ["a" * 513, "%00" * 600])
+def test_names_that_are_too_long_are_refused_alike(wire: Wire, name: str) -> None:
+    fast, slow = both(wire, f"/v1/streams/{name}/entries", ENTRY)
+    assert fast.status == 400
+    assert comparable(fast) == comparable(slow)
+
+
+def test_a_request_id_is_kept_or_replaced_alike(wire: Wire, key: str) -> None:
+    path = f"/v1/streams/{key}/entries"
+    assert ask(wire, request(path, ENTRY, "x-request-id: mine-7")).headers["x-request-id"] == "mine-7"
+    assert re.fullmatch(
+        "[0-9a-f]{32}", ask(wire, request(path, ENTRY, "x-request-id: {}")).headers["x-request-id"]
+    )
+
+
+@pytest.mark.parametrize("extra", ["idempotency-key: k\r\nproducer-id: p", "content-encoding: identity"])
+def test_headers_that_mean_something_are_heeded(wire: Wire, key: str, extra: str) -> None:
+    path = f"/v1/streams/{key}/entries:import"
+    first = ask(wire, request(path, b'{"a":"1"}', *extra.split("\r\n"), content_type=NDJSON))
+    again = ask(wire, request(path, b'{"a":"1"}', *extra.split("\r\n"), content_type=NDJSON))
+    assert first.status == 201
+    assert again.status == (200 if "key" in extra else 201)
+
+
+def test_an_unacceptable_answer_is_refused(wire: Wire, key: str) -> None:
+    assert ask(wire, request(f"/v1/streams/{key}/entries", ENTRY, "accept: text/html")).status == 406
+
+
+# --- the protocol ------------------------------------------------------------------------------------
+
+
+def test_pipelined_requests_are_answered_in_order_whatever_their_kind(wire: Wire, key: str) -> None:
+    path = f"/v1/streams/{key}/entries"
+    length = f"GET /v1/streams/{key}/length HTTP/1.1\r\nhost: a\r\n\r\n".encode()
+    bad = request(path, b"{")
+    slow = request(path, ENTRY, "x-not-plain: 1")
+    wire.send(
+        b"".join(
+            [request(path, ENTRY), length, request(path, ENTRY), bad, slow, length, request(path, ENTRY)]
+        )
+    )
+    answers = [wire.receive() for _ in range(7)]
+    assert [answer.status for answer in answers] == [201, 200, 201, 400, 201, 200, 201]
+    assert [json.loads(answers[index].body)["length"] for index in (1, 5)] == [1, 3]
+
+
+def test_a_request_may_come_in_pieces(wire: Wire, key: str) -> None:
+    raw = request(f"/v1/streams/{key}/entries", ENTRY)
+    for index in range(len(raw)):
+        wire.send(raw[index : index + 1])
+    assert wire.receive().status == 201
+
+
+def test_a_chunked_body_and_an_expectation_are_understood(wire: Wire, key: str) -> None:
+    path = f"/v1/streams/{key}/entries"
+    chunked = request(path, b"", "transfer-encoding: chunked", length=False)
+    wire.send(chunked + b"%x\r\n%b\r\n0\r\n\r\n" % (len(ENTRY), ENTRY))
+    assert wire.receive().status == 201
+    wire.send(request(path, ENTRY, "expect: 100-continue"))
+    assert wire.receive().status == 100
+    assert wire.receive().status == 201
+
+
+def test_a_connection_that_is_to_close_closes(wire: Wire, key: str) -> None:
+    answer = ask(wire, request(f"/v1/streams/{key}/entries", ENTRY, "connection: close"))
+    assert (answer.status, answer.headers["connection"]) == (201, "close")
+    assert wire.is_closed()
+
+
+def test_an_older_http_is_answered(wire: Wire, key: str) -> None:
+    raw = request(f"/v1/streams/{key}/entries", ENTRY).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
+    assert ask(wire, raw).status == 201
+    assert wire.is_closed()
+
+
+def test_a_client_that_goes_while_it_is_answered_harms_nobody(server: ServerProcess, key: str) -> None:
+    for _ in range(20):
+        with closing(Wire(server)) as leaving:
+            leaving.send(request(f"/v1/streams/{key}/entries", ENTRY) * 3)
+    with closing(Wire(server)) as staying:
+        assert ask(staying, request(f"/v1/streams/{key}/entries", ENTRY)).status == 201

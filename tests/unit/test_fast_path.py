@@ -1,0 +1,100 @@
+"""Which requests are plain."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.fast_path import BODY_BYTES_MAX, plain_command, plain_route
+from core.commands import Acknowledge, Append, Command, ReadGroup
+
+HEADERS = [
+    (b"host", b"localhost"),
+    (b"content-type", b"application/json"),
+    (b"content-length", b"2"),
+]
+NDJSON = [*HEADERS[:1], (b"content-type", b"application/x-ndjson"), HEADERS[2]]
+ENTRIES = b"/v1/streams/race:france/entries"
+ENTRY = b'{"fields":{"a":"1"}}'
+READ = b'{"group":"g","consumer":"c","streams":[{"key":"s","id":">"}]}'
+
+
+@pytest.mark.parametrize(
+    ("target", "headers", "body", "kind"),
+    [
+        (ENTRIES, HEADERS, ENTRY, Append),
+        (b"/v1/streams/a%2Fb/entries", HEADERS, ENTRY, Append),
+        (ENTRIES + b":batch", HEADERS, b'{"entries":[' + ENTRY + b"]}", Append),
+        (ENTRIES + b":import", NDJSON, b'{"a":"1"}', Append),
+        (b"/v1/read-group", HEADERS, READ, ReadGroup),
+        (b"/v1/streams/s/groups/g:ack", HEADERS, b'{"ids":["1-1"]}', Acknowledge),
+        (b"/v1/streams/s/groups/a:b:ack", HEADERS, b'{"ids":["1-1"]}', Acknowledge),
+    ],
+)
+def test_the_plain_case_of_a_hot_route_is_taken(
+    target: bytes, headers: list[tuple[bytes, bytes]], body: bytes, kind: type[Command]
+) -> None:
+    route = plain_route(b"POST", target, headers)
+    assert route is not None
+    assert type(plain_command(route, body)) is kind
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        (b"authorization", b"Bearer x"),
+        (b"cookie", b"a=b"),
+        (b"origin", b"http://localhost"),
+        (b"idempotency-key", b"k"),
+        (b"prefer", b"wait=1"),
+        (b"expect", b"100-continue"),
+        (b"transfer-encoding", b"chunked"),
+        (b"content-encoding", b"gzip"),
+        (b"upgrade", b"websocket"),
+        (b"connection", b"close"),
+        (b"accept", b"text/html"),
+        (b"host", b"again"),
+    ],
+)
+def test_any_header_that_could_change_the_answer_leaves_it_to_the_documented_route(
+    extra: tuple[bytes, bytes],
+) -> None:
+    assert plain_route(b"POST", ENTRIES, [*HEADERS, extra]) is None
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "headers"),
+    [
+        (b"GET", ENTRIES, HEADERS),
+        (b"POST", ENTRIES + b"?a=b", HEADERS),
+        (b"POST", ENTRIES + b":trim", HEADERS),
+        (b"POST", ENTRIES + b"/", HEADERS),
+        (b"POST", b"/v1/streams//entries", HEADERS),
+        (b"POST", b"/v1/streams/" + b"a" * 513 + b"/entries", HEADERS),
+        (b"POST", b"/v1/streams/s/groups/g%3Aack", HEADERS),
+        (b"POST", ENTRIES, HEADERS[:2]),
+        (b"POST", ENTRIES, [HEADERS[0], HEADERS[2]]),
+        (b"POST", ENTRIES, NDJSON),
+        (b"POST", ENTRIES, [*HEADERS[:2], (b"content-length", b"%d" % (BODY_BYTES_MAX + 1))]),
+        (b"POST", ENTRIES, [*HEADERS[:2], (b"content-length", b"-1")]),
+    ],
+)
+def test_everything_else_is_left_to_the_documented_route(
+    method: bytes, target: bytes, headers: list[tuple[bytes, bytes]]
+) -> None:
+    assert plain_route(method, target, headers) is None
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [
+        (ENTRIES, b"{"),
+        (ENTRIES, b'{"fields":{"a":1}}'),
+        (ENTRIES, b'{"id":"x","fields":{"a":"1"}}'),
+        (b"/v1/read-group", READ[:-1] + b',"wait_ms":5}'),
+        (b"/v1/streams/s/groups/g:ack", b'{"ids":["1-1"],"delete":true}'),
+    ],
+)
+def test_a_body_that_is_not_plain_is_no_command(target: bytes, body: bytes) -> None:
+    route = plain_route(b"POST", target, HEADERS)
+    assert route is not None
+    assert plain_command(route, body) is None
