@@ -39,7 +39,7 @@ async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     `work` is cancelled then, and has ended when this returns; likewise where this is cancelled.
     """
     working = asyncio.ensure_future(work)
-    going = asyncio.ensure_future(_disconnected(receive))
+    going = asyncio.ensure_future(disconnected(receive))
     try:
         await asyncio.wait((working, going), return_when=asyncio.FIRST_COMPLETED)
         if working.done():
@@ -49,7 +49,7 @@ async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
         await _ended(working, going)
 
 
-async def _disconnected(receive: Receive) -> None:
+async def disconnected(receive: Receive) -> None:
     """Returns when the connection is gone; a body that is still on its way is passed over."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -58,13 +58,6 @@ class StreamStore(Protocol):
         """
         ...
 
-    def submit(self, command: Command, receive: Callable[[Answer], None]) -> None:
-        """Carry out one command that does not block, and hand its answer to `receive`, once.
-
-        The answer may come before this returns, or later from the event loop. No task is spent.
-        """
-        ...
-
     def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
         """Run a read, and hand its answer to `receive`: once, on the event loop, after this returns.
 
@@ -76,4 +69,15 @@ class StreamStore(Protocol):
     @property
     def not_ready_reason(self) -> str | None:
         """Why the store takes no writes, or None where it does."""
+        ...
+
+
+class DirectStore(Protocol):
+    """What the path below the framework needs of a store."""
+
+    def submit(self, command: Command, receive: Callable[[Answer], None]) -> None:
+        """Carry out one command that does not block, and hand its answer to `receive`, once.
+
+        The answer may come before this returns, or later from the event loop. No task is spent.
+        """
         ...

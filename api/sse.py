@@ -1,7 +1,7 @@
 """Server-Sent Events as text: how an event is written, and the ids by which a tail is resumed.
 
 It owns the wire format of `text/event-stream` and the limits of a tail. It knows no connection and
-asks nobody: `api.tails` decides what is sent, `api.routes.tail` sends it.
+asks nobody: `api.tails` decides what is sent, `api.tail_response` sends it.
 
 A tail begins with ``retry:``, and where its position is known with that position as ``id:``, so that a
 client that loses the connection before the first event resumes where it came in. Events:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from api import sse
-from api.disconnect import while_connected
+from api.disconnect import disconnected, while_connected
 from api.ports import NotAccepting, StreamStore
 from api.problems import HttpCode, problem, problem_of
 from api.tails import Tail
@@ -70,6 +70,7 @@ class TailResponse(Response):
             abort: Callable[[], None] | None = scope.get("extensions", {}).get(ABORT_EXTENSION)
             if abort is not None:
                 abort()
+                await disconnected(receive)
 
     async def _serve(self, send: Send) -> None:
         start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
@@ -96,6 +97,8 @@ class TailResponse(Response):
             while True:
                 for event in await self._step(pauses):
                     yield event
+                # Through a backlog neither store nor client may ever wait: others get their turn here.
+                await asyncio.sleep(0)
         except StreamError as error:
             yield sse.failure("end", problem_of(error, self._request_id))
         except NotAccepting as error:

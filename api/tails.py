@@ -1,15 +1,15 @@
 """The state of one tail: where it stands, what it asks the store next, and what it sends.
 
 Sans-IO: replies of the store go in, events as bytes come out, and whoever drives it
-(`api.routes.tail`) does so step by step::
+(`api.tail_response`) does so step by step::
 
     questions() -> answered(replies)     what must be known before it reads on, mostly nothing
     is_full                              a group's window holds no more: look again later
     read(block_ms) -> taken(reply)       or refused(error), which raises what ends the tail
 
-Two kinds. `PlainTail` reads from positions and reports what was trimmed away before it came by.
-`GroupTail` reads as a group's consumer and holds at most a window of unacknowledged deliveries.
-Streams take turns: the one that was served last is asked last, so that a busy one starves no other.
+Two kinds. `PlainTail` reads from positions and reports what was trimmed away before it came by;
+`api.group_tails` reads as a group's consumer. In both streams take turns: the one that was served last is
+asked last, so that a busy one starves no other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, Protocol
 from api import sse
 from api.names import named
 from api.replies import entries_json, slice_json
-from core.commands import Command, PendingRange, Read, ReadFrom, ReadGroup, ReadLimits, Special
+from core.commands import Command, Read, ReadFrom, ReadGroup, ReadLimits
 from core.entry import Shape
 from core.errors import ErrorCode, StreamError
 from core.replies import ReadReply, Reply, StreamRead
@@ -28,8 +28,6 @@ from core.stream_id import StreamId, format_id, parse_id
 
 _EVENT_LIMITS: Final = ReadLimits(max_count=sse.EVENT_ENTRIES_MAX, max_bytes=sse.EVENT_BYTES_MAX)
 _PROBE_LIMITS: Final = ReadLimits(max_count=1)
-_ALL: Final = 1 << 62
-"""A count that bounds nothing: the ids asked about do."""
 
 
 class Form(NamedTuple):
@@ -180,108 +178,3 @@ class PlainTail:
 
     def _last_event_id(self) -> str:
         return self._form.last_event_id(self._positions)
-
-
-class GroupReader(NamedTuple):
-    """Who reads, and how.
-
-    `prefetch`: how many deliveries may be unacknowledged on this tail. With `noack` new entries are not
-    pending, and the window does not count.
-    """
-
-    group: bytes
-    consumer: bytes
-    prefetch: int = sse.PREFETCH_DEFAULT
-    claim_min_idle_ms: int | None = None
-    noack: bool = False
-
-
-class GroupTail:
-    """A tail as a group's consumer.
-
-    `history`: for streams where the consumer's own pending entries come first, the exclusive position
-    above which. `keys`: all streams.
-    """
-
-    def __init__(
-        self, reader: GroupReader, keys: Sequence[bytes], history: Mapping[bytes, StreamId], form: Form
-    ) -> None:
-        self._reader = reader
-        self._keys = list(keys)
-        self._history = dict(history)
-        self._sent = dict(history)
-        """The greatest id sent of each stream: claimed entries lie below and move it back nowhere."""
-        self._form = form
-        self._unacknowledged: dict[bytes, set[StreamId]] = {}
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the window is used up."""
-        return self._room() <= 0
-
-    def opening(self) -> bytes:
-        """The first bytes."""
-        return sse.opening(self._form.last_event_id(self._sent))
-
-    def questions(self) -> Sequence[PendingRange]:
-        """What is still pending of what was sent; asked once half of the window is used."""
-        if 2 * self._room() >= self._reader.prefetch:
-            return []
-        group, consumer = self._reader.group, self._reader.consumer
-        return [
-            PendingRange(key, group, min(ids), max(ids), _ALL, consumer=consumer)
-            for key, ids in self._unacknowledged.items()
-        ]
-
-    def answered(self, replies: Sequence[Reply | StreamError]) -> list[bytes]:
-        """Whatever is no longer pending for this consumer leaves the window; there is nothing to send."""
-        pending: dict[bytes, set[StreamId]] = {}
-        for (key, sent), reply in zip(self._unacknowledged.items(), replies, strict=True):
-            if isinstance(reply, StreamError):
-                raise reply
-            assert isinstance(reply, list)
-            if left := sent.intersection([entry.id for entry in reply]):
-                pending[key] = left
-        self._unacknowledged = pending
-        return []
-
-    def read(self, block_ms: int) -> ReadGroup:
-        """First the consumer's own pending entries, a stream at a time; then claimed and new ones of all."""
-        room = min(self._room(), sse.EVENT_ENTRIES_MAX)
-        limits = ReadLimits(max_count=room, max_bytes=sse.EVENT_BYTES_MAX)
-        group, consumer = self._reader.group, self._reader.consumer
-        for key, after in self._history.items():
-            return ReadGroup(group, consumer, (ReadFrom(key, after),), limits)
-        sources = tuple([ReadFrom(key, Special.NEW) for key in self._keys])
-        claim_min_idle_ms, noack = self._reader.claim_min_idle_ms, self._reader.noack
-        return ReadGroup(group, consumer, sources, limits, block_ms, claim_min_idle_ms, noack)
-
-    def taken(self, reply: ReadReply) -> list[bytes]:
-        """One event for each stream that gave entries; a history that gave none is read to its end."""
-        events = [self._entries(read) for read in reply.streams if read.entries.ids]
-        if events:
-            return events
-        if self._history:
-            del self._history[reply.streams[0].key]
-            return []
-        return [sse.COMMENT]
-
-    def refused(self, error: StreamError) -> None:
-        """The group is gone, and with it the tail."""
-        raise error
-
-    def _entries(self, read: StreamRead) -> bytes:
-        key, ids = read.key, read.entries.ids
-        self._sent[key] = max(self._sent.get(key, 0), *ids)
-        if read.history:
-            self._history[key] = read.next
-        if not self._reader.noack:
-            self._unacknowledged.setdefault(key, set()).update(ids)
-        self._keys.remove(key)
-        self._keys.append(key)
-        return sse.event(
-            "entries", self._form.entries(read, deliveries=True), self._form.last_event_id(self._sent)
-        )
-
-    def _room(self) -> int:
-        return self._reader.prefetch - sum(map(len, self._unacknowledged.values()))

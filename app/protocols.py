@@ -19,8 +19,9 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from api.fast_path import FastRoute, plain_command, plain_route
-from api.ports import Answer, NotAccepting, StreamStore
+from api.ports import Answer, DirectStore, NotAccepting
 from api.request_id import request_id_of_header
+from api.tail_response import ABORT_EXTENSION
 from app.access_log import log_request
 from core.errors import StreamError
 
@@ -67,7 +68,7 @@ def _is_free(cycle: RequestResponseCycle | None) -> bool:
 class FastHttpProtocol(HttpToolsProtocol):
     """One connection. `store` is set by `fast_protocol`."""
 
-    store: StreamStore
+    store: DirectStore
 
     def __init__(
         self,
@@ -80,6 +81,11 @@ class FastHttpProtocol(HttpToolsProtocol):
         self._plain: _Plain | None = None
 
     # --- what the parser says ------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        """Offer the application a way to cut a client off that takes nothing: closing waits for it."""
+        super().on_message_begin()
+        self.scope["extensions"] = {ABORT_EXTENSION: self.transport.abort}  # type: ignore[dict-item]
 
     def on_headers_complete(self) -> None:
         """Keep a plain request, if nothing is being answered; hand all others on."""
@@ -189,6 +195,6 @@ class _Request:
         )
 
 
-def fast_protocol(store: StreamStore) -> type[FastHttpProtocol]:
+def fast_protocol(store: DirectStore) -> type[FastHttpProtocol]:
     """The protocol class for `uvicorn.Config(http=...)` over `store`."""
     return type("BoundFastHttpProtocol", (FastHttpProtocol,), {"store": store})

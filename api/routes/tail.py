@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Header, Query
 from starlette.requests import Request
 
 from api import sse
+from api.group_tails import GroupReader, GroupTail
 from api.names import KeyPath, checked_name
 from api.operations import operation
 from api.parameters import EntryShape, Store, id_of, position_of
@@ -21,7 +22,7 @@ from api.ports import StreamStore
 from api.problems import HttpCode, RequestRefused, request_id_of
 from api.schemas.base import I64_MAX
 from api.tail_response import TailResponse
-from api.tails import Form, GroupReader, GroupTail, PlainTail, Tail
+from api.tails import Form, PlainTail, Tail
 from core.commands import Read, ReadFrom, ReadGroup, ReadLimits, Special
 from core.entry import Shape
 from core.limits import READ_STREAMS_MAX

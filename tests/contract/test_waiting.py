@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -305,18 +305,14 @@ GRACE_S = 5
 def test_at_shutdown_a_thousand_waiting_readers_are_each_told_and_it_ends_within_two_seconds(
     tmp_path: Path,
 ) -> None:
-    with running_server(tmp_path, "--shutdown-grace-s", str(GRACE_S), "--log-level", "warning") as process:
+    options = ("--shutdown-grace-s", str(GRACE_S), "--log-level", "warning")
+    with running_server(tmp_path, *options) as process, ExitStack() as stack:
         with Server(process.base_url) as api:
-
-            async def story() -> list[bytes]:
-                readers = [asyncio.create_task(raw_long_poll(process.port)) for _ in range(READERS)]
-                while await asyncio.to_thread(api.blocked) < READERS:
-                    await asyncio.sleep(0.05)
-                process.signal(signal.SIGTERM)
-                return await asyncio.wait_for(asyncio.gather(*readers), 20)
-
-            answers = asyncio.run(story())
-            begun_s = time.monotonic()
+            readers = [stack.enter_context(waiting_connection(process.port)) for _ in range(READERS)]
+            until(lambda: api.blocked() == READERS)
+        begun_s = time.monotonic()
+        process.signal(signal.SIGTERM)
+        answers = [read_all(reader) for reader in readers]
         assert process.wait() == 0
         assert time.monotonic() - begun_s < 2
         assert {answer.partition(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 503 Service Unavailable"}
@@ -324,10 +320,17 @@ def test_at_shutdown_a_thousand_waiting_readers_are_each_told_and_it_ends_within
         assert "Traceback" not in process.log_text
 
 
-async def raw_long_poll(port: int) -> bytes:
-    """What a waiting read of a stream is answered, until the server closes."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(request_bytes(b'{"streams":[{"key":"s","after":"$"}],"wait_ms":60000}', "/v1/read"))
-    answer = await reader.read()
-    writer.close()
-    return answer
+def waiting_connection(port: int) -> socket.socket:
+    """A connection on which a read of a stream waits."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S)
+    body = b'{"streams":[{"key":"s","after":"$"}],"wait_ms":60000}'
+    connection.sendall(request_bytes(body, "/v1/read"))
+    return connection
+
+
+def read_all(connection: socket.socket) -> bytes:
+    """What it is sent until the server closes it."""
+    received = b""
+    while chunk := connection.recv(1 << 16):
+        received += chunk
+    return received

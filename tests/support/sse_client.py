@@ -95,4 +95,5 @@ def open_tail(url: str, **headers: str) -> Iterator[Tail]:
     with httpx.stream("GET", url, headers=headers, timeout=READ_WITHIN_S) as response:
         assert response.status_code == 200, response.read()
         assert response.headers["content-type"].partition(";")[0] == "text/event-stream"
-        yield Tail(response)
+        tail = Tail(response)  # held here: httpx closes a response whose iterator is collected
+        yield tail

@@ -1,0 +1,65 @@
+"""`docs/consuming.md`, run against a fresh server: its transcripts, and its program with a poison entry."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.support.console_blocks import comparable, steps_of
+from tests.support.server_process import running_server
+from tests.support.waiting_readers import Server, until
+
+PAGE = (Path(__file__).parents[2] / "docs" / "consuming.md").read_text()
+ADDRESS_ON_PAGE = "localhost:8080"
+STEPS_AT_LEAST = 7
+
+
+def test_every_command_of_the_page_prints_what_the_page_says(tmp_path: Path) -> None:
+    steps = list(steps_of(PAGE))
+    assert len(steps) >= STEPS_AT_LEAST
+    with running_server(tmp_path) as server:
+        for step in steps:
+            script = step.command.replace(ADDRESS_ON_PAGE, server.base_url.removeprefix("http://"))
+            printed = subprocess.run(
+                ["/bin/bash", "-euc", script], capture_output=True, text=True, timeout=30, check=True
+            ).stdout
+            assert comparable(printed.strip()) == comparable(step.printed.strip()), step.command
+
+
+@contextmanager
+def worker(base_url: str, directory: Path) -> Iterator[Path]:
+    """The page's program, running; what it prints goes to the file that is given."""
+    (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    output = directory / "output"
+    with output.open("w") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-c", program.replace(f"http://{ADDRESS_ON_PAGE}", base_url)],
+            stdout=stream,
+            stderr=stream,
+        )
+    try:
+        yield output
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_the_program_of_the_page_works_off_what_it_can_and_gives_up_a_poison_entry(tmp_path: Path) -> None:
+    with running_server(tmp_path) as process, Server(process.base_url) as api:
+        with worker(process.base_url, tmp_path) as output:
+            until(lambda: api.blocked() == 1)
+            api.command("XADD", "jobs", "1-0", "task", "paint", "number", "1")
+            api.command("XADD", "jobs", "2-0", "task", "glue", "number", "poison")
+            api.command("XADD", "jobs", "3-0", "task", "saw", "number", "3")
+            until(lambda: api.command("XLEN", "jobs:dead") == 1)
+            until(lambda: api.command("XPENDING", "jobs", "workers")[0] == 0)
+            printed = output.read_text()
+        assert printed.startswith("paint 1\n")
+        assert "saw 3\n" in printed
+        assert printed.count("left pending: 2-0") == 3
+        ((_, words),) = api.command("XRANGE", "jobs:dead", "-", "+")
+        assert words == ["id", "2-0", "task", "glue", "number", "poison"]

@@ -1,0 +1,57 @@
+"""Server-Sent Events as text, and the ids by which several streams are resumed."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api import sse
+from core.errors import ErrorCode, StreamError
+from tests.support.sse_client import Event, parse_events
+
+names = st.binary(min_size=1, max_size=12)
+ids = st.integers(0, (1 << 128) - 1)
+
+
+def test_an_opening_sets_the_retry_time_and_the_position_where_there_is_one() -> None:
+    assert parse_events(sse.opening("5-1").decode()) == [Event(retry_ms=2000, id="5-1")]
+    assert parse_events(sse.opening("").decode()) == [Event(retry_ms=2000)]
+
+
+def test_raw_parts_of_an_event_are_written_as_they_are() -> None:
+    text = sse.event("entries", {"key": "s", "entries": msgspec.Raw(b'[{"id":"1-0"}]')}, "1-0").decode()
+    assert text == 'event: entries\nid: 1-0\ndata: {"key":"s","entries":[{"id":"1-0"}]}\n\n'
+
+
+def test_a_comment_is_no_event() -> None:
+    (block,) = parse_events(sse.COMMENT.decode())
+    assert (block.name, block.data, block.id) == ("", None, None)
+
+
+@given(st.dictionaries(st.text(), st.text()))
+def test_an_event_has_three_lines_to_every_way_of_splitting_whatever_it_carries(
+    content: dict[str, str],
+) -> None:
+    try:
+        text = sse.event("entries", content, "1-0").decode()
+    except UnicodeEncodeError:
+        return  # a lone surrogate: nothing that a store could hold
+    assert len(text.splitlines()) == 4
+    assert parse_events(text) == [Event("entries", "1-0", content)]
+
+
+@given(st.dictionaries(names, ids, min_size=1, max_size=5))
+def test_a_composite_id_is_one_ascii_line_and_says_all_positions(positions: dict[bytes, int]) -> None:
+    text = sse.composite_id(positions)
+    assert text.isascii()
+    assert text.isprintable()
+    assert list(sse.parse_composite_id(text).items()) == list(positions.items())
+
+
+@pytest.mark.parametrize("text", ["", "a", "a=", "a=x", "a=1-0&", "a=1-0&&b=1-0", "1-0", "a=1-0=2"])
+def test_a_composite_id_that_no_tail_wrote_is_refused(text: str) -> None:
+    with pytest.raises(StreamError) as refused:
+        sse.parse_composite_id(text)
+    assert refused.value.code is ErrorCode.INVALID_ID
