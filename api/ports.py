@@ -15,15 +15,19 @@ from core.replies import Reply
 
 
 class NotAccepting(Exception):
-    """The store takes no such command now; the text says why. Nothing was changed.
+    """The store takes no such command now; the text says why.
 
-    `retry_after_s`: when to try again, None where a restart is needed first.
+    `retry_after_s`: when to try again, None where a restart is needed first. `is_outcome_unknown`: the
+    command was carried out, and it could not be made sure that it lasts; else nothing was changed.
     """
 
-    def __init__(self, reason: str, *, retry_after_s: int | None = None) -> None:
+    def __init__(
+        self, reason: str, *, retry_after_s: int | None = None, is_outcome_unknown: bool = False
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.retry_after_s = retry_after_s
+        self.is_outcome_unknown = is_outcome_unknown
 
 
 Answer: TypeAlias = Reply | StreamError | NotAccepting

@@ -21,6 +21,7 @@ from api.ports import NotAccepting
 from api.problems import (
     HttpCode,
     RequestRefused,
+    not_accepting_problem,
     problem,
     problem_of,
     problem_response,
@@ -80,8 +81,7 @@ def _parameter_error(item: Mapping[str, Any]) -> dict[str, str]:
 
 async def _not_accepting(request: Request, error: Exception) -> Response:
     assert isinstance(error, NotAccepting)
-    content = problem(HttpCode.NOT_ACCEPTING, error.reason, request_id_of(request.scope))
-    content["retryable"] = error.retry_after_s is not None
+    content = not_accepting_problem(error, request_id_of(request.scope))
     headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
     return problem_response(content, headers)
 

@@ -14,6 +14,7 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Scope
 
+from api.ports import NotAccepting
 from core.errors import ErrorCode, StreamError
 
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
@@ -135,6 +136,14 @@ def problem(code: ProblemCode, detail: str, request_id: str | None, **members: o
 def problem_of(error: StreamError, request_id: str | None) -> dict[str, Any]:
     """The problem of a refused command; its live values (`last_id`, `first_id`) are members."""
     return problem(error.code, human_text(error), request_id, **error.details)
+
+
+def not_accepting_problem(error: NotAccepting, request_id: str | None) -> dict[str, Any]:
+    """The problem of a command that the store does not take, or cannot vouch for."""
+    content = problem(HttpCode.NOT_ACCEPTING, error.reason, request_id)
+    content["retryable"] = error.retry_after_s is not None
+    content["side_effects"] = "unknown" if error.is_outcome_unknown else "none"
+    return content
 
 
 def human_text(error: StreamError) -> str:

@@ -51,9 +51,9 @@ async def keeping(store: EngineStore, storage: Storage | None, *, waits: bool) -
         return
 
     def give_up(error: Exception) -> None:
-        store.fail(str(error), storage.committed())
+        store.fail(str(error))
 
-    store.use_log(storage.start(waits=waits, on_failure=give_up))
+    store.use_log(storage.start(waits=waits, on_failure=give_up), storage.committed)
     try:
         yield
     finally:

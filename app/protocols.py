@@ -19,7 +19,10 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from api.fast_path import FastRoute, plain_command, plain_route
+from api.hot import encode
+from api.negotiation import JSON
 from api.ports import Answer, DirectStore, NotAccepting
+from api.problems import PROBLEM_MEDIA_TYPE, not_accepting_problem
 from api.request_id import request_id_of_header
 from api.tail_response import ABORT_EXTENSION
 from app.access_log import log_request
@@ -123,13 +126,12 @@ class FastHttpProtocol(HttpToolsProtocol):
 
     # --- answers -------------------------------------------------------------------------------
 
-    def finish(self, request: _Request, content: bytes) -> None:
+    def finish(self, plain: _Plain, content: bytes) -> None:
         """Write the answer, and go on to what arrived behind."""
-        plain = request.plain
         plain.response_complete = True
         if plain.disconnected or self.transport.is_closing():
             return
-        self.transport.write(request.head(len(content), self.server_state.default_headers) + content)
+        self.transport.write(content)
         if not plain.keep_alive:
             self.transport.close()
         self.on_response_complete()
@@ -171,25 +173,35 @@ class _Request:
 
     def answer(self, answer: Answer) -> None:
         """The store's answer, durable."""
+        if isinstance(answer, NotAccepting) and answer.is_outcome_unknown:
+            # It was carried out: the documented route must not carry it out again.
+            problem = encode(not_accepting_problem(answer, self.request_id))
+            self._finish(503, problem, PROBLEM_MEDIA_TYPE)
+            return
         content = None
         if not isinstance(answer, StreamError | NotAccepting):
             content = self.plain.route.answer_of(answer)
         if content is None:
             self._protocol.hand_on(self)
-            return
-        self._protocol.finish(self, content)
+        else:
+            self._finish(self.plain.route.status, content, JSON)
+
+    def _finish(self, status: int, content: bytes, media_type: str) -> None:
+        self._protocol.finish(self.plain, self._head(status, len(content), media_type) + content)
         if _access.isEnabledFor(logging.INFO):
             path = self.arrived[2].decode("latin-1")
-            log_request(self.request_id, "POST", path, self.plain.route.status, self.plain.started_ns)
+            log_request(self.request_id, "POST", path, status, self.plain.started_ns)
 
-    def head(self, length: int, default_headers: list[tuple[bytes, bytes]]) -> bytes:
+    def _head(self, status: int, length: int, media_type: str) -> bytes:
         """Status line and headers, as the documented route has them."""
+        default_headers = self._protocol.server_state.default_headers
         defaults = b"".join(b"%b: %b\r\n" % header for header in default_headers)
         closing = b"" if self.plain.keep_alive else b"connection: close\r\n"
-        return (b"%b%bcontent-length: %d\r\ncontent-type: application/json\r\nx-request-id: %b\r\n%b\r\n") % (
-            STATUS_LINE[self.plain.route.status],
+        return b"%b%bcontent-length: %d\r\ncontent-type: %b\r\nx-request-id: %b\r\n%b\r\n" % (
+            STATUS_LINE[status],
             defaults,
             length,
+            media_type.encode(),
             self.request_id.encode(),
             closing,
         )

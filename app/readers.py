@@ -114,8 +114,8 @@ class WaitingReaders:
     def _serve(self, reader: Reader) -> None:
         try:
             outcome = self._run(reader.command)
-        except StreamError as error:
-            self._hand_over(reader.receive, error)
+        except (StreamError, NotAccepting) as refusal:
+            self._hand_over(reader.receive, refusal)
             return
         if outcome.wait is None or self._is_over(reader):
             self._hand_over(reader.receive, outcome.reply)

@@ -10,7 +10,7 @@ a command does.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ from core.errors import StreamError
 from core.keyspace import Keyspace
 from core.outcome import Outcome
 from core.replies import Reply, ServerStats
+from core.storage.damage import Damage
 
 _DRAINING: Final = "the server is shutting down"
 _RETRY_AFTER_DRAINING_S: Final = 1
@@ -42,10 +43,12 @@ class EngineStore:
         self._readers = WaitingReaders(self._run, self._hand_over, clock, monotonic_clock)
         self._refusal: NotAccepting | None = None
         self._is_draining = False
+        self._committed: Callable[[], Keyspace | None] = lambda: None
 
-    def use_log(self, log: Log) -> None:
-        """Keep what happens from now on; before the first command."""
+    def use_log(self, log: Log, committed: Callable[[], Keyspace | None]) -> None:
+        """Keep what happens from now on; before the first command. `committed` reads it back."""
         self._log = log
+        self._committed = committed
 
     @property
     def not_ready_reason(self) -> str | None:
@@ -92,7 +95,10 @@ class EngineStore:
         """
         for command in commands:
             self._require_accepting(command)
-        replies, outcome = self._engine.execute_all(commands, self._clock())
+        try:
+            replies, outcome = self._engine.execute_all(commands, self._clock())
+        except Damage as damage:
+            raise self._damaged(commands, damage) from damage
         self._record(outcome)
         self._readers.wake(outcome.wake_ups)
         await self._durable()
@@ -128,9 +134,19 @@ class EngineStore:
             self._run(ExpireIdempotencyKeys())
 
     def _run(self, command: Command) -> Outcome:
-        outcome = self._engine.execute(command, self._clock())
+        try:
+            outcome = self._engine.execute(command, self._clock())
+        except Damage as damage:
+            raise self._damaged((command,), damage) from damage
         self._record(outcome)
         return outcome
+
+    def _damaged(self, commands: Sequence[Command], damage: Damage) -> NotAccepting:
+        """A block on disk is not what was written. A read is refused; a command that may have changed
+        something on its way there cannot be trusted to have changed all, so it is the last one."""
+        if any(type(command) not in READ_ONLY for command in commands):
+            self.fail(f"damaged: {damage}")
+        return NotAccepting(f"storage is damaged: {damage}")
 
     def _record(self, outcome: Outcome) -> None:
         if outcome.effects:
@@ -167,12 +183,12 @@ class EngineStore:
         self._is_draining = True
         self._refuse(NotAccepting(_DRAINING, retry_after_s=_RETRY_AFTER_DRAINING_S))
 
-    def fail(self, reason: str, committed: Keyspace | None) -> None:
-        """The disk refused a commit: take no writes until a restart.
-
-        `committed`: what is on disk, to be read on; None where it cannot be read, and then nothing is
-        answered any more. What was shown to nobody is forgotten.
+    def fail(self, reason: str) -> None:
+        """The disk refused a commit, or holds something else than was written: take no writes until a
+        restart, and forget what was shown to nobody. What is on disk is read on; where even that cannot
+        be read, nothing is answered any more.
         """
+        committed = self._committed()
         if committed is not None:
             self._engine = Engine(committed)
         self._is_draining = self._is_draining or committed is None
@@ -188,13 +204,16 @@ class EngineStore:
             raise NotAccepting(self._refusal.reason, retry_after_s=self._refusal.retry_after_s)
 
     def _refusal_after_failure(self) -> NotAccepting | None:
+        """What to tell those whose command was carried out before the storage failed."""
         refusal = self._refusal
-        return refusal if refusal is not None and refusal.retry_after_s is None else None
+        if refusal is None or refusal.retry_after_s is not None:
+            return None
+        return NotAccepting(refusal.reason, is_outcome_unknown=True)
 
     def _require_storage(self) -> None:
         refusal = self._refusal_after_failure()
         if refusal is not None:
-            raise NotAccepting(refusal.reason)
+            raise refusal
 
 
 class _Answered:
