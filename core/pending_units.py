@@ -108,6 +108,18 @@ class Run:
         self.live -= 1
         self._close_in()
 
+    def is_whole(self, position: int, count: int) -> bool:
+        """Whether `count` positions from `position` on are in the window, and all live. O(count) in C."""
+        if position + count > self.high:
+            return False
+        return self._gone is None or self._gone.find(1, position, position + count) < 0
+
+    def remove_span(self, position: int, count: int) -> None:
+        """Take `count` live entries from `position` on out; another one stays. O(count) in C."""
+        self._flags()[position : position + count] = b"\x01" * count
+        self.live -= count
+        self._close_in()
+
     def _flags(self) -> bytearray:
         if self._gone is None:
             self._gone = bytearray(len(self.ids))

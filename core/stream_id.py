@@ -7,7 +7,6 @@ This module never looks at a clock and knows no stream: which id comes next is t
 
 from __future__ import annotations
 
-import re
 from typing import Final, TypeAlias
 
 from core.errors import ErrorCode, StreamError
@@ -22,8 +21,6 @@ MAX_ID: Final[StreamId] = (1 << 128) - 1
 
 ID_TEXT_BYTES_MAX: Final = 127
 """Longer id arguments are invalid whatever they hold (SEMANTICS rule 1)."""
-
-_ID: Final = re.compile(rb"([0-9]+)(?:-([0-9]+))?", re.ASCII)
 
 
 def make_id(ms: int, seq: int) -> StreamId:
@@ -62,11 +59,11 @@ def parse_id(raw: bytes, missing_seq: int = 0) -> StreamId:
     `-` and `+` are no ids here (rule 2); `parse_range_bound` knows them.
     Raises `StreamError` INVALID_ID.
     """
-    match = _ID.fullmatch(raw) if len(raw) <= ID_TEXT_BYTES_MAX else None
-    if match is None:
+    ms_text, dash, seq_text = raw.partition(b"-")
+    if not ms_text.isdigit() or (dash and not seq_text.isdigit()) or len(raw) > ID_TEXT_BYTES_MAX:
         raise invalid_id(raw)
-    ms = int(match[1])
-    seq = missing_seq if match[2] is None else int(match[2])
+    ms = int(ms_text)
+    seq = int(seq_text) if dash else missing_seq
     if ms > U64_MAX or seq > U64_MAX:
         raise invalid_id(raw)
     return ms << SEQ_BITS | seq

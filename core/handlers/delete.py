@@ -68,7 +68,7 @@ def acknowledge_and_delete(run: Execution, command: AcknowledgeAndDelete) -> lis
     if stream is None or group is None:
         return [DeleteResult.NOT_FOUND] * command.ids_count
     ids = parsed(command.ids)
-    acknowledged = [value for value in dict.fromkeys(ids) if value in group.pending]
+    acknowledged = group.pending.present(ids)
     if acknowledged:
         run.do(PendingRemoved(command.key, group.name, acknowledged))
     outcome = {value: _after_ack(stream, value, command.references) for value in acknowledged}
@@ -88,7 +88,7 @@ def _after_ack(stream: Stream, value: StreamId, references: References) -> Delet
 
 def acknowledge(run: Execution, key: bytes, group: Group, ids: Iterable[StreamId]) -> int:
     """Take `ids` out of the group's pending entries list; how many were in it."""
-    pending = [value for value in dict.fromkeys(ids) if value in group.pending]
+    pending = group.pending.present(ids)
     if pending:
         run.do(PendingRemoved(key, group.name, pending))
     return len(pending)

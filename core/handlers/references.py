@@ -20,6 +20,6 @@ def is_acknowledged(stream: Stream, value: StreamId) -> bool:
 def drop_references(run: Execution, key: bytes, stream: Stream, ids: Sequence[StreamId]) -> None:
     """Remove `ids`, distinct, from every group's pending entries list (rule 16)."""
     for group in stream.groups.values():
-        pending = [value for value in ids if value in group.pending]
+        pending = group.pending.present(ids)
         if pending:
             run.do(PendingRemoved(key, group.name, pending))

@@ -1,0 +1,221 @@
+"""What is intact of a damaged data directory, written to a new one, and a list of what is not.
+
+Every row stands for itself: a block, a group or a stream that is damaged is left out, the others stay.
+The journal is replayed up to the first row that is damaged. A block whose payload is lost takes part in
+that by its head alone, so that what follows (a trim by count, say) still hits what it hit; then it goes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from core.apply import apply
+from core.block import Block
+from core.effects import Effect, EntriesRemoved
+from core.id_sequence import PackedIds
+from core.keyspace import Keyspace
+from core.storage import journal
+from core.storage.checkpoint import BLOCKS_PER_TRANSACTION, BlockRow, publish, source_of, take, write_blocks
+from core.storage.damage import Damage, opened
+from core.storage.ids import id_bytes, id_of
+from core.storage.journal import seq_bytes
+from core.storage.records import decode_effects
+from core.storage.schema import connect, get_meta
+from core.storage.state import (
+    decode_group,
+    decode_head,
+    decode_stream,
+    decode_totals,
+    encode_head,
+    restore_memory,
+    restore_stream,
+)
+from core.stream import Stream
+from core.stream_id import format_id
+
+_LOSSES_LISTED_MAX: Final = 1000
+
+
+class Salvage:
+    """`keyspace`: what is intact; `losses`: a sentence for each thing that is not, in order of discovery."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.keyspace = Keyspace()
+        self.losses: list[str] = []
+        self._connection = connection
+        self._lost_blocks: set[Block] = set()
+        self._restore_totals()
+        self._restore_streams()
+        self._replay()
+        self._drop_lost_blocks()
+
+    def _lose(self, where: str, what: object) -> None:
+        if len(self.losses) < _LOSSES_LISTED_MAX:
+            self.losses.append(f"{where}: {what}")
+
+    def _rows(self, columns: str, table: str, key: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a table from its beginning, and where that breaks off, from its end."""
+        seen: set[tuple[Any, ...]] = set()
+        key_count = key.count(",") + 1
+        for direction in ("ASC", "DESC"):
+            order = ", ".join(f"{each} {direction}" for each in key.split(", "))
+            statement = f"SELECT {key}{columns} FROM {table} ORDER BY {order}"  # noqa: S608 - our own names
+            try:
+                for row in self._connection.execute(statement):
+                    if row[:key_count] not in seen:
+                        seen.add(row[:key_count])
+                        yield row
+            except sqlite3.DatabaseError as error:
+                self._lose(f"table {table}", f"not all rows can be read: {error}")
+            else:
+                return
+
+    # --- the checkpoint ------------------------------------------------------------------------
+
+    def _restore_totals(self) -> None:
+        try:
+            raw = get_meta(self._connection, "checkpoint")
+        except Damage as damage:
+            self._lose("the server's settings", damage)
+            return
+        if raw is not None:
+            totals = decode_totals(raw)
+            for name, value in totals.config.items():
+                self.keyspace.configure(name, value)
+            self.keyspace.last_serial = totals.last_serial
+
+    def _restore_streams(self) -> None:
+        blocks = self._blocks()
+        for serial, raw in self._rows(", body", "streams", "serial"):
+            try:
+                state = decode_stream(opened(raw, f"stream {serial}", seq_bytes(serial)))
+            except Damage as damage:
+                lost = sum(block.live for block in blocks.pop(serial, []))
+                self._lose(f"stream {serial}", f"{damage.what}; its {lost} stored entries are lost with it")
+                continue
+            stream = Stream(serial, self.keyspace.cache, restore_memory(state.idempotency))
+            restore_stream(stream, state, blocks.pop(serial, []))
+            self.keyspace.put(state.key, stream)
+            if stream.length != state.length:
+                missing = state.length - stream.length
+                self._lose(f"stream {state.key!r}", f"{missing} entries are missing from the index of blocks")
+        for serial in blocks:
+            self._lose(f"stream {serial}", "its state is missing, and its blocks are lost with it")
+        self._restore_groups()
+
+    def _blocks(self) -> dict[int, list[Block]]:
+        index: dict[int, list[Block]] = {}
+        for serial, first_id, raw in self._rows(", head", "blocks", "serial, first_id"):
+            where = f"block {first_id!r} of stream {serial}"
+            try:
+                head = opened(raw, where, seq_bytes(serial), first_id)
+            except Damage as damage:
+                self._lose(where, damage.what)
+                continue
+            block = Block.restored(id_of(first_id), *decode_head(head), source_of(self._connection, serial))
+            self._look_at(block, serial)
+            index.setdefault(serial, []).append(block)
+        for blocks in index.values():
+            blocks.sort(key=lambda block: block.first_id)
+        return index
+
+    def _look_at(self, block: Block, serial: int) -> None:
+        try:
+            block.payload()
+        except Damage as damage:
+            first, last = format_id(block.first_id), format_id(block.last_id)
+            self._lose(f"stream {serial}", f"{block.live} entries from {first} to {last}: {damage.what}")
+            self._lost_blocks.add(block)
+            block.release(_stand_in)
+
+    def _restore_groups(self) -> None:
+        streams = {stream.serial: stream for stream in self.keyspace.streams.values()}
+        for serial, name, raw in self._rows(", body", "groups", "serial, name"):
+            where = f"group {name!r} of stream {serial}"
+            try:
+                group = decode_group(opened(raw, where, seq_bytes(serial), name))
+            except Damage as damage:
+                self._lose(where, damage.what)
+                continue
+            if serial in streams:
+                streams[serial].groups[group.name] = group
+
+    # --- the journal ---------------------------------------------------------------------------
+
+    def _replay(self) -> None:
+        """The rows that are there are those above the checkpoint: it deletes what it covers."""
+        expected: int | None = None
+        for seq, raw in self._rows(", body", "journal", "seq"):
+            try:
+                effects = decode_effects(opened(raw, f"journal row {seq}", seq_bytes(seq)))
+                if expected is not None and seq != expected:
+                    raise Damage(f"journal row {expected}", "missing")
+            except Damage as damage:
+                self._lose(damage.where, f"{damage.what}; what happened since is lost")
+                return
+            expected = seq + 1
+            for effect in effects:
+                self._carry_out(effect, seq)
+        self._compare_with_tail(expected)
+
+    def _compare_with_tail(self, expected: int | None) -> None:
+        try:
+            last = journal.tail(self._connection)
+        except Damage as damage:
+            self._lose(damage.where, damage.what)
+            return
+        if expected is not None and expected <= last:
+            self._lose(f"journal rows {expected} to {last}", "missing")
+
+    def _carry_out(self, effect: Effect, seq: int) -> None:
+        """An effect may speak of something that is lost, and is then lost with it."""
+        if isinstance(effect, EntriesRemoved) and effect.key in self.keyspace.streams:
+            log = self.keyspace.streams[effect.key].log
+            effect = replace(effect, ids=[value for value in effect.ids if value in log])
+            if not effect.ids:
+                return
+        try:
+            apply(self.keyspace, effect)
+        except (AssertionError, AttributeError, LookupError, ValueError):
+            self._lose(f"journal row {seq}", f"{type(effect).__name__} speaks of something that is lost")
+
+    def _drop_lost_blocks(self) -> None:
+        for stream in self.keyspace.streams.values():
+            stream.log.restore([block for block in stream.log.blocks if block not in self._lost_blocks])
+
+    # --- the new directory ---------------------------------------------------------------------
+
+    def write(self, target: Path) -> None:
+        """Write a data directory of what is intact into `target`, which is empty."""
+        with closing(connect(target)) as connection:
+            heads: list[BlockRow] = []
+            for stream in self.keyspace.streams.values():
+                sealed = [block for block in stream.log.blocks if not block.is_open]
+                for start in range(0, len(sealed), BLOCKS_PER_TRANSACTION):
+                    portion = sealed[start : start + BLOCKS_PER_TRANSACTION]
+                    rows = [_row(stream.serial, block) for block in portion]
+                    write_blocks(connection, rows)
+                    heads += [row._replace(payload=None) for row in rows]
+            snapshot = take(self.keyspace, 0, list(self.keyspace.streams))
+            publish(connection, snapshot._replace(blocks=heads))
+
+
+def _row(serial: int, block: Block) -> BlockRow:
+    row = BlockRow(serial, id_bytes(block.first_id), encode_head(block), block.payload(), block)
+    block.stored, block.changed = True, False
+    return row
+
+
+def _stand_in(block: Block) -> bytes:
+    """A payload as long as the lost one, whose ids keep the block's ends."""
+    inner = range(block.first_id, block.first_id + block.count - 1)
+    stand_in = Block(block.first_id, b"{}")
+    stand_in.extend(PackedIds.of([*inner, block.last_id]), [b"{}"] * block.count)
+    stand_in.seal()
+    return stand_in.payload()
