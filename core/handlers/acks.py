@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from core.commands import Acknowledge, NackMode, NegativeAcknowledge
 from core.effects import Nacked
-from core.errors import no_key_or_group
 from core.execution import Execution, parsed
 from core.group import Group
 from core.handlers.delete import acknowledge
 from core.handlers.group_reads import DELIVERIES_MAX
+from core.handlers.groups import require_key_and_group
 from core.outcome import Signal
 from core.stream import Stream
 from core.stream_id import StreamId
@@ -27,9 +27,7 @@ def nack(run: Execution, command: NegativeAcknowledge) -> int:
 
     An id named twice is nacked twice, so it is carried out before it is looked at again. O(1) an id.
     """
-    group = run.keyspace.group(command.key, command.group)
-    if group is None:
-        raise no_key_or_group(command.key, command.group)
+    group = require_key_and_group(run, command.key, command.group)
     stream = run.keyspace.streams[command.key]
     batch: dict[StreamId, int] = {}
     done = 0

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from core.commands import AutoClaim, Claim, ClaimOptions
 from core.effects import Claimed, ConsumerSeen, GroupMoved, PendingRemoved
-from core.errors import ErrorCode, StreamError, no_key_or_group
+from core.errors import ErrorCode, StreamError
 from core.execution import Execution, parsed
 from core.group import Group
 from core.handlers.consumers import see_consumer
 from core.handlers.group_reads import DELIVERIES_MAX
+from core.handlers.groups import require_key_and_group
 from core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR
 from core.pending_units import Unit
 from core.replies import ClaimReply, Entries
@@ -18,7 +19,7 @@ from core.stream_id import ZERO_ID, StreamId
 
 def claim(run: Execution, command: Claim) -> ClaimReply:
     """The entries taken over, in the order in which their ids were given. O(log n) an id."""
-    group = _require_group(run, command.key, command.group)
+    group = require_key_and_group(run, command.key, command.group)
     options = parsed(command.options)
     if options.last_id is not None and options.last_id > group.last_delivered_id:
         run.do(GroupMoved(command.key, command.group, options.last_id, group.entries_read))
@@ -30,13 +31,6 @@ def claim(run: Execution, command: Claim) -> ClaimReply:
         if deliveries is not None:
             taken.take(value, deliveries)
     return taken.reply(just_id=options.just_id)
-
-
-def _require_group(run: Execution, key: bytes, name: bytes) -> Group:
-    group = run.keyspace.group(key, name)
-    if group is None:
-        raise no_key_or_group(key, name)
-    return group
 
 
 def _delivered_at_ms(run: Execution, options: ClaimOptions) -> int:
@@ -81,7 +75,7 @@ def auto_claim(run: Execution, command: AutoClaim) -> ClaimReply:
 
     Examines at most ``count * XAUTOCLAIM_SCAN_FACTOR`` pending entries (rule 52).
     """
-    group = _require_group(run, command.key, command.group)
+    group = require_key_and_group(run, command.key, command.group)
     if command.count > AUTOCLAIM_COUNT_MAX:
         raise StreamError(
             ErrorCode.LIMIT_EXCEEDED,

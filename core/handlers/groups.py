@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.commands import CreateGroup, DestroyGroup, Malformed, SetGroupPosition, Special
 from core.effects import GroupCreated, GroupDestroyed, GroupMoved, StreamCreated
-from core.errors import ErrorCode, StreamError, key_required, no_group
+from core.errors import ErrorCode, StreamError, key_required, no_group, no_key_or_group
 from core.execution import Execution, parsed_position
 from core.group import Group
 from core.outcome import Signal
@@ -20,6 +20,15 @@ def require_group(run: Execution, key: bytes, name: bytes) -> Group:
     group = stream.groups.get(name)
     if group is None:
         raise no_group(key, name)
+    return group
+
+
+def require_key_and_group(run: Execution, key: bytes, name: bytes) -> Group:
+    """The group, for the commands on pending entries, which report a missing stream and a missing group
+    alike."""
+    group = run.keyspace.group(key, name)
+    if group is None:
+        raise no_key_or_group(key, name)
     return group
 
 

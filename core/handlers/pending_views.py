@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.commands import PendingRange, PendingSummary
-from core.errors import no_key_or_group
 from core.execution import Execution
 from core.group import Group
+from core.handlers.groups import require_key_and_group
 from core.pending_units import Unit
 from core.replies import PendingEntry, PendingSummaryReply
 from core.stream_id import StreamId
@@ -18,7 +18,7 @@ UNOWNED_IDLE_MS = -1
 
 def pending_summary(run: Execution, command: PendingSummary) -> PendingSummaryReply:
     """Counts, and the least and greatest pending id. O(consumers + log n)."""
-    group = _require_group(run, command.key, command.group)
+    group = require_key_and_group(run, command.key, command.group)
     min_id, max_id = group.pending.bounds() or (None, None)
     owners = [
         (name, consumer.pending_count) for name, consumer in group.consumers.items() if consumer.pending_count
@@ -28,7 +28,7 @@ def pending_summary(run: Execution, command: PendingSummary) -> PendingSummaryRe
 
 def pending_range(run: Execution, command: PendingRange) -> list[PendingEntry]:
     """Pending entries in id order. O(log n + those examined)."""
-    group = _require_group(run, command.key, command.group)
+    group = require_key_and_group(run, command.key, command.group)
     found: list[PendingEntry] = []
     if command.count <= 0:
         return found
@@ -46,13 +46,6 @@ def _ids(group: Group, command: PendingRange) -> Iterator[StreamId]:
         return group.pending.ids(command.start)
     consumer = group.consumers.get(command.consumer)
     return iter(()) if consumer is None else consumer.pending_ids(command.start)
-
-
-def _require_group(run: Execution, key: bytes, name: bytes) -> Group:
-    group = run.keyspace.group(key, name)
-    if group is None:
-        raise no_key_or_group(key, name)
-    return group
 
 
 def pending_unit(group: Group, value: StreamId) -> Unit:

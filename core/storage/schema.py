@@ -94,6 +94,11 @@ def _prepare(connection: sqlite3.Connection) -> None:
     # A file with data has a page for each table: one that lost its schema must not be taken for new.
     if connection.execute("PRAGMA page_count").fetchone()[0] <= 1:
         _create(connection)
+    check_is_ours(connection)
+
+
+def check_is_ours(connection: sqlite3.Connection) -> None:
+    """Raise `Damage` or `UnknownFormat` where this is no file that this release can read."""
     _check_schema(connection)
     _check_format(connection)
 
