@@ -27,10 +27,10 @@ serve: $(RUNTIME) ## Serve on 127.0.0.1:8080 with data in ./data (TAILRACE_PORT=
 	@export TAILRACE_DATA_DIR="$${TAILRACE_DATA_DIR:-./data}"; exec $(BIN)/tailrace serve
 
 .PHONY: setup
-setup: $(DEV) redis-server ## Install everything that tests and checks need
+setup: $(DEV) redis-server chromium ## Install everything that tests and checks need
 
 .PHONY: test
-test: $(TEST) redis-server ## Run all tests; every branch of core must have been taken
+test: $(TEST) redis-server chromium ## Run all tests; every branch of core must have been taken
 	@$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
 
 .PHONY: check
@@ -92,15 +92,16 @@ $(DEV): $(WANTED) | $(BIN)/python
 	@$(PIP_INSTALL) --constraint constraints.txt --editable '.[dev]'
 	@touch $(RUNTIME) $(TEST) $@
 
-# The differential tests ask Debian's Redis the same questions.
-.PHONY: redis-server
-redis-server:
-	@command -v redis-server >/dev/null && exit 0; \
-	no() { echo "The tests compare with redis-server, which is missing, and $$1: install it, then run this again." >&2; exit 1; }; \
+# The differential tests ask Debian's Redis the same questions; the browser tests drive its Chromium.
+.PHONY: redis-server chromium
+redis-server chromium:
+	@command -v $@ >/dev/null && exit 0; \
+	no() { echo "The tests need $@, which is missing, and $$1: install it, then run this again." >&2; exit 1; }; \
 	command -v apt-get >/dev/null || no 'there is no apt-get here to install it'; \
 	if [ "$$(id -u)" = 0 ]; then as_root=; \
 	elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then as_root='sudo -n'; \
 	else no 'installing it needs root or sudo'; fi; \
-	echo 'Installing redis-server'; \
-	$$as_root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$as_root apt-get install -qq -y redis-server >/dev/null \
+	echo 'Installing $@'; \
+	$$as_root apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive $$as_root apt-get install -qq -y --no-install-recommends $@ >/dev/null \
 	  || no 'apt-get could not install it'

@@ -12,6 +12,7 @@ from typing import Final
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
+from starlette.routing import WebSocketRoute
 from starlette.types import Lifespan
 
 from api.body_limit import BodyLimit
@@ -21,6 +22,7 @@ from api.ports import StreamStore
 from api.problem_handlers import install_problem_handlers
 from api.request_id import RequestId
 from api.routes import ROUTERS
+from api.websocket_endpoint import WEBSOCKET_PATH, WebSocketEndpoint
 from core.limits import BODY_BYTES_MAX
 
 DISTRIBUTION: Final = "tailrace"
@@ -48,6 +50,7 @@ def create_api(
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     for router in ROUTERS:
         app.include_router(router)
+    app.router.routes.append(WebSocketRoute(WEBSOCKET_PATH, WebSocketEndpoint(store, app.version)))
     install_problem_handlers(app)
     return app
 

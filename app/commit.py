@@ -27,10 +27,6 @@ INTERVAL_S: Final = 1.0
 """How often `interval` commits."""
 
 
-class CommitFailed(Exception):
-    """The disk refused a write or a sync; the text is the system's."""
-
-
 class Log(Protocol):
     """Where effects go, and who waits for them."""
 
@@ -47,6 +43,10 @@ class Log(Protocol):
         """Call `release` once all that is recorded by now is durable, or can never be."""
         ...
 
+    def fail(self, error: Exception) -> None:
+        """Write nothing any more."""
+        ...
+
 
 class NoLog:
     """`durability=none`: nothing is kept, and nothing is waited for."""
@@ -59,6 +59,9 @@ class NoLog:
     def when_durable(self, release: Release) -> None:
         """At once."""
         release()
+
+    def fail(self, error: Exception) -> None:
+        """Nothing was to be written."""
 
 
 class WriterThread:

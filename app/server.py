@@ -18,6 +18,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from app.settings import Settings
+from app.websocket_protocol import WebSocketProtocol
 
 KEEP_ALIVE_S: Final = 75
 """How long an idle connection is kept: beyond the 60 s after which common proxies close theirs, since a
@@ -51,7 +52,7 @@ def serve(
         app,
         loop="uvloop",
         http=http,
-        ws="websockets-sansio",
+        ws=WebSocketProtocol,
         lifespan="on",
         log_config=None,
         access_log=False,

@@ -73,9 +73,13 @@ class EngineStore:
         if outcome.wait is not None:
             return await self._wait(outcome)
         await self._durable()
-        if isinstance(outcome.reply, ServerStats):
-            return replace(outcome.reply, blocked_clients=len(self._readers))
-        return outcome.reply
+        return self._completed(outcome.reply)
+
+    def _completed(self, reply: Reply) -> Reply:
+        """The reply with what only this object knows."""
+        if isinstance(reply, ServerStats):
+            return replace(reply, blocked_clients=len(self._readers))
+        return reply
 
     async def _wait(self, outcome: Outcome) -> Reply:
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -102,7 +106,7 @@ class EngineStore:
         self._record(outcome)
         self._readers.wake(outcome.wake_ups)
         await self._durable()
-        return replies
+        return [each if isinstance(each, StreamError) else self._completed(each) for each in replies]
 
     def submit(self, command: Command, receive: Receive) -> None:
         """Carry out one command that does not block, without a task: see the port."""
@@ -145,7 +149,8 @@ class EngineStore:
         """A block on disk is not what was written. A read is refused; a command that may have changed
         something on its way there cannot be trusted to have changed all, so it is the last one."""
         if any(type(command) not in READ_ONLY for command in commands):
-            self.fail(f"damaged: {damage}")
+            # By way of the log, which then writes no more of what is half done, not even when it closes.
+            self._log.fail(damage)
         return NotAccepting(f"storage is damaged: {damage}")
 
     def _record(self, outcome: Outcome) -> None:

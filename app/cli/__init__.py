@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import typer
 
+from app.cli.backup import backup
+from app.cli.check import check
 from app.cli.openapi import openapi
+from app.cli.restore import restore
 from app.cli.serve import serve
 from app.cli.version import version
 
@@ -18,7 +21,7 @@ _cli = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (serve, version, openapi):
+for _command in (serve, check, backup, restore, version, openapi):
     _cli.command()(_command)
 
 

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from typer.models import OptionInfo
 
 from app import __version__
+from app.http_protocol import fast_protocol
 from app.logs import configure_logging
 from app.main import create_app
-from app.protocols import fast_protocol
 from app.server import CannotStart, reason
 from app.server import serve as serve_app
 from app.service import EngineStore

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -39,8 +39,6 @@ from core.storage.state import (
 from core.stream import Stream
 from core.stream_id import format_id
 
-_LOSSES_LISTED_MAX: Final = 1000
-
 
 class Salvage:
     """`keyspace`: what is intact; `losses`: a sentence for each thing that is not, in order of discovery."""
@@ -56,33 +54,34 @@ class Salvage:
         self._drop_lost_blocks()
 
     def _lose(self, where: str, what: object) -> None:
-        if len(self.losses) < _LOSSES_LISTED_MAX:
-            self.losses.append(f"{where}: {what}")
+        self.losses.append(f"{where}: {what}")
 
-    def _rows(self, columns: str, table: str, key: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of a table from its beginning, and where that breaks off, from its end."""
-        seen: set[tuple[Any, ...]] = set()
-        key_count = key.count(",") + 1
-        for direction in ("ASC", "DESC"):
-            order = ", ".join(f"{each} {direction}" for each in key.split(", "))
-            statement = f"SELECT {key}{columns} FROM {table} ORDER BY {order}"  # noqa: S608 - our own names
-            try:
-                for row in self._connection.execute(statement):
-                    if row[:key_count] not in seen:
-                        seen.add(row[:key_count])
-                        yield row
-            except sqlite3.DatabaseError as error:
-                self._lose(f"table {table}", f"not all rows can be read: {error}")
-            else:
-                return
+    def _rows(self, column: str, table: str, key: str) -> list[tuple[Any, ...]]:
+        """The rows of a table from its beginning, and where that breaks off, from its end as well."""
+        rows: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        try:
+            self._gather(rows, column, table, key, "ASC")
+        except sqlite3.DatabaseError as error:
+            self._lose(f"table {table}", f"not all rows can be read: {error}")
+            with suppress(sqlite3.DatabaseError):
+                self._gather(rows, column, table, key, "DESC")
+        return list(rows.values())
+
+    def _gather(
+        self, rows: dict[tuple[Any, ...], Any], column: str, table: str, key: str, direction: str
+    ) -> None:
+        order = ", ".join(f"{each} {direction}" for each in key.split(", "))
+        statement = f"SELECT {key}, {column} FROM {table} ORDER BY {order}"  # noqa: S608 - our own names
+        for row in self._connection.execute(statement):
+            rows.setdefault(row[:-1], row)
 
     # --- the checkpoint ------------------------------------------------------------------------
 
     def _restore_totals(self) -> None:
         try:
             raw = get_meta(self._connection, "checkpoint")
-        except Damage as damage:
-            self._lose("the server's settings", damage)
+        except (Damage, sqlite3.DatabaseError) as error:
+            self._lose("the server's settings", error)
             return
         if raw is not None:
             totals = decode_totals(raw)
@@ -92,7 +91,7 @@ class Salvage:
 
     def _restore_streams(self) -> None:
         blocks = self._blocks()
-        for serial, raw in self._rows(", body", "streams", "serial"):
+        for serial, raw in self._rows("body", "streams", "serial"):
             try:
                 state = decode_stream(opened(raw, f"stream {serial}", seq_bytes(serial)))
             except Damage as damage:
@@ -111,7 +110,7 @@ class Salvage:
 
     def _blocks(self) -> dict[int, list[Block]]:
         index: dict[int, list[Block]] = {}
-        for serial, first_id, raw in self._rows(", head", "blocks", "serial, first_id"):
+        for serial, first_id, raw in self._rows("head", "blocks", "serial, first_id"):
             where = f"block {first_id!r} of stream {serial}"
             try:
                 head = opened(raw, where, seq_bytes(serial), first_id)
@@ -136,7 +135,7 @@ class Salvage:
 
     def _restore_groups(self) -> None:
         streams = {stream.serial: stream for stream in self.keyspace.streams.values()}
-        for serial, name, raw in self._rows(", body", "groups", "serial, name"):
+        for serial, name, raw in self._rows("body", "groups", "serial, name"):
             where = f"group {name!r} of stream {serial}"
             try:
                 group = decode_group(opened(raw, where, seq_bytes(serial), name))
@@ -149,29 +148,24 @@ class Salvage:
     # --- the journal ---------------------------------------------------------------------------
 
     def _replay(self) -> None:
-        """The rows that are there are those above the checkpoint: it deletes what it covers."""
-        expected: int | None = None
-        for seq, raw in self._rows(", body", "journal", "seq"):
-            try:
-                effects = decode_effects(opened(raw, f"journal row {seq}", seq_bytes(seq)))
-                if expected is not None and seq != expected:
-                    raise Damage(f"journal row {expected}", "missing")
-            except Damage as damage:
-                self._lose(damage.where, f"{damage.what}; what happened since is lost")
-                return
-            expected = seq + 1
-            for effect in effects:
-                self._carry_out(effect, seq)
-        self._compare_with_tail(expected)
-
-    def _compare_with_tail(self, expected: int | None) -> None:
         try:
-            last = journal.tail(self._connection)
-        except Damage as damage:
-            self._lose(damage.where, damage.what)
-            return
+            for seq, effects in self._journal_rows():
+                for effect in effects:
+                    self._carry_out(effect, seq)
+        except (Damage, sqlite3.DatabaseError) as error:
+            self._lose("the journal", f"{error}; what happened since is lost")
+
+    def _journal_rows(self) -> Iterator[tuple[int, list[Effect]]]:
+        """All rows: those that a checkpoint covers went with it. Raises `Damage` at the first bad one."""
+        expected: int | None = None
+        for seq, raw in self._rows("body", "journal", "seq"):
+            if expected not in (None, seq):
+                raise Damage(f"journal row {expected}", "missing")
+            yield seq, decode_effects(opened(raw, f"journal row {seq}", seq_bytes(seq)))
+            expected = seq + 1
+        last = journal.tail(self._connection)
         if expected is not None and expected <= last:
-            self._lose(f"journal rows {expected} to {last}", "missing")
+            raise Damage(f"journal row {expected}", f"missing; the last is {last}")
 
     def _carry_out(self, effect: Effect, seq: int) -> None:
         """An effect may speak of something that is lost, and is then lost with it."""

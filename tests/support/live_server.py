@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
-from starlette.routing import WebSocketRoute
+import uvloop
+from starlette.routing import Route
 
 from api.application import create_api
-from api.websocket.uvicorn_protocol import WebSocketProtocol
-from api.websocket_endpoint import WEBSOCKET_PATH, WebSocketEndpoint
+from api.websocket_endpoint import WEBSOCKET_PATH
 from app.server import bind
 from app.service import EngineStore
+from app.websocket_protocol import WebSocketProtocol
 from core.commands import Command
 from core.engine import Engine
 
@@ -26,14 +27,16 @@ VERSION = "1.2.3"
 
 
 class LiveServer:
-    """`url` has no slash at its end. `store` belongs to the server's loop: reach it by `run`."""
+    """`url` has no slash at its end. `store` belongs to the server's loop: reach it by `run`.
 
-    def __init__(self) -> None:
+    `pages` are served beside the API.
+    """
+
+    def __init__(self, pages: Sequence[Route] = ()) -> None:
         self.store = EngineStore(Engine())
         self._listener = bind("127.0.0.1", 0)
         app = create_api(self.store, version=VERSION)
-        if not any(getattr(route, "path", "") == WEBSOCKET_PATH for route in app.routes):
-            app.router.routes.append(WebSocketRoute(WEBSOCKET_PATH, WebSocketEndpoint(self.store, VERSION)))
+        app.router.routes.extend(pages)
         config = uvicorn.Config(
             app,
             loop="uvloop",
@@ -86,15 +89,15 @@ class LiveServer:
             runner.run(self._server.serve([self._listener]))
 
     def _new_loop(self) -> asyncio.AbstractEventLoop:
-        loop = uvicorn.Config(None, loop="uvloop").get_loop_factory()()  # type: ignore[misc,arg-type]
-        self._loop = loop
-        loop.call_later(0.2, self._started.set)
-        return loop
+        self._loop = uvloop.new_event_loop()
+        # The loop runs its first callbacks once the server's own start was begun; the port is bound already.
+        self._loop.call_soon(self._started.set)
+        return self._loop
 
 
 @contextmanager
-def live_server() -> Iterator[LiveServer]:
-    server = LiveServer()
+def live_server(pages: Sequence[Route] = ()) -> Iterator[LiveServer]:
+    server = LiveServer(pages)
     server.start()
     try:
         yield server

@@ -1,0 +1,244 @@
+"""One WebSocket connection, without the connection: frames in, commands out; answers in, frames out.
+
+It owns the order: requests are carried out as they came, and answered as they came, an array by an array.
+Whoever holds it (`api.websocket_endpoint`, or a test) does three things::
+
+    session.receive(frame)                      # as often as frames come
+    while turn := session.next_turn():          # commands to be carried out, in order
+        for frame in session.replies(turn, answers):
+            ...                                 # send it, before asking for the next
+
+Pushes leave by `Outlet.send` whenever the store answers. There is no task, socket or clock in here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple, Protocol
+
+from api.bodies import mismatch
+from api.ports import NotAccepting, StreamStore
+from api.problems import RequestRefused
+from api.websocket import limits
+from api.websocket.codecs import Codec
+from api.websocket.held import Held
+from api.websocket.limits import BACKLOG_MAX, REQUESTS_PER_FRAME_MAX, TURN_REQUESTS_MAX
+from api.websocket.plans import Answers, Plan, Planner
+from api.websocket.pushes import Failure, problem_for
+from api.websocket.requests import RequestId
+from api.websocket.shared_reads import SharedReads
+from api.websocket.subscription_book import SubscriptionBook
+from core.commands import Command
+from core.errors import ErrorCode, StreamError
+
+SHOWN_LIMITS: Final = (
+    "frame_bytes_max",
+    "requests_per_frame_max",
+    "subscriptions_max",
+    "watched_streams_max",
+    "filter_fields_max",
+    "filter_values_max",
+    "credit_max",
+    "push_entries_max",
+    "push_bytes_max",
+    "output_bytes_max",
+)
+"""What the server's first frame tells of `api.websocket.limits`."""
+
+
+class Outlet(Protocol):
+    """The way to the client."""
+
+    @property
+    def is_congested(self) -> bool:
+        """Whether much of what was sent still waits; `WebSocketSession.drained` tells of the end."""
+        ...
+
+    def send(self, frame: bytes) -> None:
+        """Send one frame, or queue it; after the connection has gone, do nothing."""
+        ...
+
+    def restarting(self) -> None:
+        """The store serves nobody any more: close the connection with 1012."""
+        ...
+
+
+class _Exchange:
+    """One frame of requests, and the replies so far."""
+
+    __slots__ = ("_is_array", "_missing", "_replies")
+
+    def __init__(self, request_count: int, *, is_array: bool) -> None:
+        self._is_array = is_array
+        self._missing = request_count
+        self._replies: list[bytes] = []
+
+    def add(self, reply: bytes, codec: Codec) -> bytes | None:
+        """The whole answer, once its last part is there."""
+        if not self._is_array:
+            return reply
+        self._replies.append(reply)
+        self._missing -= 1
+        return None if self._missing else codec.joined(self._replies)
+
+
+class _Pending(NamedTuple):
+    """A request that waits for its turn: what to do, or why nothing is done."""
+
+    request_id: RequestId | None
+    plan: Plan | StreamError | RequestRefused
+    exchange: _Exchange
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        return self.plan.commands if isinstance(self.plan, Plan) else ()
+
+
+class Turn(NamedTuple):
+    """Requests that are carried out together."""
+
+    requests: Sequence[_Pending]
+
+    @property
+    def commands(self) -> list[Command]:
+        """What to give to the store, in order."""
+        return [command for request in self.requests for command in request.commands]
+
+
+class WebSocketSession:
+    """The server's side of one connection.
+
+    `release`: carries out commands of the session's own (XNACK), after what it has carried out before.
+    """
+
+    def __init__(
+        self,
+        codec: Codec,
+        store: StreamStore,
+        reads: SharedReads,
+        outlet: Outlet,
+        release: Callable[[Sequence[Command]], None],
+    ) -> None:
+        self.codec = codec
+        self.held = Held()
+        self._outlet = outlet
+        self._release = release
+        self._inbox: deque[_Pending] = deque()
+        self._is_closed = False
+        self._book = SubscriptionBook(self, store, reads, self.held)
+        self._planner = Planner(codec, self._book, self.held)
+
+    # --- requests ------------------------------------------------------------------------------
+
+    def greeting(self, version: str) -> bytes:
+        """The server's first frame."""
+        shown = {name: getattr(limits, name.upper()) for name in SHOWN_LIMITS}
+        hello = {"version": version, "subprotocol": self.codec.subprotocol, "limits": shown}
+        return self.codec.encode({"hello": hello})
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether enough requests wait for their turn: receive no more until some have had it."""
+        return len(self._inbox) >= BACKLOG_MAX
+
+    def receive(self, data: str | bytes) -> None:
+        """Take one frame; the requests in it wait for their turn.
+
+        Raises `ProtocolViolation`: the connection must be closed.
+        """
+        is_array, parts = self.codec.split(data)
+        if not 0 < len(parts) <= REQUESTS_PER_FRAME_MAX:
+            self._inbox.append(_refused_frame(len(parts)))
+            return
+        exchange = _Exchange(len(parts), is_array=is_array)
+        self._inbox.extend(self._pending(part, exchange) for part in parts)
+
+    def _pending(self, raw: bytes, exchange: _Exchange) -> _Pending:
+        request_id = None
+        try:
+            envelope = self.codec.envelope(raw)
+            request_id = _usable_id(envelope.id)
+            return _Pending(request_id, self._planner.plan(envelope, raw), exchange)
+        except (StreamError, RequestRefused) as error:
+            return _Pending(request_id, error, exchange)
+
+    def next_turn(self) -> Turn | None:
+        """The next requests to carry out, None where none wait."""
+        if not self._inbox or self._is_closed:
+            return None
+        count = min(len(self._inbox), TURN_REQUESTS_MAX)
+        return Turn([self._inbox.popleft() for _ in range(count)])
+
+    def replies(self, turn: Turn, answers: Answers | NotAccepting) -> Iterator[bytes]:
+        """Frames, each to be sent before the next is asked for: large replies are made one by one.
+
+        `answers`: of the turn's commands in order, or why none was carried out.
+        """
+        remaining = answers if isinstance(answers, NotAccepting) else iter(answers)
+        for request in turn.requests:
+            if isinstance(remaining, NotAccepting):
+                content = self._content(request, remaining if request.commands else ())
+            else:
+                content = self._content(request, list(islice(remaining, len(request.commands))))
+            frame = request.exchange.add(self.codec.encode(content), self.codec)
+            if frame is not None:
+                yield frame
+                self._book.arm_fresh()
+
+    def _content(self, request: _Pending, answers: Answers | NotAccepting) -> dict[str, Any]:
+        plan = request.plan
+        try:
+            if isinstance(answers, NotAccepting):
+                raise answers
+            if not isinstance(plan, Plan):
+                raise plan
+            return {"id": request.request_id, "ok": plan.finish(answers)}
+        except (StreamError, RequestRefused, NotAccepting) as failure:
+            return {"id": request.request_id, "error": problem_for(failure)}
+
+    # --- pushes --------------------------------------------------------------------------------
+
+    @property
+    def is_congested(self) -> bool:
+        """Whether nothing should be pushed now."""
+        return self._is_closed or self._outlet.is_congested
+
+    def drained(self) -> None:
+        """The outlet is no longer congested."""
+        if not self._is_closed:
+            self._book.arm_all()
+
+    def send(self, frame: bytes) -> None:
+        """Push one frame."""
+        self._outlet.send(frame)
+
+    def subscription_ended(self, sub: RequestId, failure: Failure) -> None:
+        """A subscription ended by itself; where the store has closed, so must the connection."""
+        self._book.forget(sub)
+        if isinstance(failure, NotAccepting):
+            self._outlet.restarting()
+
+    def give_back(self, commands: Sequence[Command]) -> None:
+        """Entries came for a subscription that is over."""
+        self._release(commands)
+
+    def close(self) -> None:
+        """The connection has ended: wait for nothing, push nothing, carry out nothing more."""
+        self._is_closed = True
+        self._inbox.clear()
+        self._book.close()
+
+
+def _refused_frame(request_count: int) -> _Pending:
+    told = f"{request_count} requests: 1 to {REQUESTS_PER_FRAME_MAX} may stand in one frame"
+    refusal = RequestRefused(ErrorCode.LIMIT_EXCEEDED, told)
+    return _Pending(None, refusal, _Exchange(1, is_array=False))
+
+
+def _usable_id(value: object) -> RequestId:
+    """The request's id. Raises `RequestRefused`: without one its answer could not be told apart."""
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise mismatch([("/id", "a request has an id, an integer or a string")])

@@ -1,0 +1,14 @@
+"""The subprotocols that are spoken, by name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from api.websocket.codecs import Codec
+from api.websocket.json_codec import JsonCodec
+from api.websocket.msgpack_codec import MsgpackCodec
+
+DEFAULT_CODEC: Final[Codec] = JsonCodec()
+"""What is spoken with a client that names no subprotocol."""
+
+CODECS: Final[dict[str, Codec]] = {codec.subprotocol: codec for codec in (DEFAULT_CODEC, MsgpackCodec())}

@@ -1,0 +1,103 @@
+"""What the commands on data directories share: errors in one line, a progress bar, a place for a result."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from app.server import reason
+from core.storage.damage import Damage
+from core.storage.inspection import NoData, check_groups, copy_whole, inspected
+from core.storage.recovery import check_payloads, recover
+from core.storage.schema import UnknownFormat, sync_directory
+
+
+class CannotWrite(Exception):
+    """The place for a result is not free."""
+
+
+@contextmanager
+def failing_in_one_line(directory: Path) -> Iterator[None]:
+    """End the command with status 1 and one sentence where something is wrong."""
+    try:
+        yield
+    except Damage as error:
+        _fail(f"{directory} is damaged: {error}")
+    except (NoData, UnknownFormat, CannotWrite) as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename or directory}: {reason(error)}")
+    except sqlite3.Error as error:
+        _fail(f"{directory}: {error}")
+
+
+def _fail(sentence: str) -> None:
+    typer.echo(f"tailrace: {sentence}", err=True)
+    raise typer.Exit(1) from None
+
+
+@contextmanager
+def progress_bar(doing: str) -> Iterator[Progress]:
+    """A bar on standard error, where that is a terminal."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+        progress.add_task(doing, total=None)
+        yield progress
+
+
+def show(progress: Progress, done: int, total: int) -> None:
+    """Move the bar."""
+    progress.update(progress.task_ids[0], completed=done, total=total)
+
+
+@contextmanager
+def new_directory(target: Path) -> Iterator[Path]:
+    """A directory to write into that becomes `target` only when the context ends well.
+
+    Raises `CannotWrite` where `target` exists and is not an empty directory.
+    """
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise CannotWrite(f"{target} exists and is not an empty directory: nothing was written")
+    unfinished = target.with_name(f"{target.name}.unfinished")
+    unfinished.mkdir(parents=True)
+    try:
+        yield unfinished
+    except BaseException:
+        shutil.rmtree(unfinished)
+        raise
+    unfinished.replace(target)
+    sync_directory(target.parent)
+
+
+def verified(directory: Path, doing: str = "Verifying") -> str:
+    """What the directory holds, in words, when every value in it was read and found right."""
+    with inspected(directory) as inspection, progress_bar(doing) as progress:
+        keyspace = recover(inspection.connection, inspection.connection).keyspace
+        streams = keyspace.streams.values()
+        blocks = sum(len(stream.log.blocks) for stream in streams)
+        for done, _ in enumerate(check_payloads(keyspace), start=1):
+            show(progress, done, blocks)
+        check_groups(keyspace)
+        groups = [group for stream in streams for group in stream.groups.values()]
+        counts = (
+            f"{len(streams)} streams, {sum(stream.length for stream in streams)} entries in {blocks} blocks, "
+            f"{len(groups)} groups, {sum(group.pending.count for group in groups)} pending entries"
+        )
+        used = " (a server uses it: this is its state as of one instant)" if inspection.is_in_use else ""
+        return counts + used
+
+
+def copied(source: Path, target: Path, doing: str) -> str:
+    """Copy a data directory whole, verify the copy, and tell what it holds."""
+    with new_directory(target) as unfinished:
+        with inspected(source) as inspection, progress_bar(doing) as progress:
+            copy_whole(inspection.connection, unfinished, lambda done, total: show(progress, done, total))
+        return verified(unfinished, "Verifying the copy")

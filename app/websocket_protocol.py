@@ -1,0 +1,183 @@
+"""uvicorn's WebSocket protocol with a direct way out, and an end for clients that do not read.
+
+It owns bytes on the connection: frames sent without an ASGI cycle each (half the cost of a push), the
+size of what waits for the client, and the cutting of one that takes nothing. It knows no request.
+Use it as uvicorn's ``ws=``; the ASGI scope then has `SOCKET_EXTENSION`.
+"""
+
+from __future__ import annotations
+
+from asyncio import TimerHandle, Transport
+from asyncio.transports import BaseTransport
+from collections.abc import Callable
+from typing import Any, cast
+
+from uvicorn._types import ASGISendEvent
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request
+
+from api.websocket.limits import (
+    CLOSE_GRACE_S,
+    FRAME_BYTES_MAX,
+    OUTPUT_BYTES_MAX,
+    OUTPUT_PAUSE_BYTES,
+    STALL_S,
+    CloseCode,
+)
+from api.websocket_endpoint import SOCKET_EXTENSION
+
+
+def _nothing() -> None:
+    """What is called on a drain before anybody asked for it."""
+
+
+class WebSocketProtocol(WebSocketsSansIOProtocol):
+    """One connection; an `api.websocket_endpoint.Socket` once it is open."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # Compression costs more than the sending, for each of a thousand receivers, and memory for each.
+        self.conn.available_extensions = []
+        self.conn.max_message_size = FRAME_BYTES_MAX
+        self.on_relief: Callable[[], None] = _nothing
+        self._is_full = False
+        self._written_bytes = 0
+        self._taken_bytes = 0
+        self._stall_timer: TimerHandle | None = None
+
+    # --- for the endpoint ----------------------------------------------------------------------
+
+    @property
+    def is_congested(self) -> bool:
+        """Whether so much waits for the client that no more should be sent; `on_relief` tells of the end."""
+        return self._is_full
+
+    def send_now(self, payload: bytes, *, is_text: bool) -> None:
+        """Write one frame; nothing, where the connection is closing. Closes it where too much waits."""
+        if self.close_sent or self.transport.is_closing():
+            return
+        frame = _framer.frame(payload, Opcode.TEXT if is_text else Opcode.BINARY)
+        self._written_bytes += len(frame)
+        self.transport.write(frame)
+        waiting_bytes = self.transport.get_write_buffer_size()
+        if waiting_bytes > OUTPUT_PAUSE_BYTES:
+            self._fill_up(waiting_bytes - len(frame))
+
+    def close_now(self, code: int, reason: str) -> None:
+        """Send a close frame behind what waits, and cut the connection if that is not taken soon."""
+        if self.close_sent or self.transport.is_closing():
+            return
+        self.conn.send_close(code, reason)
+        self._close_with(self.transport.abort)
+
+    def _fill_up(self, bytes_before: int) -> None:
+        if bytes_before > OUTPUT_BYTES_MAX:
+            self.close_now(CloseCode.NOT_READING, "more waits for this client than is kept")
+        elif not self._is_full:
+            self._is_full = True
+            # The loop writes, and says that it must pause, only when this turn is over: it may yet take all.
+            self.loop.call_soon(self._look_for_room)
+
+    def _look_for_room(self) -> None:
+        if self.writable.is_set():
+            self._relieve()
+
+    def _relieve(self) -> None:
+        self._is_full = False
+        self.on_relief()
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """As in ASGI; a handshake that was answered with a response counts as complete, which uvicorn's own
+        would report as an error of the application."""
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
+            self.handshake_complete = True
+
+    # --- for the transport ---------------------------------------------------------------------
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Bound what the connection holds before it says that it is enough."""
+        cast("Transport", transport).set_write_buffer_limits(high=OUTPUT_PAUSE_BYTES)
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nobody waits any longer for what cannot come."""
+        self._stop_stall_timer()
+        super().connection_lost(exc)
+        self._relieve()
+
+    def pause_writing(self) -> None:
+        """The client lags: watch whether it takes anything."""
+        super().pause_writing()
+        self._is_full = True
+        self._taken_bytes = self._taken_now()
+        self._stall_timer = self.loop.call_later(STALL_S, self._look_for_stall)
+
+    def resume_writing(self) -> None:
+        """The client has caught up."""
+        self._stop_stall_timer()
+        super().resume_writing()
+        self._relieve()
+
+    def handle_connect(self, event: Request) -> None:
+        """Begin the ASGI cycle; its scope has this protocol in it before the application runs."""
+        super().handle_connect(event)
+        if self.handshake_initiated and not self.handshake_complete:
+            extensions = cast("dict[str, Any]", self.scope["extensions"])
+            extensions[SOCKET_EXTENSION] = self
+
+    def handle_parser_exception(self) -> None:
+        """Say what was wrong, and throw away what still comes: closing with unread input would reset the
+        connection, and the client would never read why."""
+        if self.close_sent:
+            return
+        self._close_with(self.transport.close)
+
+    def _close_with(self, end: Callable[[], None]) -> None:
+        """Send the close frame that `conn` has ready, tell the application, and `end` after the grace."""
+        assert self.conn.close_sent is not None
+        close = self.conn.close_sent
+        self.stop_keepalive()
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": close.code, "reason": close.reason})
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        self.close_timer = self.loop.call_later(CLOSE_GRACE_S, end)
+
+    def _look_for_stall(self) -> None:
+        taken = self._taken_now()
+        if taken == self._taken_bytes:
+            self.close_now(CloseCode.NOT_READING, f"nothing was read for {STALL_S} s")
+            return
+        self._taken_bytes = taken
+        self._stall_timer = self.loop.call_later(STALL_S, self._look_for_stall)
+
+    def _taken_now(self) -> int:
+        return self._written_bytes - self.transport.get_write_buffer_size()
+
+    def _stop_stall_timer(self) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
+
+
+class _Framer:
+    """Makes frames, and keeps the last one: a push to many is the same object each time, and made once."""
+
+    def __init__(self) -> None:
+        self._payload = b""
+        self._opcode: Opcode | None = None
+        self._frame = b""
+
+    def frame(self, payload: bytes, opcode: Opcode) -> bytes:
+        """The frame of a whole message."""
+        if payload is not self._payload or opcode is not self._opcode:
+            self._frame = Frame(opcode, payload).serialize(mask=False)
+            self._payload, self._opcode = payload, opcode
+        return self._frame
+
+
+_framer = _Framer()

@@ -1,0 +1,18 @@
+"""How long the crash tests run, and from which seed: short by default, as `make crash` asks otherwise."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from typing import Final
+
+KILL_ROUNDS: Final = int(os.environ.get("CRASH_KILL_ROUNDS", "20"))
+POWER_CUTS: Final = int(os.environ.get("CRASH_POWER_CUTS", "300"))
+SEED: Final = int(os.environ.get("CRASH_SEED", random.SystemRandom().randrange(1 << 32)))
+"""A run can be had again with `CRASH_SEED=...`, as far as threads and disks let it."""
+
+
+def say(text: str) -> None:
+    """Print a line: pytest shows it where the test fails, or with `-s`."""
+    sys.stdout.write(f"{text}\n")

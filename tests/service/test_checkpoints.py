@@ -1,0 +1,123 @@
+"""Checkpoints beside a running store: when they come, that they do not overtake each other, and space."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from api.ports import NotAccepting
+from app import storage as storage_module
+from app.lifespan import keeping
+from app.service import EngineStore
+from app.storage import Storage
+from core import commands as c
+from core.engine import Engine
+from core.keyspace import Keyspace
+from core.storage import checkpoint, journal
+from core.storage.recovery import check_payloads, recover
+from core.storage.schema import FILE_NAME, connect, get_meta
+
+KEY = b"s"
+FRAGMENTS = [b'{"n":"%030d"}' % number for number in range(5000)]
+
+
+def play(directory: Path, story: Callable[[EngineStore, Storage], Awaitable[None]]) -> None:
+    """A store that is kept in `directory` from its start to its orderly stop."""
+
+    async def run() -> None:
+        storage = Storage(directory)
+        store = EngineStore(Engine(storage.keyspace))
+        async with keeping(store, storage, waits=True):
+            await story(store, storage)
+
+    asyncio.run(run())
+
+
+def kept(directory: Path) -> Keyspace:
+    with closing(connect(directory)) as connection:
+        keyspace = recover(connection, connection).keyspace
+        list(check_payloads(keyspace))
+        return keyspace
+
+
+def test_a_stop_in_the_midst_of_a_checkpoint_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "BLOCKS_PER_TRANSACTION", 1)
+
+    async def story(store: EngineStore, storage: Storage) -> None:
+        await store.execute(c.Append(KEY, FRAGMENTS))
+        storage.checkpoint()
+        await store.execute(c.Append(KEY, FRAGMENTS[:150]))
+        assert get_meta(storage._reading, "checkpoint") is None, "it is over already"
+
+    play(tmp_path, story)
+    assert kept(tmp_path).streams[KEY].length == len(FRAGMENTS) + 150
+
+
+def test_after_an_orderly_stop_a_start_replays_nothing(tmp_path: Path) -> None:
+    async def story(store: EngineStore, _: Storage) -> None:
+        await store.execute(c.Append(KEY, FRAGMENTS))
+
+    play(tmp_path, story)
+    with closing(connect(tmp_path)) as connection:
+        assert journal.size_bytes(connection) == 0
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(FILE_NAME)] == [FILE_NAME]
+
+
+def test_what_earlier_runs_left_in_the_journal_counts_towards_the_next_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(connect(tmp_path)) as connection:
+        journal.append(connection, 1, b"\x90")
+        journal.append(connection, 2, b"\x90")
+    monkeypatch.setattr(storage_module, "JOURNAL_BYTES_MAX", 100)
+
+    async def story(store: EngineStore, storage: Storage) -> None:
+        assert storage._journal_bytes == 10
+        storage._journal_bytes = 60
+        await store.execute(c.Append(KEY, FRAGMENTS[:1]))
+        assert not storage._no_checkpoint_runs.is_set()
+
+    play(tmp_path, story)
+
+
+def test_the_file_shrinks_when_entries_are_trimmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "FREE_PAGES_KEPT", 10)
+    monkeypatch.setattr(checkpoint, "FREED_PAGES_PER_TRANSACTION", 3)
+    sizes = []
+
+    async def fill(store: EngineStore, _storage: Storage) -> None:
+        for _ in range(40):
+            await store.execute(c.Append(KEY, FRAGMENTS))
+
+    async def trim(store: EngineStore, _: Storage) -> None:
+        await store.execute(c.TrimStream(KEY, c.Trim(max_length=10)))
+
+    for story in (fill, trim):
+        play(tmp_path, story)
+        sizes.append((tmp_path / FILE_NAME).stat().st_size)
+    assert sizes[1] < sizes[0] / 3, sizes
+
+
+def test_what_a_command_left_half_done_when_it_met_damage_is_never_written(tmp_path: Path) -> None:
+    async def fill(store: EngineStore, _storage: Storage) -> None:
+        await store.execute(c.Append(KEY, FRAGMENTS[:350]))
+
+    async def meet_damage(store: EngineStore, _storage: Storage) -> None:
+        await store.execute(c.Append(KEY, FRAGMENTS[:1]))
+        with pytest.raises(NotAccepting, match="the checksum does not match"):
+            await store.execute(c.TrimStream(KEY, c.Trim(max_length=300)))
+        with pytest.raises(NotAccepting, match="storage failed: block"):
+            await store.execute(c.Append(KEY, FRAGMENTS[:1]))
+
+    play(tmp_path, fill)
+    with closing(connect(tmp_path)) as connection:
+        connection.execute("UPDATE payloads SET body = zeroblob(length(body)) WHERE rowid = 1")
+    play(tmp_path, meet_damage)
+    with closing(connect(tmp_path)) as connection:
+        assert recover(connection, connection).keyspace.streams[KEY].length == 351

@@ -1,0 +1,117 @@
+"""A store whose reads wait without a loop or a clock: the engine, its queue of readers, and a test's hand.
+
+It owns no semantics: who waits is `core.waiters`' affair, what they get is the engine's. Answers are kept
+until `settle` gives them out, as a loop would on its next turn.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import cast
+
+from api.ports import Answer, NotAccepting, Watch
+from core.commands import Command, Read, ReadGroup
+from core.engine import Engine
+from core.errors import StreamError
+from core.outcome import Outcome
+from core.replies import Reply
+from core.waiters import WaitQueue
+from tests.support.engine_store import START_MS
+
+Receive = Callable[[Answer], None]
+
+
+class _Reader:
+    """One watched read. `taken`: its answer is made, and may not have been given out."""
+
+    def __init__(self, store: WatchingStore, receive: Receive) -> None:
+        self.store = store
+        self.receive = receive
+        self.command: Command | None = None
+
+    def cancel(self) -> bool:
+        self.store.cancelled += 1
+        return self.store.queue.discard(self)
+
+
+class WatchingStore:
+    """`api.ports.StreamStore`, synchronous underneath. `watched` records every read that was asked for."""
+
+    def __init__(self) -> None:
+        self.engine = Engine()
+        self.now_ms = START_MS
+        self.queue = WaitQueue()
+        self.watched: list[Read | ReadGroup] = []
+        self.cancelled = 0
+        self.closed_by: NotAccepting | None = None
+        self._answers: deque[tuple[Receive, Answer]] = deque()
+
+    @property
+    def not_ready_reason(self) -> str | None:
+        return None if self.closed_by is None else self.closed_by.reason
+
+    async def execute(self, command: Command) -> Reply:
+        return self.run(command)
+
+    async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
+        return self.run_all(commands)
+
+    def run(self, command: Command) -> Reply:
+        """Carry out one command now."""
+        outcome = self.engine.execute(command, self.now_ms)
+        self._wake(outcome)
+        return outcome.reply
+
+    def run_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
+        """Carry out commands at one instant."""
+        if self.closed_by is not None:
+            raise self.closed_by
+        replies, outcome = self.engine.execute_all(commands, self.now_ms)
+        self._wake(outcome)
+        return replies
+
+    def watch(self, command: Read | ReadGroup, receive: Receive) -> Watch:
+        self.watched.append(command)
+        reader = _Reader(self, receive)
+        self._look(reader, command)
+        return reader
+
+    def settle(self) -> None:
+        """Give out answers until none is left; what is asked for meanwhile is answered as well."""
+        while self._answers:
+            receive, answer = self._answers.popleft()
+            receive(answer)
+
+    def advance(self, ms: int) -> None:
+        """Let time pass, and have readers look again whose deadline has come."""
+        self.now_ms += ms
+        self._look_again(cast("list[_Reader]", self.queue.due(self.now_ms)))
+
+    def close(self, reason: NotAccepting) -> None:
+        """Refuse everything from now on, and tell those who wait."""
+        self.closed_by = reason
+        for reader in cast("list[_Reader]", self.queue.tokens()):
+            self.queue.discard(reader)
+            self._answers.append((reader.receive, reason))
+
+    def _wake(self, outcome: Outcome) -> None:
+        self._look_again(cast("list[_Reader]", self.queue.woken(outcome.wake_ups)))
+
+    def _look_again(self, readers: Iterable[_Reader]) -> None:
+        for reader in readers:
+            if self.queue.discard(reader):
+                assert reader.command is not None
+                self._look(reader, reader.command)
+
+    def _look(self, reader: _Reader, command: Command) -> None:
+        try:
+            outcome = self.engine.execute(command, self.now_ms)
+        except StreamError as error:
+            self._answers.append((reader.receive, error))
+            return
+        if outcome.wait is None:
+            self._answers.append((reader.receive, outcome.reply))
+        else:
+            reader.command = outcome.retry
+            self.queue.add(reader, outcome.wait)

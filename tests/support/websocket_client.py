@@ -1,0 +1,122 @@
+"""A client of a WebSocket session without a socket: what it says is carried out at once.
+
+It owns the conversation of a test: `say` gives the reply, `pushes` what was pushed meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from api.ports import NotAccepting
+from api.websocket.plans import Answers
+from api.websocket.session import Turn, WebSocketSession
+from api.websocket.shared_reads import SharedReads
+from api.websocket.subprotocols import CODECS
+from core.commands import Append, Command, CreateGroup
+from core.entry import fragment_from_flat
+from tests.support.watching_store import WatchingStore
+
+JSON = "tailrace.v1.json"
+MSGPACK = "tailrace.v1.msgpack"
+
+
+class Client:
+    """One connection. `is_congested` is set by a test; `frames` is all that was sent, as bytes."""
+
+    def __init__(
+        self, store: WatchingStore | None = None, reads: SharedReads | None = None, subprotocol: str = JSON
+    ) -> None:
+        self.store = WatchingStore() if store is None else store
+        reads = SharedReads(self.store) if reads is None else reads
+        self.codec = CODECS[subprotocol]
+        self.frames: list[bytes] = []
+        self.pushes: list[Any] = []
+        self.on_send: Callable[[], None] = lambda: None
+        self.is_congested = False
+        self.is_restarting = False
+        self.session = WebSocketSession(self.codec, self.store, reads, self, self._release)
+
+    # --- what a session needs of its connection ------------------------------------------------
+
+    def send(self, frame: bytes) -> None:
+        self.frames.append(frame)
+        self.pushes.append(self.decoded(frame))
+        self.on_send()
+
+    def restarting(self) -> None:
+        self.is_restarting = True
+
+    def _release(self, commands: Sequence[Command]) -> None:
+        self.store.run_all(commands)
+
+    # --- the conversation ----------------------------------------------------------------------
+
+    def say(self, request: Any) -> Any:
+        """Send one frame, carry it out, and give the reply to it; pushes follow it."""
+        [reply] = self.say_frame(self.encoded(request))
+        return reply
+
+    def say_frame(self, frame: str | bytes) -> list[Any]:
+        """The same with a frame as it is."""
+        self.session.receive(frame)
+        replies = self.work()
+        self.store.settle()
+        return replies
+
+    def work(self) -> list[Any]:
+        """Carry out what waits; all replies."""
+        replies = []
+        while turn := self.session.next_turn():
+            replies += [self.decoded(frame) for frame in self.session.replies(turn, self._answers(turn))]
+        return replies
+
+    def _answers(self, turn: Turn) -> Answers | NotAccepting:
+        try:
+            return self.store.run_all(turn.commands)
+        except NotAccepting as refusal:
+            return refusal
+
+    def ok(self, **request: Any) -> Any:
+        """The `ok` of a request, which must have been carried out."""
+        reply = self.say({"id": 1, **request})
+        assert "ok" in reply, reply
+        return reply["ok"]
+
+    def refused(self, **request: Any) -> Any:
+        """The problem of a request, which must have been refused; the connection is alive."""
+        reply = self.say({"id": 1, **request})
+        assert "error" in reply, reply
+        assert self.say({"id": "alive", "op": "ping"}) == {"id": "alive", "ok": {}}
+        return reply["error"]
+
+    def taken_pushes(self) -> list[Any]:
+        """What was pushed since the last call."""
+        self.store.settle()
+        taken, self.pushes = self.pushes, []
+        return taken
+
+    def pushed_ids(self) -> list[str]:
+        """The ids of the entries that were pushed since the last call."""
+        return [entry["id"] for push in self.taken_pushes() for entry in push["entries"]]
+
+    def encoded(self, request: Any) -> str | bytes:
+        encoded = self.codec.encode(request)
+        return encoded.decode() if self.codec.is_text else encoded
+
+    def decoded(self, frame: bytes) -> Any:
+        return msgspec.json.decode(frame) if self.codec.is_text else msgspec.msgpack.decode(frame)
+
+    # --- beside the connection -----------------------------------------------------------------
+
+    def append(self, key: str, *ids: int, **fields: str) -> None:
+        """Append entries ``<id>-0``, carried out beside the connection."""
+        flat = [item.encode() for pair in (fields or {"n": "v"}).items() for item in pair]
+        for value in ids:
+            self.store.run(Append(key.encode(), (fragment_from_flat(flat),), (value << 64,)))
+        self.store.settle()
+
+    def create_group(self, key: str, group: str = "g") -> None:
+        self.store.run(CreateGroup(key.encode(), group.encode(), 0, create_stream=True))

@@ -1,0 +1,237 @@
+"""Group consumption over a WebSocket session: credit and the PEL, claims, what happens at the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.commands import Acknowledge, Append, Claim, ClaimOptions, Command, DestroyGroup, PendingRange
+from core.entry import fragment_from_flat
+from core.replies import PendingEntry
+from tests.support.websocket_client import MSGPACK, Client
+
+G = b"g"
+
+
+def consuming(client: Client, *keys: str, **options: Any) -> None:
+    streams = [{"key": key} for key in keys or ("s",)]
+    client.ok(op="consume", group="g", consumer="alice", streams=streams, **options)
+
+
+def pending(client: Client, key: bytes = b"s") -> dict[str, tuple[bytes | None, int]]:
+    entries = client.store.run(PendingRange(key, G))
+    assert isinstance(entries, list)
+    assert all(isinstance(entry, PendingEntry) for entry in entries)
+    return {f"{entry.id >> 64}-0": (entry.consumer, entry.deliveries) for entry in entries}
+
+
+def with_group(*ids: int) -> Client:
+    client = Client()
+    client.create_group("s")
+    client.append("s", *ids)
+    return client
+
+
+def end(client: Client) -> None:
+    """What the endpoint does when the connection has gone."""
+    client.session.close()
+    held = client.session.held
+    questions = held.questions()
+    client.store.run_all(held.releases(client.store.run_all(questions)))
+
+
+# --- credit and the pending entries list -------------------------------------------------------------
+
+
+def test_entries_of_a_group_carry_idle_time_and_deliveries() -> None:
+    client = with_group(1)
+    consuming(client, credit=5)
+    [push] = client.taken_pushes()
+    assert push["entries"] == [{"id": "1-0", "fields": {"n": "v"}, "idle_ms": 0, "deliveries": 0}]
+    assert push["next"] == "1-0"
+
+
+def test_only_what_credit_covers_becomes_pending() -> None:
+    client = with_group(1, 2, 3, 4)
+    consuming(client)
+    assert client.pushed_ids() == []
+    assert pending(client) == {}
+    client.ok(op="credit", sub=1, entries=2)
+    assert client.pushed_ids() == ["1-0", "2-0"]
+    assert list(pending(client)) == ["1-0", "2-0"]
+    client.append("s", 5)
+    assert list(pending(client)) == ["1-0", "2-0"]
+
+
+def test_the_credit_is_one_budget_over_all_streams() -> None:
+    client = with_group(1, 2)
+    client.create_group("t")
+    client.append("t", 3, 4)
+    consuming(client, "s", "t", credit=3)
+    assert client.pushed_ids() == ["1-0", "2-0", "3-0"]
+    assert len(pending(client)) + len(pending(client, b"t")) == 3
+
+
+def test_byte_credit_bounds_what_the_engine_is_asked_for() -> None:
+    client = with_group()
+    client.append("s", 1, 2, 3, n="v" * 1000)
+    consuming(client, credit={"entries": 10, "bytes": 1})
+    assert client.pushed_ids() == ["1-0"]
+    assert list(pending(client)) == ["1-0"]
+
+
+def test_a_group_that_is_missing_on_one_stream_is_an_error_and_nothing_is_opened() -> None:
+    client = with_group(1)
+    streams = [{"key": "s"}, {"key": "t"}]
+    problem = client.refused(op="consume", group="g", consumer="c", streams=streams, credit=5)
+    assert problem["code"] == "NOGROUP"
+    assert client.refused(op="credit", sub=1, entries=1)["code"] == "NOT_FOUND"
+    assert pending(client) == {}
+
+
+def test_two_consumers_share_what_comes_and_each_entry_goes_to_one() -> None:
+    client = with_group()
+    other = Client(client.store)
+    consuming(client, credit=1)
+    other.ok(op="consume", group="g", consumer="bob", streams=[{"key": "s"}], credit=1)
+    client.append("s", 1)
+    client.append("s", 2)
+    assert (client.pushed_ids(), other.pushed_ids()) == (["1-0"], ["2-0"])
+
+
+def test_noack_leaves_nothing_pending() -> None:
+    client = with_group(1)
+    consuming(client, credit=5, noack=True)
+    assert client.pushed_ids() == ["1-0"]
+    assert pending(client) == {}
+
+
+def test_what_becomes_idle_enough_is_claimed_while_waiting() -> None:
+    client = with_group(1)
+    other = Client(client.store)
+    other.ok(op="consume", group="g", consumer="bob", streams=[{"key": "s"}], credit=1)
+    consuming(client, credit=5, claim_min_idle_ms=1000)
+    client.store.advance(999)
+    assert client.taken_pushes() == []
+    client.store.advance(1)
+    [push] = client.taken_pushes()
+    assert push["entries"] == [{"id": "1-0", "fields": {"n": "v"}, "idle_ms": 1000, "deliveries": 1}]
+    assert pending(client) == {"1-0": (b"alice", 2)}
+
+
+def test_what_another_gives_back_is_pushed_at_once_to_a_consumer_that_claims() -> None:
+    client = with_group(1)
+    other = Client(client.store)
+    other.ok(op="consume", group="g", consumer="bob", streams=[{"key": "s"}], credit=1)
+    consuming(client, credit=5, claim_min_idle_ms=60_000)
+    other.ok(op="nack", key="s", group="g", ids=["1-0"])
+    assert client.pushed_ids() == ["1-0"]
+
+
+def test_when_the_group_is_destroyed_the_subscription_ends_with_nogroup() -> None:
+    client = with_group()
+    consuming(client, credit=5)
+    client.store.run(DestroyGroup(b"s", G))
+    [push] = client.taken_pushes()
+    assert (push["sub"], push["end"]["code"]) == (1, "NOGROUP")
+    assert client.refused(op="credit", sub=1, entries=1)["code"] == "NOT_FOUND"
+
+
+def test_a_consumer_that_lags_takes_nothing_more_into_the_list() -> None:
+    client = with_group()
+    consuming(client, credit=5)
+    client.is_congested = True
+    client.append("s", 1)
+    client.append("s", 2)
+    assert list(pending(client)) == ["1-0"]
+    client.is_congested = False
+    client.session.drained()
+    assert client.pushed_ids() == ["1-0", "2-0"]
+
+
+# --- the end -----------------------------------------------------------------------------------------
+
+
+def test_by_default_what_was_pushed_stays_pending_at_the_end() -> None:
+    client = with_group(1)
+    consuming(client, credit=5)
+    client.taken_pushes()
+    end(client)
+    assert pending(client) == {"1-0": (b"alice", 1)}
+
+
+def test_with_nack_on_close_what_is_not_settled_is_given_back_and_the_delivery_does_not_count() -> None:
+    client = with_group(1, 2, 3, 4)
+    consuming(client, credit=4, on_close="nack")
+    client.taken_pushes()
+    client.ok(op="ack", key="s", group="g", ids=["1-0"])
+    client.store.run(Acknowledge(b"s", G, (2 << 64,)))
+    end(client)
+    assert pending(client) == {"3-0": (None, 0), "4-0": (None, 0)}
+
+
+def test_what_others_have_claimed_meanwhile_is_theirs() -> None:
+    client = with_group(1, 2)
+    consuming(client, credit=4, on_close="nack")
+    client.taken_pushes()
+    client.store.run(Claim(b"s", G, b"bob", ClaimOptions(0, (1 << 64,))))
+    end(client)
+    assert pending(client) == {"1-0": (b"bob", 2), "2-0": (None, 0)}
+
+
+def test_what_was_nacked_or_claimed_here_is_known_at_the_end() -> None:
+    client = with_group(1, 2)
+    consuming(client, credit=1, on_close="nack")
+    client.taken_pushes()
+    client.ok(op="nack", key="s", group="g", ids=["1-0"], mode="fail")
+    client.ok(op="command", command=["XREADGROUP", "GROUP", "g", "bob", "STREAMS", "s", ">"])
+    client.ok(op="claim", key="s", group="g", consumer="alice", min_idle_ms=0, ids=["2-0"])
+    end(client)
+    assert pending(client) == {"1-0": (None, 1), "2-0": (None, 1)}
+
+
+def test_a_group_that_is_gone_at_the_end_has_nothing_to_give_back() -> None:
+    client = with_group(1)
+    consuming(client, credit=4, on_close="nack")
+    client.taken_pushes()
+    client.store.run(DestroyGroup(b"s", G))
+    end(client)
+
+
+def test_entries_taken_for_a_connection_that_has_gone_are_given_back_whatever_it_asked_for() -> None:
+    client = with_group()
+    consuming(client, credit=5)
+    client.store.run(append("s", 1))
+    client.session.close()
+    client.store.settle()
+    assert client.taken_pushes() == []
+    assert pending(client) == {"1-0": (None, 0)}
+
+
+def test_entries_taken_for_a_subscription_that_was_ended_are_given_back() -> None:
+    client = with_group()
+    consuming(client, credit=5)
+    client.store.run(append("s", 1))
+    client.ok(op="unsubscribe", sub=1)
+    assert client.taken_pushes() == []
+    assert pending(client) == {"1-0": (None, 0)}
+
+
+def test_a_consumption_that_is_ended_before_it_began_takes_nothing() -> None:
+    client = with_group(1)
+    consume = {"id": 1, "op": "consume", "group": "g", "consumer": "alice", "streams": [{"key": "s"}]}
+    client.say([{**consume, "credit": 5}, {"id": 2, "op": "unsubscribe", "sub": 1}])
+    assert client.store.watched == []
+    assert pending(client) == {}
+
+
+def test_what_messagepack_pushes_of_a_group_has_the_same_members() -> None:
+    client = Client(subprotocol=MSGPACK)
+    client.create_group("s")
+    client.append("s", 1)
+    consuming(client, credit=1)
+    [push] = client.taken_pushes()
+    assert push["entries"] == [{"id": "1-0", "fields": {"n": "v"}, "idle_ms": 0, "deliveries": 0}]
+
+
+def append(key: str, value: int) -> Command:
+    return Append(key.encode(), (fragment_from_flat([b"n", b"v"]),), (value << 64,))
