@@ -49,7 +49,7 @@ format: $(DEV) ## Format the code and sort its imports
 constraints: python-is-usable ## Pin anew all that is installed, from a clean environment
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	$(PYTHON) -m venv "$$fresh"; \
-	"$$fresh/bin/python" -m pip install --quiet --disable-pip-version-check '.[dev]'; \
+	"$$fresh/bin/python" -m pip install --quiet --disable-pip-version-check '.[dev,bench]'; \
 	"$$fresh/bin/python" -m pip freeze --exclude tailrace > "$$fresh/pins"; \
 	if grep -vE '^[A-Za-z0-9._-]+==[A-Za-z0-9.+!-]+$$' "$$fresh/pins"; then echo 'not a plain pin' >&2; exit 1; fi; \
 	{ sed -n '/^#/p' constraints.txt; cat "$$fresh/pins"; } > "$$fresh/all"; \

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -178,14 +179,17 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=1000, help="appends a second")
     parser.add_argument("--seconds", type=float, default=10, help="for each reader")
     parser.add_argument("--readers", nargs="*", choices=READERS, default=list(READERS))
+    parser.add_argument("--plot", type=Path, help="write the distributions to this SVG file")
     options = parser.parse_args()
     # A collection in this process would be measured as a wake-up that comes late.
     gc.disable()
     is_met: bool | None = None
+    measured: dict[str, Latencies] = {}
     for durability in ("none", "always") if options.url is None else (AS_SET,):
         with server_at(options.url, durability) as url:
             for name in options.readers:
                 latencies = uvloop.run(measure(url, READERS[name], options.rate, options.seconds))
+                measured[f"{name}, {durability}"] = latencies
                 print(f"\n{name}, durability {durability}, {options.rate:g} appends/s, loopback")
                 print(latencies.summary())
                 print(latencies.histogram())
@@ -193,6 +197,11 @@ def main() -> int:
                 print(f"{within:.2f} % within {GOAL_MS} ms")
                 if (name, durability) == ("WebSocket", "none"):
                     is_met = within >= GOAL_PERCENT
+    if options.plot is not None:
+        # Only here: whoever wants no plot needs no matplotlib.
+        from bench.plots import plot_latencies  # noqa: PLC0415
+
+        plot_latencies(options.plot, f"Wake-ups at {options.rate:g} appends/s", measured, GOAL_MS)
     if is_met is not None:
         verdict = "met" if is_met else "missed"
         print(f"\ngoal: {GOAL_PERCENT} % within {GOAL_MS} ms over WebSocket, durability none: {verdict}")

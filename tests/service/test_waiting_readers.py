@@ -12,6 +12,7 @@ from api.ports import Answer, NotAccepting, Watch
 from app.service import EngineStore
 from core.commands import (
     Append,
+    Command,
     CreateGroup,
     DestroyGroup,
     NackMode,
@@ -25,6 +26,7 @@ from core.commands import (
 )
 from core.engine import Engine
 from core.errors import ErrorCode, StreamError
+from core.outcome import Outcome
 from core.replies import ReadReply, ServerStats
 
 START_MS = 1_692_632_086_370
@@ -298,5 +300,32 @@ def test_a_reader_that_an_earlier_answer_made_leave_is_not_served() -> None:
         watches.append(store.watch(read(), answers.append))
         await store.execute(APPEND)
         assert answers == []
+
+    served(story)
+
+
+def test_an_append_among_ten_thousand_readers_runs_the_commands_of_its_own_readers_only() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        streams, readers_a_stream = 1_000, 10
+        answers: list[bytes] = []
+
+        def note(answer: Answer) -> None:
+            assert isinstance(answer, ReadReply)
+            answers.append(answer.streams[0].key)
+
+        for number in range(streams * readers_a_stream):
+            store.watch(read(key=b"s%d" % (number % streams)), note)
+        executed = 0
+        execute = store._engine.execute
+
+        def counted(command: Command, now_ms: int) -> Outcome:
+            nonlocal executed
+            executed += 1
+            return execute(command, now_ms)
+
+        store._engine.execute = counted  # type: ignore[method-assign]
+        await store.execute(Append(b"s7", [FRAGMENT]))
+        assert answers == [b"s7"] * readers_a_stream
+        assert executed == 1 + readers_a_stream
 
     served(story)
