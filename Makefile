@@ -17,6 +17,7 @@ WANTED := pyproject.toml constraints.txt
 RUNTIME := $(VENV)/.installed-runtime
 TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
+BENCH := $(VENV)/.installed-bench
 
 .PHONY: help
 help: ## List the targets
@@ -39,6 +40,14 @@ check: $(DEV) ## Lint, formatting, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+.PHONY: bench-waiting
+bench-waiting: $(BENCH) ## How fast waiting readers are woken, with build/wakeups.svg, and the fan-out to a thousand
+	@mkdir -p build
+	@failed=0; \
+	for bench in 'wakeups --plot build/wakeups.svg' claims fanout; do \
+	  echo "== $$bench"; $(BIN)/python -m bench.$$bench || failed=1; \
+	done; exit $$failed
 
 .PHONY: format
 format: $(DEV) ## Format the code and sort its imports
@@ -91,6 +100,11 @@ $(DEV): $(WANTED) | $(BIN)/python
 	@echo 'Installing what tests and checks need'
 	@$(PIP_INSTALL) --constraint constraints.txt --editable '.[dev]'
 	@touch $(RUNTIME) $(TEST) $@
+
+$(BENCH): $(WANTED) | $(BIN)/python
+	@echo 'Installing what tests, checks and benches need'
+	@$(PIP_INSTALL) --constraint constraints.txt --editable '.[dev,bench]'
+	@touch $(RUNTIME) $(TEST) $(DEV) $@
 
 # The differential tests ask Debian's Redis the same questions; the browser tests drive its Chromium.
 .PHONY: redis-server chromium

@@ -17,6 +17,7 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
+from app.collector import settle_collector
 from app.settings import Settings
 from app.websocket_protocol import WebSocketProtocol
 
@@ -98,6 +99,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        settle_collector()
         self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -158,7 +158,9 @@ class Storage:
 
     async def close(self) -> None:
         """Write what is gathered and a last checkpoint, so that the next start replays nothing."""
-        await self._no_checkpoint_runs.wait()
+        # A commit that ends before this goes on may have begun another one.
+        while not self._no_checkpoint_runs.is_set():
+            await self._no_checkpoint_runs.wait()
         if self.log.failure is None:
             self.checkpoint()
             await self._no_checkpoint_runs.wait()
