@@ -41,6 +41,11 @@ check: $(DEV) ## Lint, formatting, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+.PHONY: crash
+crash: $(TEST) ## Kill the server 200 times, cut the power 10 000 times, flip 1 000 bits (about 12 minutes)
+	@CRASH_KILL_ROUNDS=200 CRASH_POWER_CUTS=10000 CRASH_BIT_FLIPS=1000 \
+	  $(BIN)/python -m pytest -s tests/crash $(PYTEST_ARGS)
+
 .PHONY: bench-waiting
 bench-waiting: $(BENCH) ## How fast waiting readers are woken, with build/wakeups.svg, and the fan-out to a thousand
 	@mkdir -p build

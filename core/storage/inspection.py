@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 from core.invariants import check_group
 from core.keyspace import Keyspace
 from core.storage.damage import Damage
+from core.storage.log_file import read_log, require_torn_at_most
 from core.storage.schema import FILE_NAME, LOCK_NAME, check_is_ours, sync_directory
 
 WAL_NAME: Final = f"{FILE_NAME}-wal"
@@ -48,14 +49,17 @@ def inspected(directory: Path) -> Iterator[Inspection]:
     """
     if not (directory / FILE_NAME).is_file():
         raise NoData(f"{directory} holds no data: there is no file {FILE_NAME} in it")
-    with _shared_lock(directory) as is_in_use, _file_to_read(directory, is_in_use=is_in_use) as uri:
-        try:
-            with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
-                connection.execute("BEGIN")
-                check_is_ours(connection)
-                yield Inspection(connection, is_in_use)
-        except sqlite3.DatabaseError as error:
-            raise Damage("the database file", str(error)) from error
+    try:
+        with (
+            _shared_lock(directory) as is_in_use,
+            _file_to_read(directory, is_in_use=is_in_use) as uri,
+            closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection,
+        ):
+            connection.execute("BEGIN")
+            check_is_ours(connection)
+            yield Inspection(connection, is_in_use)
+    except sqlite3.DatabaseError as error:
+        raise Damage("the database file", str(error)) from error
 
 
 @contextmanager
@@ -89,7 +93,15 @@ def _file_to_read(directory: Path, *, is_in_use: bool) -> Iterator[str]:
         with TemporaryDirectory(prefix="tailrace-") as scratch:
             for name in (FILE_NAME, WAL_NAME):
                 shutil.copyfile(directory / name, Path(scratch) / name)
-            yield (Path(scratch) / FILE_NAME).as_uri()
+            copy = Path(scratch) / FILE_NAME
+            _put_log_in_order(copy)
+            yield copy.as_uri()
+
+
+def _put_log_in_order(copy: Path) -> None:
+    log = read_log(copy)
+    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+        require_torn_at_most(log, connection, copy)
 
 
 def copy_whole(source: sqlite3.Connection, target: Path, progress: Progress) -> None:

@@ -15,9 +15,11 @@ from core.storage.records import decode_effects
 from core.storage.schema import get_meta, put_meta
 
 
-def seq_bytes(seq: int) -> bytes:
-    """A row's number as its checksum takes it."""
-    return seq.to_bytes(8, "big")
+def seq_bytes(seq: object) -> bytes:
+    """A row's number, as it was found, as its checksum takes it; raises `Damage` where it is none."""
+    if not isinstance(seq, int):
+        raise Damage("a row's number", "it is of another kind")
+    return seq.to_bytes(8, "big", signed=True)
 
 
 def append(connection: sqlite3.Connection, seq: int, body: bytes) -> None:

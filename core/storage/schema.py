@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from core.storage.damage import Damage, opened, sealed
+from core.storage.log_file import read_log, require_torn_at_most
 
 FILE_NAME: Final = "tailrace.db"
 LOCK_NAME: Final = "lock"
@@ -75,8 +76,11 @@ def connect(directory: Path) -> sqlite3.Connection:
 
     Raises `UnknownFormat`, or `Damage` where the file is no database of ours.
     """
-    connection = sqlite3.connect(directory / FILE_NAME, isolation_level=None, check_same_thread=False)
+    database = directory / FILE_NAME
+    log = read_log(database)
+    connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
     try:
+        require_torn_at_most(log, connection, database)
         _prepare(connection)
     except sqlite3.DatabaseError as error:
         connection.close()
@@ -95,6 +99,8 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if connection.execute("PRAGMA page_count").fetchone()[0] <= 1:
         _create(connection)
     check_is_ours(connection)
+    # Nothing of an earlier crash may lie in the log when the next one is judged: see `log_file`.
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def check_is_ours(connection: sqlite3.Connection) -> None:

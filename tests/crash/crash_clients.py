@@ -196,9 +196,9 @@ class BulkClient:
     """Imports much, so that checkpoints run and are killed as well, and trims to bound it."""
 
     KEY = "bulk"
-    BATCH = 1000
-    KEPT = 1500
-    PAUSE_S = 0.03
+    BATCH = 400
+    KEPT = 600
+    PAUSE_S = 0.01
 
     def __init__(self) -> None:
         self.values: list[str] = []
@@ -216,7 +216,7 @@ class BulkClient:
             return
 
     def _import(self, connection: Connection) -> None:
-        padding = "x" * 2000
+        padding = "x" * 10_000
         values = [f"{self._sent + number}:{padding}" for number in range(self.BATCH)]
         self._sent += self.BATCH
         self.unknown = [*self.values, *values]
