@@ -198,6 +198,11 @@ class GroupCommit:
             while self._waiting:
                 self._waiting.popleft()[1]()
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether a commit was refused: then nothing is taken any more."""
+        return self.failure is not None
+
     # --- waiting -------------------------------------------------------------------------------
 
     @property

@@ -11,6 +11,7 @@ from api.application import create_api
 from app import __version__
 from app.access_log import AccessLog
 from app.lifespan import keeping, ticking
+from app.metrics import MetricsEndpoint
 from app.service import EngineStore
 from app.settings import Durability
 from app.storage import Storage
@@ -26,4 +27,6 @@ def create_app(
         async with keeping(store, storage, waits=durability is Durability.ALWAYS), ticking(store.tick):
             yield
 
-    return AccessLog(create_api(store, version=__version__, lifespan=lifespan))
+    api = create_api(store, version=__version__, lifespan=lifespan)
+    api.add_route("/metrics", MetricsEndpoint(store, storage).show, methods=["GET"], include_in_schema=False)
+    return AccessLog(api)

@@ -19,7 +19,7 @@ from api.ports import Answer, NotAccepting, Watch
 from app.clock import Clock, monotonic_clock_ms, system_clock_ms
 from app.commit import Log, NoLog
 from app.readers import Receive, WaitingReaders
-from core.commands import READ_ONLY, Command, ExpireIdempotencyKeys, Read, ReadGroup
+from core.commands import READ_ONLY, Command, ExpireIdempotencyKeys, Read, ReadGroup, ServerInfo
 from core.engine import Engine
 from core.errors import StreamError
 from core.keyspace import Keyspace
@@ -54,6 +54,17 @@ class EngineStore:
     def not_ready_reason(self) -> str | None:
         """Why no writes are taken, or None where they are."""
         return None if self._refusal is None else self._refusal.reason
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether writes are taken."""
+        return self._refusal is None
+
+    def stats(self) -> ServerStats:
+        """What the keyspace holds and who waits. O(streams + groups)."""
+        stats = self._engine.execute(ServerInfo(), self._clock()).reply
+        assert isinstance(stats, ServerStats)
+        return replace(stats, blocked_clients=len(self._readers))
 
     # --- commands ------------------------------------------------------------------------------
 

@@ -70,6 +70,11 @@ class Storage:
         )
         return self.log
 
+    @property
+    def journal_bytes(self) -> int:
+        """What the journal has grown by since the last checkpoint."""
+        return self._journal_bytes
+
     def _append(self, seq: int, effects: Sequence[Effect]) -> int:
         body = encode_effects(effects)
         journal.append(self._writing, seq, body)

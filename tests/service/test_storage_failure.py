@@ -201,7 +201,10 @@ def test_a_server_whose_files_may_not_grow_refuses_writes_reads_on_and_loses_not
             assert len(acknowledged) < APPENDS_MAX
         assert_storage_failed(answer, "")
         assert_storage_failed(append_over_http(server), "")
+        assert answer.json()["side_effects"] == "unknown"
         assert httpx.get(f"{server.base_url}/readyz").status_code == HTTPStatus.SERVICE_UNAVAILABLE
+        shown = httpx.get(f"{server.base_url}/metrics").text.splitlines()
+        assert {"tailrace_ready 0.0", "tailrace_storage_failed 1.0"} <= set(shown)
         assert ids_over_http(server) == acknowledged
         assert acknowledged
     with running_server(tmp_path) as server:
