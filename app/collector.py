@@ -11,8 +11,9 @@ from __future__ import annotations
 import gc
 from typing import Final
 
-YOUNG_OBJECTS: Final = 20_000
-"""Objects made, less those freed, before the young are looked at: some milliseconds' worth of requests."""
+YOUNG_OBJECTS: Final = 1_000
+"""Objects made, less those freed, before the young are looked at: often, and so for a moment only. With
+20 000 the share of wake-ups within 2 ms fell from 99.9 to 99.6 %."""
 
 MIDDLE_ROUNDS: Final = 20
 OLD_ROUNDS: Final = 100
