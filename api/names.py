@@ -78,12 +78,16 @@ ConsumerPath: TypeAlias = Annotated[
 ]
 
 
-def _raw_query_value(request: Request, wanted: str) -> bytes:
-    """The bytes of a query parameter that is known to be there."""
+def raw_query_values(request: Request, wanted: str) -> list[bytes]:
+    """All values of a query parameter, byte for byte."""
     query: str = request.scope["query_string"].decode("latin-1")
     pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
-    value = next(value for name, value in pairs if name == wanted)
-    return value.encode("utf-8", "surrogateescape")
+    return [value.encode("utf-8", "surrogateescape") for name, value in pairs if name == wanted]
+
+
+def _raw_query_value(request: Request, wanted: str) -> bytes:
+    """The bytes of a query parameter that is known to be there."""
+    return raw_query_values(request, wanted)[0]
 
 
 async def _consumer(

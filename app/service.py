@@ -62,9 +62,9 @@ class EngineStore:
 
     def stats(self) -> ServerStats:
         """What the keyspace holds and who waits. O(streams + groups)."""
-        stats = self._engine.execute(ServerInfo(), self._clock()).reply
+        stats = self._completed(self._engine.execute(ServerInfo(), self._clock()).reply)
         assert isinstance(stats, ServerStats)
-        return replace(stats, blocked_clients=len(self._readers))
+        return stats
 
     # --- commands ------------------------------------------------------------------------------
 

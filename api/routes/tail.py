@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
-from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Depends, Header, Query
 from starlette.requests import Request
 
 from api import sse
 from api.group_tails import GroupReader, GroupTail
-from api.names import KeyPath, checked_name
+from api.names import KeyPath, checked_name, raw_query_values
 from api.operations import operation
 from api.parameters import EntryShape, Store, id_of, position_of
 from api.ports import StreamStore
@@ -76,13 +75,6 @@ _AFTER: Final = (
 )
 
 
-def _raw_query_values(request: Request, wanted: str) -> list[bytes]:
-    """All values of a query parameter, byte for byte."""
-    query: str = request.scope["query_string"].decode("latin-1")
-    pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
-    return [value.encode("utf-8", "surrogateescape") for name, value in pairs if name == wanted]
-
-
 def _invalid(detail: str) -> RequestRefused:
     return RequestRefused(HttpCode.INVALID_PARAMETER, detail)
 
@@ -127,7 +119,7 @@ async def _group_reader(
         _refuse_group_options(request)
         return None
     names = [
-        checked_name(_raw_query_values(request, parameter)[0], parameter)
+        checked_name(raw_query_values(request, parameter)[0], parameter)
         for parameter in ("group", "consumer")
     ]
     return GroupReader(names[0], names[1], prefetch, claim_min_idle_ms, noack)
@@ -167,7 +159,7 @@ async def _streams(
     ] = None,
 ) -> dict[bytes, str | None]:
     """Each stream and the `after` given for it."""
-    keys = [checked_name(key, "stream") for key in _raw_query_values(request, "stream")]
+    keys = [checked_name(key, "stream") for key in raw_query_values(request, "stream")]
     if len(set(keys)) < len(keys):
         raise _invalid("`stream` names a stream twice")
     positions: Sequence[str | None] = after or [None]
