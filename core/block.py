@@ -17,13 +17,14 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
 import zstandard
 
 from core.entry import flat_of
-from core.id_sequence import IdSequence, PackedIds, pack_ids
+from core.id_sequence import IdSequence, PackedIds, pack_ids, position_of
 from core.stream_id import StreamId
 
 COMPRESSION_LEVEL: Final = 1
@@ -43,20 +44,29 @@ _ELEMENT_OVERHEAD_BYTES: Final = 2
 
 
 class Decoded:
-    """A block's entries by position. Holes are still among them; their fragments may be empty."""
+    """A block's entries by position. Holes are still among them; their fragments may be empty.
 
-    __slots__ = ("_positions", "fragments", "ids")
+    `position_of`: where an id stands, or None. O(log n); O(1) after `index`, in C.
+    """
+
+    __slots__ = ("fragments", "ids", "position_of")
 
     def __init__(self, ids: Sequence[StreamId], fragments: Sequence[bytes]) -> None:
         self.ids = ids
         self.fragments = fragments
-        self._positions: dict[StreamId, int] | None = None
+        self.position_of: PositionOf = partial(_search, ids)
 
-    def position_of(self, value: StreamId) -> int:
-        """Where `value` stands, or -1. O(1) after the first call, which indexes the block."""
-        if self._positions is None:
-            self._positions = {each: position for position, each in enumerate(self.ids)}
-        return self._positions.get(value, -1)
+    def index(self) -> None:
+        """Have a table of positions from now on: worth its while where single entries are looked up."""
+        self.position_of = {value: position for position, value in enumerate(self.ids)}.get
+
+
+PositionOf: TypeAlias = Callable[[StreamId], int | None]
+
+
+def _search(ids: Sequence[StreamId], value: StreamId) -> int | None:
+    position = position_of(ids, value)
+    return position if position >= 0 else None
 
 
 class NodeLimits(NamedTuple):
@@ -147,25 +157,6 @@ class Block:
 
     # --- appending -----------------------------------------------------------------------------
 
-    def takes(self, fragment: bytes, limits: NodeLimits) -> bool:
-        """Whether one more entry belongs into this open block. O(1)."""
-        if limits.entries and self.count >= limits.entries:
-            return False
-        if not limits.size_bytes or not self.count:
-            return True
-        return self.size_bytes + self._added_bytes(fragment) < limits.size_bytes
-
-    def room(self, fragments: Sequence[bytes], limits: NodeLimits) -> int:
-        """How many of `fragments`, from the first on, still belong into this open block. O(n) in C."""
-        most = len(fragments)
-        if limits.entries:
-            most = min(most, limits.entries - self.count)
-        if not limits.size_bytes or most <= 0:
-            return max(most, 0)
-        sizes = list(accumulate(map(self._added_bytes, fragments[:most]), initial=self.size_bytes))
-        fitting = bisect_left(sizes, limits.size_bytes) - 1
-        return max(fitting, 0 if self.count else 1)
-
     def _added_bytes(self, fragment: bytes) -> int:
         """What the entry adds to a macro node as Redis would have it, estimated.
 
@@ -175,23 +166,49 @@ class Block:
         added = len(fragment) - self.skeleton_bytes
         return added + ENTRY_OVERHEAD_BYTES if added > 0 else ENTRY_OVERHEAD_BYTES
 
-    def append(self, value: StreamId, fragment: bytes) -> None:
-        """O(1)."""
-        assert self._ids is not None, "a sealed block takes no entries"
+    def append(self, value: StreamId, fragment: bytes, limits: NodeLimits) -> bool:
+        """Append one entry if it belongs into this block: False where it does not, or is sealed. O(1)."""
+        if self._ids is None or (limits.entries and self.count >= limits.entries):
+            return False
+        size_bytes = self.size_bytes + self._added_bytes(fragment)
+        if limits.size_bytes and self.count and size_bytes >= limits.size_bytes:
+            return False
         self._ids.append(value)
         self._open_fragments.append(fragment)
         self.count += 1
         self.last_id = value
-        self.size_bytes += self._added_bytes(fragment)
+        self.size_bytes = size_bytes
+        return True
 
-    def extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes]) -> None:
-        """Append several; O(n) in C but for the sizes."""
-        assert self._ids is not None, "a sealed block takes no entries"
-        self._ids.extend(ids)
-        self._open_fragments.extend(fragments)
-        self.count += len(ids)
+    def extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> int:
+        """Append as many of the entries, from the first on, as belong into this block; how many. O(n)."""
+        if self._ids is None:
+            return 0
+        most = len(fragments)
+        if limits.entries:
+            most = min(most, limits.entries - self.count)
+        if most <= 0:
+            return 0
+        sizes = self._sizes_with(fragments[:most])
+        taken = most
+        if limits.size_bytes:
+            taken = max(bisect_left(sizes, limits.size_bytes) - 1, 0 if self.count else 1)
+        self._ids.extend(ids[:taken])
+        self._open_fragments.extend(fragments[:taken])
+        self.count += taken
         self.last_id = self._ids[-1]
-        self.size_bytes += sum(map(self._added_bytes, fragments))
+        self.size_bytes = sizes[taken]
+        return taken
+
+    def _sizes_with(self, fragments: Sequence[bytes]) -> list[int]:
+        """What the block takes now, with the first fragment, with the first two, and so on; as
+        `_added_bytes` of each, without a call for each."""
+        skeleton_bytes = self.skeleton_bytes
+        added = [
+            size - skeleton_bytes + ENTRY_OVERHEAD_BYTES if size > skeleton_bytes else ENTRY_OVERHEAD_BYTES
+            for size in map(len, fragments)
+        ]
+        return list(accumulate(added, initial=self.size_bytes))
 
     def seal(self) -> None:
         """Pack and compress; from now on the block only loses entries. O(bytes)."""

@@ -52,9 +52,14 @@ class _Room:
 
 
 class BlockCache:
-    """Decoded blocks by identity of the block. Lookup O(1), a miss costs one decode."""
+    """Decoded blocks by identity of the block. Lookup O(1), a miss costs one decode.
+
+    `lookups`: sealed blocks that were asked for; `misses`: those of them that had to be decoded.
+    """
 
     def __init__(self, max_bytes: int = CACHE_BYTES_DEFAULT) -> None:
+        self.lookups = 0
+        self.misses = 0
         self._kept = _Room(max_bytes)
         self._scanned = _Room(min(SCAN_BYTES_MAX, max_bytes))
 
@@ -72,10 +77,12 @@ class BlockCache:
         """The entries of `block`, to look single ones up in; an open block is never cached."""
         if block.is_open:
             return block.decode()
+        self.lookups += 1
         decoded = self._kept.get(block)
         if decoded is None:
-            decoded = self._scanned.get(block) or block.decode()
+            decoded = self._scanned.get(block) or self._decode(block)
             self._scanned.forget(block)
+            decoded.index()
             self._kept.put(block, decoded)
         return decoded
 
@@ -83,11 +90,16 @@ class BlockCache:
         """The entries of `block`, to pass over them."""
         if block.is_open:
             return block.decode()
+        self.lookups += 1
         decoded = self._kept.get(block) or self._scanned.get(block)
         if decoded is None:
-            decoded = block.decode()
+            decoded = self._decode(block)
             self._scanned.put(block, decoded)
         return decoded
+
+    def _decode(self, block: Block) -> Decoded:
+        self.misses += 1
+        return block.decode()
 
     def forget(self, block: Block) -> None:
         """Drop `block`: it is gone, or was packed anew."""

@@ -132,14 +132,14 @@ class DeleteEntries(Command, frozen=True):
     """XDEL: the reply is a count."""
 
     key: bytes
-    ids: tuple[StreamId, ...] | Malformed
+    ids: tuple[StreamId, ...] | range | Malformed
 
 
 class DeleteEntriesByPolicy(Command, frozen=True):
     """XDELEX: the reply is a `DeleteResult` an id."""
 
     key: bytes
-    ids: tuple[StreamId, ...] | Malformed
+    ids: tuple[StreamId, ...] | range | Malformed
     ids_count: int
     references: References = References.KEEP
 
@@ -316,7 +316,7 @@ class Acknowledge(Command, frozen=True):
 
     key: bytes
     group: bytes
-    ids: tuple[StreamId, ...] | Malformed
+    ids: tuple[StreamId, ...] | range | Malformed
 
 
 class AcknowledgeAndDelete(Command, frozen=True):
@@ -324,7 +324,7 @@ class AcknowledgeAndDelete(Command, frozen=True):
 
     key: bytes
     group: bytes
-    ids: tuple[StreamId, ...] | Malformed
+    ids: tuple[StreamId, ...] | range | Malformed
     ids_count: int
     references: References = References.KEEP
 
@@ -335,7 +335,7 @@ class NegativeAcknowledge(Command, frozen=True):
     key: bytes
     group: bytes
     mode: NackMode
-    ids: tuple[StreamId, ...] | Malformed
+    ids: tuple[StreamId, ...] | range | Malformed
     retry_count: int | None = None
     force: bool = False
 
@@ -348,7 +348,7 @@ class ClaimOptions(Struct, frozen=True):
     """
 
     min_idle_ms: int
-    ids: tuple[StreamId, ...]
+    ids: tuple[StreamId, ...] | range
     idle_ms: int | None = None
     delivered_at_ms: int | None = None
     retry_count: int | None = None
@@ -444,7 +444,14 @@ class RenameKey(Command, frozen=True):
     new_key: bytes
 
 
-class ListStreams(Command, frozen=True):
+class Listing(Command, frozen=True, kw_only=True):
+    """What looks over all keys. `visible`: only keys that one of these globs matches are there for the one
+    who asks; None: all of them."""
+
+    visible: tuple[bytes, ...] | None = None
+
+
+class ListStreams(Listing, frozen=True):
     """Streams in byte order of their keys: those after `start_after`, with `prefix`, at most `limit`."""
 
     prefix: bytes = b""
@@ -452,7 +459,7 @@ class ListStreams(Command, frozen=True):
     limit: int | None = None
 
 
-class KeyspaceSize(Command, frozen=True):
+class KeyspaceSize(Listing, frozen=True):
     """DBSIZE."""
 
 
@@ -476,13 +483,13 @@ class ExpireIdempotencyKeys(Command, frozen=True):
     """Forget idempotency keys that are too old; the server asks this once a second (rule 61)."""
 
 
-class MatchKeys(Command, frozen=True):
+class MatchKeys(Listing, frozen=True):
     """KEYS: the keys that the glob `pattern` matches, in byte order. O(number of streams)."""
 
     pattern: bytes
 
 
-class ScanKeys(Command, frozen=True):
+class ScanKeys(Listing, frozen=True):
     """SCAN: up to `count` keys examined from `cursor`; a key that stays is given exactly once."""
 
     cursor: int
@@ -521,3 +528,7 @@ READ_ONLY: Final[frozenset[type[Command]]] = frozenset(
     }
 )
 """Commands that never have an effect; a read for a group is none of them."""
+
+GROWING: Final[frozenset[type[Command]]] = frozenset({Append, CreateConsumer, CreateGroup, CreateStream})
+"""Commands whose purpose is that more is kept: refused at the memory limit, as Redis refuses theirs. What a
+group read makes pending is not among them: work in stock must be able to be done."""

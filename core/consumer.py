@@ -22,7 +22,7 @@ class Consumer:
     """`seen_at_ms`: Unix time of its last attempt to read or claim. `active_at_ms`: of the last one
     that gave it something (rule 33). `pending_count`: entries it owns."""
 
-    __slots__ = ("active_at_ms", "name", "pending_count", "runs", "seen_at_ms", "singles")
+    __slots__ = ("active_at_ms", "name", "pending_count", "runs", "scattered_ids", "seen_at_ms")
 
     def __init__(self, name: bytes, seen_at_ms: int) -> None:
         self.name = name
@@ -30,11 +30,11 @@ class Consumer:
         self.active_at_ms = NEVER_ACTIVE_MS
         self.pending_count = 0
         self.runs: SortedDict[StreamId, Run] = SortedDict()
-        self.singles = LazySortedIds()
+        self.scattered_ids = LazySortedIds()
 
     def pending_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """Its pending ids at or after `start`, rising. O(log n + m)."""
-        return merge(run_ids(self.runs, start), self.singles.from_(start))
+        return merge(run_ids(self.runs, start), self.scattered_ids.from_(start))
 
 
 def run_ids(runs: SortedDict[StreamId, Run], start: StreamId) -> Iterator[StreamId]:

@@ -12,6 +12,7 @@ the last of its time. CLAIM walks from the head. The list knows units only, not 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from sortedcontainers import SortedDict
@@ -95,6 +96,13 @@ class DeliveryOrder:
         time = _time_of(new)
         if self._last_of_time[time] is unit:
             self._last_of_time[time] = new
+
+    def oldest_owned_ms(self) -> int | None:
+        """The earliest time of delivery of a unit that has an owner; None where none has one. O(1)."""
+        for time in islice(self._last_of_time, 2):
+            if time != UNOWNED_TIME:
+                return time
+        return None
 
     def last_of_each_time(self) -> dict[int, Unit]:
         """The index, for `core.invariants`: each distinct time and the last unit that has it."""

@@ -10,11 +10,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from typing import Final, TypeAlias
 
-from core.block import Block, Decoded, NodeLimits
+from core.block import Block, NodeLimits, PositionOf
 from core.block_cache import BlockCache
 from core.id_sequence import count_below
 from core.stream_id import MAX_ID, ZERO_ID, StreamId
+
+Opened: TypeAlias = tuple[PositionOf, Sequence[bytes], int]
+"""A block to look entries up in: where an id stands, the fragments by position, and the holes."""
+
+_BEFORE_ALL: Final[Opened] = (lambda _: None, (), 0)
+"""What an id below the first block's meets."""
 
 
 class EntryLog:
@@ -61,29 +68,26 @@ class EntryLog:
 
     def append(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
         """Append entries whose ids rise above all before. O(m), and one compression a full block."""
-        if len(ids) == 1:
-            self._block_for(ids[0], fragments[0], limits).append(ids[0], fragments[0])
-        else:
+        if len(ids) > 1:
             self._extend(ids, fragments, limits)
+        elif not (self._blocks and self._blocks[-1].append(ids[0], fragments[0], limits)):
+            self._begin_block(ids[0], fragments[0]).append(ids[0], fragments[0], limits)
         self.length += len(ids)
 
     def _extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
         start = 0
+        block = self._blocks[-1] if self._blocks else self._begin_block(ids[0], fragments[0])
         while start < len(ids):
-            block = self._block_for(ids[start], fragments[start], limits)
-            chunk = fragments[start : start + limits.entries] if limits.entries else fragments[start:]
-            taken = block.room(chunk, limits)
-            block.extend(ids[start : start + taken], chunk[:taken])
+            end = start + limits.entries if limits.entries else len(ids)
+            taken = block.extend(ids[start:end], fragments[start:end], limits)
+            if not taken:
+                block = self._begin_block(ids[start], fragments[start])
             start += taken
 
-    def _block_for(self, value: StreamId, fragment: bytes, limits: NodeLimits) -> Block:
-        """The open block where it has room, else a new one; the block before it is sealed."""
-        if self._blocks:
-            block = self._blocks[-1]
-            if block.is_open:
-                if block.takes(fragment, limits):
-                    return block
-                block.seal()
+    def _begin_block(self, value: StreamId, fragment: bytes) -> Block:
+        """A new block for that entry; the one before it is sealed."""
+        if self._blocks and self._blocks[-1].is_open:
+            self._blocks[-1].seal()
         block = Block(value, fragment)
         self._blocks.append(block)
         self._firsts.append(value)
@@ -101,20 +105,25 @@ class EntryLog:
 
     def get_many(self, ids: Sequence[StreamId]) -> list[bytes | None]:
         """The fragments of `ids` in their order, None where there is no such entry. O(m log b)."""
-        decoded: dict[int, Decoded] = {}
+        firsts = self._firsts
+        opened: dict[int, Opened] = {-1: _BEFORE_ALL}
         found: list[bytes | None] = []
         for value in ids:
-            index = bisect_right(self._firsts, value) - 1
-            if index < 0:
+            index = bisect_right(firsts, value) - 1
+            block = opened.get(index)
+            if block is None:
+                block = opened[index] = self._opened(self._blocks[index])
+            position_of, fragments, holes = block
+            position = position_of(value)
+            if position is None or (holes and holes >> position & 1):
                 found.append(None)
-                continue
-            entries = decoded.get(index)
-            if entries is None:
-                entries = decoded[index] = self._cache.get(self._blocks[index])
-            position = entries.position_of(value)
-            live = position >= 0 and not self._blocks[index].holes >> position & 1
-            found.append(entries.fragments[position] if live else None)
+            else:
+                found.append(fragments[position])
         return found
+
+    def _opened(self, block: Block) -> Opened:
+        decoded = self._cache.get(block)
+        return decoded.position_of, decoded.fragments, block.holes
 
     def __contains__(self, value: StreamId) -> bool:
         return self._locate(value) is not None
@@ -128,7 +137,7 @@ class EntryLog:
         if block is None or value > block.last_id:
             return None
         position = self._cache.get(block).position_of(value)
-        return None if position < 0 or block.holes >> position & 1 else (block, position)
+        return None if position is None or block.holes >> position & 1 else (block, position)
 
     def range(
         self,

@@ -33,6 +33,9 @@ class ErrorCode(StrEnum):
     IDEMPOTENCY_MISMATCH = "IDEMPOTENCY_MISMATCH"
     STALE_EPOCH = "STALE_EPOCH"
     LAYOUT_CHANGED = "LAYOUT_CHANGED"
+    MEMORY_LIMIT = "MEMORY_LIMIT"
+    TOO_MANY_READERS = "TOO_MANY_READERS"
+    NOPERM = "NOPERM"
 
 
 class StreamError(Exception):
@@ -105,3 +108,13 @@ def syntax_error(detail: str = "") -> StreamError:
 def not_an_integer() -> StreamError:
     """An argument that must be a signed 64-bit integer and is not."""
     return StreamError(ErrorCode.NOT_AN_INTEGER, "ERR value is not an integer or out of range")
+
+
+def out_of_memory() -> StreamError:
+    """A command that makes the data grow, while the server is at its memory limit; Redis's own words."""
+    return StreamError(ErrorCode.MEMORY_LIMIT, "OOM command not allowed when used memory > 'maxmemory'.")
+
+
+def too_many_readers(most: int) -> StreamError:
+    """A read that would wait, while as many wait as may."""
+    return StreamError(ErrorCode.TOO_MANY_READERS, f"ERR {most} reads wait already, and no more may")

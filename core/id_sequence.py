@@ -10,9 +10,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from operator import eq
 from typing import Final, TypeAlias, overload
 
-from core.stream_id import SEQ_BITS, U64_MAX, StreamId
+from core.stream_id import RUN_MIN, SEQ_BITS, U64_MAX, StreamId
 
 ID_BYTES: Final = 16
 
@@ -81,6 +82,20 @@ def pack_ids(ids: Sequence[StreamId]) -> IdSequence:
     if last - first == len(ids) - 1:
         return range(first, last + 1)
     return ids if isinstance(ids, PackedIds) else PackedIds.of(ids)
+
+
+def as_run(ids: Sequence[StreamId]) -> Sequence[StreamId]:
+    """`ids`, which rise, as a range where they are consecutive and enough to gain by it. O(1)."""
+    if len(ids) < RUN_MIN or ids[-1] - ids[0] != len(ids) - 1:
+        return ids
+    return range(ids[0], ids[-1] + 1)
+
+
+def are_same(some: Sequence[StreamId], others: Sequence[StreamId]) -> bool:
+    """Whether both, equally long, hold the same ids in the same order. O(n) in C, O(1) for two ranges."""
+    if isinstance(some, range) and isinstance(others, range):
+        return some == others
+    return all(map(eq, some, others))
 
 
 def count_below(ids: Sequence[StreamId], wanted: StreamId) -> int:

@@ -6,6 +6,8 @@ function states one structure's rules; `check` names the stream and group where 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from core.block import Block
 from core.consumer import Consumer
 from core.delivery_order import DeliveryOrder
@@ -13,7 +15,7 @@ from core.entry_log import EntryLog
 from core.group import Group
 from core.keyspace import Keyspace
 from core.pending import PendingEntriesList
-from core.pending_units import Run, Unit
+from core.pending_units import Bunch, Run, Single, Unit
 from core.stream import Stream
 
 
@@ -73,7 +75,7 @@ def check_group(group: Group) -> None:
     for name, consumer in group.consumers.items():
         assert name == consumer.name, f"consumer {name!r} is called {consumer.name!r}"
         _check_consumer(consumer, [value for value in sorted(owners) if owners[value] is consumer])
-    _check_order(pending.order, [*pending.runs.values(), *pending.singles.values()])
+    _check_order(pending.order, [*pending.runs.values(), *_distinct(pending.scattered.values())])
 
 
 def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
@@ -85,12 +87,18 @@ def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
         assert previous < run.first_id, "runs overlap"
         previous = run.last_id
         owners.update(dict.fromkeys(run.live_ids(), run.consumer))
-    for value, single in pending.singles.items():
-        assert value == single.id, "a single is filed under another id"
+    for value, unit in pending.scattered.items():
+        assert value in list(unit.live_ids()), "an entry is filed under a unit that does not hold it"
         assert value not in owners, "an entry is pending twice"
-        owners[value] = single.consumer
-    assert len(pending.single_ids) == len(pending.singles), "the index of singles is wrong"
+        owners[value] = unit.consumer
+    held = [value for unit in _distinct(pending.scattered.values()) for value in unit.live_ids()]
+    assert sorted(held) == sorted(pending.scattered), "a unit holds an entry that is not filed under it"
+    assert len(pending.scattered_ids) == len(held), "the index of scattered entries is wrong"
     return owners
+
+
+def _distinct(units: Iterable[Single | Bunch]) -> list[Single | Bunch]:
+    return list({id(unit): unit for unit in units}.values())
 
 
 def _check_run(key: int, run: Run) -> None:

@@ -6,7 +6,7 @@ order. The order is made when it is asked for, and pays only for what changed si
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sortedcontainers import SortedList
 
@@ -14,7 +14,7 @@ from core.stream_id import StreamId
 
 
 class LazySortedIds:
-    """Add O(1), discard O(1); reading in order O(log n + m) after O(c log n) for c changes."""
+    """Add and discard O(1) an id; reading in order O(log n + m) after O(c log n) for c changes."""
 
     __slots__ = ("_added", "_dead", "_members", "_sorted")
 
@@ -30,21 +30,22 @@ class LazySortedIds:
     def __contains__(self, value: StreamId) -> bool:
         return value in self._members
 
-    def add(self, value: StreamId) -> None:
-        """`value` must not be a member."""
-        self._members.add(value)
-        if value in self._dead:
-            self._dead.discard(value)
-        else:
-            self._added.add(value)
+    def add(self, ids: Collection[StreamId]) -> None:
+        """`ids`, distinct, must not be members. O(m) in C."""
+        self._members.update(ids)
+        if not self._dead:
+            self._added.update(ids)
+            return
+        back = self._dead.intersection(ids)
+        self._dead -= back
+        self._added.update(set(ids) - back if back else ids)
 
-    def discard(self, value: StreamId) -> None:
-        """`value` must be a member."""
-        self._members.discard(value)
-        if value in self._added:
-            self._added.discard(value)
-        else:
-            self._dead.add(value)
+    def discard(self, ids: Collection[StreamId]) -> None:
+        """`ids`, distinct, must be members. O(m) in C."""
+        self._members.difference_update(ids)
+        fresh = self._added.intersection(ids)
+        self._added -= fresh
+        self._dead.update(set(ids) - fresh if fresh else ids)
 
     def from_(self, start: StreamId) -> Iterator[StreamId]:
         """Members at or after `start`, rising; the set must not change meanwhile."""

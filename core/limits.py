@@ -16,6 +16,17 @@ NAME_BYTES_MAX: Final = 512
 FIELDS_PER_ENTRY_MAX: Final = 65_536
 """Field-value pairs in one entry; an entry is one unit of parsing, and parsing blocks the one writer."""
 
+URL_BYTES_MAX: Final = 64 * KIB - 1
+"""A request's target: a tail of a thousand streams with common names, and all that the parser's offsets of
+16 bits reach. Longer lists go into a body."""
+
+HEAD_BYTES_MAX: Final = 128 * KIB
+"""A request's line and headers together, and a chunked body's trailer: the longest target, and as much for
+the positions that a tail over many streams resumes from (`Last-Event-ID`)."""
+
+HEADERS_MAX: Final = 100
+"""Header lines of one request; common servers and proxies take as many."""
+
 ENTRY_BYTES_MAX: Final = 16 * MIB
 """One entry's fields as JSON. A Redis client's own practical bound is of the same order (Kafka: 1 MiB)."""
 
@@ -24,6 +35,17 @@ BODY_BYTES_MAX: Final = 64 * MIB
 
 BATCH_ENTRIES_MAX: Final = 100_000
 """Entries in one batch or import: about 0.1 s of the writer's time."""
+
+BODY_LINES_MAX: Final = 2 * BATCH_ENTRIES_MAX
+"""Lines of an NDJSON body: its entries, and as many blank ones."""
+
+BULK_ELEMENTS_MAX: Final = 2_000_000
+"""Members and items in one body of a batch, an import or a pipeline, or in one WebSocket message. Each costs
+half a microsecond and a hundred bytes to decode before anything can be said of it: about a second of the
+writer's time, where 64 MiB of nothing but commas would take half a minute and gigabytes."""
+
+BODY_ELEMENTS_MAX: Final = 300_000
+"""Members and items in any other JSON body: the longest list of ids or arguments, the largest entry."""
 
 IDS_PER_REQUEST_MAX: Final = 100_000
 """Ids named in one ack, nack, claim or delete: about 0.1 s of the writer's time."""

@@ -9,8 +9,8 @@ Rules this module keeps, whatever the commands above it do:
 * A consumer's own index holds exactly what the list says is its own.
 
 How the costs come about: a read of n entries adds one run, wherever it is looked from. Acknowledging
-takes one byte of it. Claiming a stretch of a run cuts it and moves the piece, O(1) an entry with a
-small constant; claiming scattered entries makes singles of them. Nothing here ever walks all of the
+takes one byte of it. Claiming a stretch of a run cuts it and moves the piece; claiming scattered entries
+makes a bunch of them, and claiming all of a bunch moves it as one. Nothing here ever walks all of the
 list but the commands that ask for all of it.
 """
 
@@ -24,20 +24,20 @@ from sortedcontainers import SortedDict
 
 from core.consumer import Consumer, run_ids
 from core.delivery_order import DeliveryOrder
-from core.id_sequence import pack_ids
+from core.id_sequence import are_same, as_run, pack_ids
 from core.lazy_sorted_ids import LazySortedIds
-from core.pending_units import Run, Single, Unit
+from core.pending_units import BUNCH_LENGTH_MAX, Bunch, Run, Single, Unit
 from core.stream_id import StreamId
 
-RUN_LENGTH_MIN = 4
-"""Shorter stretches become singles: a run costs about as much as three of them."""
+TOGETHER_MIN = 4
+"""Fewer entries become singles: a run or a bunch costs about as much as three of them."""
 
 
 class PendingEntriesList:
     """n: pending entries, m: entries touched.
 
     `count`: all of them; `nacked_count`: those without an owner. `runs`: by the id at which they were
-    begun. `singles`: by id. `order`: all units by time of delivery.
+    begun. `scattered`: what is in no run, each id's single or bunch. `order`: all units by time of delivery.
     """
 
     __slots__ = (
@@ -47,16 +47,16 @@ class PendingEntriesList:
         "nacked_count",
         "order",
         "runs",
-        "single_ids",
-        "singles",
+        "scattered",
+        "scattered_ids",
     )
 
     def __init__(self) -> None:
         self.count = 0
         self.nacked_count = 0
         self.runs: SortedDict[StreamId, Run] = SortedDict()
-        self.singles: dict[StreamId, Single] = {}
-        self.single_ids = LazySortedIds()
+        self.scattered: dict[StreamId, Single | Bunch] = {}
+        self.scattered_ids = LazySortedIds()
         self.order = DeliveryOrder()
         # No id above this one was ever pending: what is delivered above it needs no looking up.
         self._highest_id: StreamId = 0
@@ -66,9 +66,9 @@ class PendingEntriesList:
 
     def get(self, value: StreamId) -> Unit | None:
         """The unit that holds `value`: its owner, time and count. O(1), O(log runs) inside a run."""
-        single = self.singles.get(value)
-        if single is not None:
-            return single
+        unit = self.scattered.get(value)
+        if unit is not None:
+            return unit
         found = self._in_run(value)
         return None if found is None else found[0]
 
@@ -96,19 +96,17 @@ class PendingEntriesList:
 
         The common case of an acknowledgment: what was delivered together is done together. O(m) in C.
         """
-        found = None if len(ids) < RUN_LENGTH_MIN or ids[0] in self.singles else self._in_run(ids[0])
+        found = None if len(ids) < TOGETHER_MIN or ids[0] in self.scattered else self._in_run(ids[0])
         if found is None:
             return None
         run, position = found
-        if not run.is_whole(position, len(ids)):
-            return None
-        return found if all(map(eq, ids, run.ids[position : position + len(ids)])) else None
+        return found if _holds(run, position, ids) else None
 
     def present(self, ids: Iterable[StreamId]) -> Sequence[StreamId]:
         """Those of `ids` that are pending, each once, in their order. O(m)."""
-        ids = tuple(ids)
+        ids = ids if isinstance(ids, range) else tuple(ids)
         if self.span_of(ids) is not None:
-            return ids
+            return as_run(ids)
         return [value for value in dict.fromkeys(ids) if value in self]
 
     def __contains__(self, value: StreamId) -> bool:
@@ -116,13 +114,13 @@ class PendingEntriesList:
 
     def ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """Pending ids at or after `start`, rising; the list must not change meanwhile. O(log n + m)."""
-        return merge(run_ids(self.runs, start), self.single_ids.from_(start))
+        return merge(run_ids(self.runs, start), self.scattered_ids.from_(start))
 
     def bounds(self) -> tuple[StreamId, StreamId] | None:
         """The least and the greatest pending id. O(log n)."""
         if not self.count:
             return None
-        greatest = self.single_ids.last() or 0
+        greatest = self.scattered_ids.last() or 0
         if self.runs:
             greatest = max(greatest, self.runs.peekitem(-1)[1].last_id)
         return next(self.ids()), greatest
@@ -135,15 +133,14 @@ class PendingEntriesList:
         O(m) to pack the ids, O(log) for the rest; where the group was moved back, O(m log n).
         """
         overlaps = ids[0] <= self._highest_id and self._clear_for(ids)
-        if overlaps or len(ids) < RUN_LENGTH_MIN:
-            for value in ids:
-                self._add_single(Single(value, consumer, at_ms, 1))
+        if overlaps or len(ids) < TOGETHER_MIN:
+            self._scatter(ids, consumer, at_ms, [1] * len(ids))
         else:
             self._add_run(Run(pack_ids(ids), consumer, at_ms, 1))
 
     def _clear_for(self, ids: Sequence[StreamId]) -> bool:
         """Remove `ids` where they are pending; True: a run still lies across their stretch."""
-        self.remove([value for value in ids if value in self])
+        self.remove_present(ids)
         index = self.runs.bisect_right(ids[-1]) - 1
         return index >= 0 and self.runs.peekitem(index)[1].last_id >= ids[0]
 
@@ -153,12 +150,28 @@ class PendingEntriesList:
         if span is not None:
             self._remove_span(*span, len(ids))
             return
+        left = self.count - len(ids)
+        self.remove_present(ids)
+        assert self.count == left, "only pending entries can be removed"
+
+    def remove_present(self, ids: Iterable[StreamId]) -> None:
+        """Take out those of `ids` that are pending. O(1) an id, O(log runs) where out of order."""
         for value in ids:
-            single = self.singles.get(value)
-            if single is not None:
-                self._drop_single(single)
-            else:
+            unit = self.scattered.get(value)
+            if unit is None:
                 self._remove_from_run(value)
+            else:
+                self._take_out(value, unit)
+
+    def _take_out(self, value: StreamId, unit: Single | Bunch) -> None:
+        if isinstance(unit, Bunch) and len(unit.members) > 1:
+            unit.remove(value)
+        else:
+            self.order.discard(unit)
+        self.count -= 1
+        del self.scattered[value]
+        self.scattered_ids.discard((value,))
+        self._disown((value,), unit.consumer)
 
     def _remove_span(self, run: Run, position: int, count: int) -> None:
         if run.live == count:
@@ -171,7 +184,8 @@ class PendingEntriesList:
 
     def _remove_from_run(self, value: StreamId) -> None:
         found = self._in_run(value)
-        assert found is not None, "only pending entries can be removed"
+        if found is None:
+            return
         run, position = found
         if run.live == 1:
             self._drop_run(run)
@@ -184,36 +198,42 @@ class PendingEntriesList:
     def claim(
         self, ids: Sequence[StreamId], consumer: Consumer, at_ms: int, deliveries: Sequence[int]
     ) -> None:
-        """Make `ids` `consumer`'s, in this order, pending before or not. O(1) an entry for stretches."""
-        start = 0
-        while start < len(ids):
-            stretch = self._stretch(ids, deliveries, start)
-            if stretch is not None:
-                run, position, length = stretch
-                piece = self._carve(run, position, length)
-                self._retime(piece, consumer, at_ms, deliveries[start])
-                start += length
-            else:
-                self._put_single(ids[start], consumer, at_ms, deliveries[start])
+        """Make `ids`, distinct, `consumer`'s, in this order, pending before or not.
+
+        O(1) for a stretch of a run and for a whole bunch beside looking through `ids`, else O(1) an entry.
+        """
+        done = start = 0
+        while len(ids) - start >= TOGETHER_MIN:
+            stretch = None if ids[start] in self.scattered else self._stretch(ids, deliveries, start)
+            if stretch is None:
                 start += 1
+                continue
+            self._gather(ids[done:start], consumer, at_ms, deliveries[done:start])
+            run, position, length = stretch
+            self._retime(self._carve(run, position, length), consumer, at_ms, deliveries[start])
+            start += length
+            done = start
+        self._gather(ids[done:], consumer, at_ms, deliveries[done:])
 
     def _stretch(
         self, ids: Sequence[StreamId], deliveries: Sequence[int], start: int
     ) -> tuple[Run, int, int] | None:
         """The run in which ``ids[start:]`` begins with a stretch worth keeping together."""
-        found = None if ids[start] in self.singles else self._in_run(ids[start])
+        found = self._in_run(ids[start])
         if found is None:
             return None
         run, position = found
-        length = 1
-        while (
-            start + length < len(ids)
-            and deliveries[start + length] == deliveries[start]
-            and run.is_live(position + length)
-            and run.ids[position + length] == ids[start + length]
-        ):
-            length += 1
-        return (run, position, length) if length >= RUN_LENGTH_MIN else None
+        length = min(len(ids) - start, run.high - position)
+        if not _is_stretch(run, position, ids[start : start + length], deliveries[start : start + length]):
+            length = 1
+            while (
+                start + length < len(ids)
+                and deliveries[start + length] == deliveries[start]
+                and run.is_live(position + length)
+                and run.ids[position + length] == ids[start + length]
+            ):
+                length += 1
+        return (run, position, length) if length >= TOGETHER_MIN else None
 
     def _carve(self, run: Run, position: int, length: int) -> Run:
         """Cut ``[position, position + length)``, all live, out of `run` as a unit of its own."""
@@ -237,65 +257,98 @@ class PendingEntriesList:
         consumer.pending_count += run.live
         self.order.add(run)
 
-    def _put_single(self, value: StreamId, consumer: Consumer | None, at_ms: int, deliveries: int) -> None:
-        """Make `value` a single with this owner, time and count, whatever it was before."""
-        single = self.singles.get(value)
-        if single is None:
-            if self._in_run(value) is not None:
-                self._remove_from_run(value)
-            self._add_single(Single(value, consumer, at_ms, deliveries))
-            return
-        self.order.discard(single)
-        if single.consumer is not consumer:
-            self._count_for(single, -1)
-            single.consumer = consumer
-            self._count_for(single, 1)
-        single.delivered_at_ms, single.deliveries = at_ms, deliveries
-        self.order.add(single)
+    def _gather(
+        self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
+    ) -> None:
+        """Give `ids`, distinct, this owner and time, whatever they were before, in this order."""
+        for start in range(0, len(ids), BUNCH_LENGTH_MAX):
+            some = ids[start : start + BUNCH_LENGTH_MAX]
+            counts = deliveries[start : start + BUNCH_LENGTH_MAX]
+            bunch = self._whole_bunch(some)
+            if bunch is not None:
+                self._move_bunch(bunch, consumer, at_ms, counts)
+            else:
+                self.remove_present(some)
+                self._scatter(some, consumer, at_ms, counts)
 
-    def _count_for(self, single: Single, change: int) -> None:
-        """Enter the single with its owner, or with the unowned, or take it out there."""
-        if single.consumer is None:
-            self.nacked_count += change
+    def _whole_bunch(self, ids: Sequence[StreamId]) -> Bunch | None:
+        """The bunch that `ids` are, in its own order; None where they are not. O(m) in C."""
+        unit = self.scattered.get(ids[0])
+        if not isinstance(unit, Bunch) or len(unit.members) != len(ids):
+            return None
+        return unit if all(map(eq, unit.members, ids)) else None
+
+    def _move_bunch(
+        self, bunch: Bunch, consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
+    ) -> None:
+        ids = list(bunch.members)
+        self.order.discard(bunch)
+        if bunch.consumer is not consumer:
+            self._disown(ids, bunch.consumer)
+            self._own(ids, consumer)
+        bunch.consumer, bunch.delivered_at_ms = consumer, at_ms
+        bunch.members.update(zip(ids, deliveries, strict=True))
+        self.order.add(bunch)
+
+    def _scatter(
+        self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
+    ) -> None:
+        """`ids`, none of them pending, become so outside of all runs."""
+        if len(ids) >= TOGETHER_MIN:
+            self._add_bunch(Bunch(ids, consumer, at_ms, deliveries))
             return
-        single.consumer.pending_count += change
-        if change > 0:
-            single.consumer.singles.add(single.id)
+        for value, count in zip(ids, deliveries, strict=True):
+            self._add_single(Single(value, consumer, at_ms, count))
+
+    def _own(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
+        """Enter scattered entries with their owner, or with the unowned."""
+        if consumer is None:
+            self.nacked_count += len(ids)
         else:
-            single.consumer.singles.discard(single.id)
+            consumer.pending_count += len(ids)
+            consumer.scattered_ids.add(ids)
+
+    def _disown(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
+        """The contrary of `_own`."""
+        if consumer is None:
+            self.nacked_count -= len(ids)
+        else:
+            consumer.pending_count -= len(ids)
+            consumer.scattered_ids.discard(ids)
 
     def nack(self, ids: Sequence[StreamId], deliveries: Sequence[int]) -> None:
-        """Take the owner from `ids`, in this order, pending before or not. O(1) an entry."""
-        for value, count in zip(ids, deliveries, strict=True):
-            self._put_single(value, None, 0, count)
+        """Take the owner from `ids`, distinct, in this order, pending before or not. O(1) an id."""
+        self._gather(ids, None, 0, deliveries)
 
     def drop_consumer(self, consumer: Consumer) -> None:
         """Remove all that is pending for `consumer`. O(its units)."""
         for run in list(consumer.runs.values()):
             self._drop_run(run)
-        for value in list(consumer.singles.from_(0)):
-            self._drop_single(self.singles[value])
+        self.remove_present(list(consumer.scattered_ids.from_(0)))
 
     def transfer(self, consumer: Consumer, new_consumer: Consumer) -> None:
-        """Make all of `consumer`'s entries `new_consumer`'s; times, counts and order stand. O(units)."""
+        """Make all of `consumer`'s entries `new_consumer`'s; times, counts and order stand. O(entries)."""
         for key, run in consumer.runs.items():
             run.consumer = new_consumer
             new_consumer.runs[key] = run
-        for value in consumer.singles.from_(0):
-            self.singles[value].consumer = new_consumer
-            new_consumer.singles.add(value)
+        ids = list(consumer.scattered_ids.from_(0))
+        for value in ids:
+            self.scattered[value].consumer = new_consumer
+        new_consumer.scattered_ids.add(ids)
         new_consumer.pending_count += consumer.pending_count
         consumer.pending_count = 0
         consumer.runs = SortedDict()
-        consumer.singles = LazySortedIds()
+        consumer.scattered_ids = LazySortedIds()
 
     def restore(self, units: Iterable[Unit]) -> None:
         """Fill the list, which is empty, with units in order of delivery. O(log n) a unit."""
         for unit in units:
-            if isinstance(unit, Single):
-                self._add_single(unit)
-            else:
+            if isinstance(unit, Run):
                 self._add_run(unit)
+            elif isinstance(unit, Bunch):
+                self._add_bunch(unit)
+            else:
+                self._add_single(unit)
 
     # --- units ---------------------------------------------------------------------------------
 
@@ -321,16 +374,28 @@ class PendingEntriesList:
         self._last_found = None
 
     def _add_single(self, single: Single) -> None:
-        self.count += 1
-        self._highest_id = max(self._highest_id, single.id)
-        self.singles[single.id] = single
-        self.single_ids.add(single.id)
-        self._count_for(single, 1)
-        self.order.add(single)
+        self.scattered[single.id] = single
+        self._enter((single.id,), single.id, single)
 
-    def _drop_single(self, single: Single) -> None:
-        self.order.discard(single)
-        self.count -= 1
-        del self.singles[single.id]
-        self.single_ids.discard(single.id)
-        self._count_for(single, -1)
+    def _add_bunch(self, bunch: Bunch) -> None:
+        self.scattered.update(dict.fromkeys(bunch.members, bunch))
+        self._enter(list(bunch.members), max(bunch.members), bunch)
+
+    def _enter(self, ids: Sequence[StreamId], highest_id: StreamId, unit: Single | Bunch) -> None:
+        self.count += len(ids)
+        self._highest_id = max(self._highest_id, highest_id)
+        self.scattered_ids.add(ids)
+        self._own(ids, unit.consumer)
+        self.order.add(unit)
+
+
+def _is_stretch(run: Run, position: int, ids: Sequence[StreamId], deliveries: Sequence[int]) -> bool:
+    """Whether all of `ids` stand one after another in `run`, and have the same count. O(m) in C."""
+    return _holds(run, position, ids) and all(map(deliveries[0].__eq__, deliveries))
+
+
+def _holds(run: Run, position: int, ids: Sequence[StreamId]) -> bool:
+    """Whether `ids` stand in `run` from `position` on, one after another, all live. O(m) in C."""
+    if not run.is_whole(position, len(ids)):
+        return False
+    return are_same(ids, run.ids[position : position + len(ids)])

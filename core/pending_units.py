@@ -1,4 +1,5 @@
-"""What a pending entries list is made of: single entries, and runs of entries delivered together.
+"""What a pending entries list is made of: single entries, runs of entries delivered together, and
+bunches of entries claimed together from here and there.
 
 A run is a window on a packed, immutable sequence of ids that share owner, time and delivery count::
 
@@ -8,12 +9,16 @@ A run is a window on a packed, immutable sequence of ids that share owner, time 
 
 Taking an entry out of a run sets one byte. Nothing else about a run ever changes but its ends, which
 move in over entries that are gone; what needs another owner, time or count becomes another unit.
+
+A bunch is a table of ids in order of delivery, each with its own count. Its ids need not rise, and may
+lie anywhere, between those of runs and of other bunches. Claiming a whole bunch again moves it as one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from core.id_sequence import IdSequence, count_below, pack_ids, position_of
 from core.stream_id import StreamId
@@ -42,9 +47,66 @@ class Single:
         self.prev: Unit | None = None
         self.next: Unit | None = None
 
+    def deliveries_of(self, _value: StreamId) -> int:
+        """How often its entry was delivered."""
+        return self.deliveries
+
+    def counts_of(self, ids: Sequence[StreamId]) -> list[int]:
+        """How often each of `ids`, which are its one entry's, was delivered."""
+        return [self.deliveries] * len(ids)
+
     def live_ids(self) -> Iterator[StreamId]:
         """Its one id."""
-        yield self.id
+        return iter((self.id,))
+
+
+BUNCH_LENGTH_MAX: Final = 1024
+"""Taking entries out of a table from the front leaves gaps that each look from the front passes over."""
+
+_ROOM_TO_SPARE: Final = 4
+"""A table is made anew when it has room for so many times what is left in it."""
+
+
+class Bunch:
+    """Some entries that got owner and time together; attributes as in `Single`.
+
+    `members`: each id's delivery count, in order of delivery.
+    """
+
+    __slots__ = ("_room", "consumer", "delivered_at_ms", "members", "next", "prev")
+
+    def __init__(
+        self,
+        ids: Sequence[StreamId],
+        consumer: Consumer | None,
+        delivered_at_ms: int,
+        deliveries: Sequence[int],
+    ) -> None:
+        self.members = dict(zip(ids, deliveries, strict=True))
+        self.consumer = consumer
+        self.delivered_at_ms = delivered_at_ms
+        self.prev: Unit | None = None
+        self.next: Unit | None = None
+        self._room = len(self.members)
+
+    def remove(self, value: StreamId) -> None:
+        """Take the member `value` out. O(1) amortised."""
+        del self.members[value]
+        if len(self.members) * _ROOM_TO_SPARE < self._room:
+            self.members = dict(self.members.items())
+            self._room = len(self.members)
+
+    def deliveries_of(self, value: StreamId) -> int:
+        """How often the member `value` was delivered."""
+        return self.members[value]
+
+    def counts_of(self, ids: Sequence[StreamId]) -> list[int]:
+        """How often each of the members `ids` was delivered. O(m) in C."""
+        return list(map(self.members.__getitem__, ids))
+
+    def live_ids(self) -> Iterator[StreamId]:
+        """The ids in order of delivery."""
+        return iter(self.members)
 
 
 class Run:
@@ -168,11 +230,19 @@ class Run:
 
     def live_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """The live ids at or after `start`, rising."""
-        low = max(self.low, count_below(self.ids, start))
-        gone = self._gone
-        for position in range(low, self.high):
-            if not (gone and gone[position]):
-                yield self.ids[position]
+        low = max(self.low, count_below(self.ids, start)) if start else self.low
+        positions: Iterable[int] = range(low, self.high)
+        if self.live < self.high - self.low:
+            positions = compress(positions, (not flag for flag in self._flags()[low : self.high]))
+        return map(self.ids.__getitem__, positions)
+
+    def deliveries_of(self, _value: StreamId) -> int:
+        """How often each of its entries was delivered."""
+        return self.deliveries
+
+    def counts_of(self, ids: Sequence[StreamId]) -> list[int]:
+        """How often each of its entries `ids` was delivered."""
+        return [self.deliveries] * len(ids)
 
 
-Unit: TypeAlias = Single | Run
+Unit: TypeAlias = Single | Bunch | Run

@@ -41,6 +41,8 @@ class ReplyBudget:
 
     def begin_stream(self, key: bytes) -> None:
         """Count the array and the key that RESP writes before a stream's entries."""
+        if self._limits.max_bytes is None:
+            return
         size = _array_size(2) + _bulk_size(len(key))
         self._used_bytes += size
         self._used_at_most += size

@@ -1,6 +1,7 @@
 """The keyspace: DEL, EXISTS, TYPE, RENAME, DBSIZE, KEYS, SCAN, FLUSHDB and FLUSHALL.
 
-Every key holds a stream. What sees or empties the whole keyspace needs the scope ``admin``.
+Every key holds a stream. What lists or empties the whole keyspace has the scope ``admin``; lists are open to
+``read`` as well, and show what a token's patterns allow.
 """
 
 from __future__ import annotations

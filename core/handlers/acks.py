@@ -54,7 +54,7 @@ def _deliveries_after(
         return command.retry_count
     if command.mode is NackMode.FATAL:
         return DELIVERIES_MAX
-    deliveries = unit.deliveries if unit is not None else 0
+    deliveries = unit.deliveries_of(value) if unit is not None else 0
     return max(deliveries - 1, 0) if command.mode is NackMode.SILENT else deliveries
 
 

@@ -56,7 +56,7 @@ def _claimed_deliveries(
         return _next_count(1, options) if options.force else None
     if not _is_idle(unit, run.now_ms, options.min_idle_ms):
         return None
-    return _next_count(unit.deliveries, options)
+    return _next_count(unit.deliveries_of(value), options)
 
 
 def _is_idle(unit: Unit, now_ms: int, min_idle_ms: int) -> bool:
@@ -67,7 +67,7 @@ def _is_idle(unit: Unit, now_ms: int, min_idle_ms: int) -> bool:
 def _next_count(deliveries: int, options: ClaimOptions) -> int:
     if options.retry_count is not None:
         return options.retry_count
-    return deliveries if options.just_id else min(deliveries + 1, DELIVERIES_MAX)
+    return _counted(deliveries, just_id=options.just_id)
 
 
 def auto_claim(run: Execution, command: AutoClaim) -> ClaimReply:
@@ -131,7 +131,7 @@ class _Takeover:
             return 1
         if not _is_idle(unit, self.run.now_ms, min_idle_ms):
             return 0
-        self.take(value, _counted(unit, just_id=just_id))
+        self.take(value, _counted(unit.deliveries_of(value), just_id=just_id))
         return 1
 
     def take(self, value: StreamId, deliveries: int) -> None:
@@ -159,5 +159,5 @@ class _Takeover:
         return ClaimReply(Entries(self._ids, fragments), just_id, cursor, dropped)
 
 
-def _counted(unit: Unit, *, just_id: bool) -> int:
-    return unit.deliveries if just_id else min(unit.deliveries + 1, DELIVERIES_MAX)
+def _counted(deliveries: int, *, just_id: bool) -> int:
+    return deliveries if just_id else min(deliveries + 1, DELIVERIES_MAX)

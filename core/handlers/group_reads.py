@@ -7,18 +7,18 @@ before the first is touched.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, islice
 
 from msgspec.structs import replace
 
 from core.commands import ReadFrom, ReadGroup, Special
-from core.effects import Claimed, ConsumerSeen, Delivered, GroupMoved
+from core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delivered, GroupMoved
 from core.errors import no_group_for_read
 from core.execution import Execution, parsed_position
 from core.group import Group
-from core.handlers.consumers import see_consumer
 from core.handlers.reads import deadline_ms, smaller, take_after
+from core.id_sequence import pack_ids
 from core.lag import entries_read_after
 from core.outcome import Wait
 from core.pending_units import Unit
@@ -49,7 +49,7 @@ def read_group(run: Execution, command: ReadGroup) -> ReadReply:
             min_idle_ms = None
             reads.append(reader.read_history(after))
     reply = ReadReply(reads)
-    if reply.is_empty and command.block_ms is not None:
+    if command.block_ms is not None and reply.is_empty:
         run.wait = _wait(run, command, min_idle_ms)
         run.retry = replace(command, until_ms=run.wait.until_ms)
     return reply
@@ -64,7 +64,8 @@ def _check(run: Execution, command: ReadGroup, source: ReadFrom) -> StreamId | S
 
 
 class _StreamReader:
-    """One stream of one XREADGROUP. Its consumer is made, or seen, whatever comes (rules 28, 33)."""
+    """One stream of one XREADGROUP. Its consumer is made, or seen, whatever comes (rules 28, 33): seen
+    at the end, so that one effect says whether it was given something, too."""
 
     def __init__(self, run: Execution, command: ReadGroup, key: bytes, budget: ReplyBudget) -> None:
         self.run = run
@@ -73,7 +74,10 @@ class _StreamReader:
         self.budget = budget
         self.stream: Stream = run.keyspace.streams[key]
         self.group: Group = self.stream.groups[command.group]
-        self.consumer = see_consumer(run, key, self.group, command.consumer)
+        self._is_new = command.consumer not in self.group.consumers
+        self._is_active = False
+        if self._is_new:
+            run.do(ConsumerCreated(key, command.group, command.consumer, run.now_ms))
 
     def read_new(self, min_idle_ms: int | None) -> StreamRead:
         """Claimed entries, if asked for, then new ones; `count` bounds both together (rule 34)."""
@@ -81,9 +85,11 @@ class _StreamReader:
         if min_idle_ms is None:
             entries = self._take_new(count, claim=False)
         else:
-            claimed = self._take_idle(min_idle_ms, count)
-            left = None if count is None else count - len(claimed)
-            entries = _joined(claimed, self._take_new(left, claim=True))
+            entries = self._take_idle(min_idle_ms, count)
+            left = None if count is None else count - len(entries)
+            if left != 0:
+                entries = _joined(entries, self._take_new(left, claim=True))
+        self._see()
         return StreamRead(self.key, entries, next=self.group.last_delivered_id, new=True)
 
     def _take_new(self, count: int | None, *, claim: bool) -> Entries:
@@ -98,65 +104,56 @@ class _StreamReader:
         counted = entries_read_after(self.stream, group.last_delivered_id, group.entries_read, ids)
         run.do(GroupMoved(key, group.name, ids[-1], counted))
         if not self.command.noack:
-            run.do(Delivered(key, group.name, self.command.consumer, ids, run.now_ms))
-            self._mark_active()
+            run.do(Delivered(key, group.name, self.command.consumer, pack_ids(ids), run.now_ms))
+            self._is_active = True
 
-    def _mark_active(self) -> None:
-        seen = ConsumerSeen(self.key, self.group.name, self.command.consumer, self.run.now_ms, active=True)
-        self.run.do(seen)
+    def _see(self) -> None:
+        if self._is_active or not self._is_new:
+            consumer, now_ms = self.command.consumer, self.run.now_ms
+            self.run.do(ConsumerSeen(self.key, self.group.name, consumer, now_ms, self._is_active))
 
     def _take_idle(self, min_idle_ms: int, count: int | None) -> Entries:
         wanted = smaller(count, self.budget.remaining)
-        ids, fragments, units = self._idle(min_idle_ms, wanted)
-        if not ids:
-            return Entries((), ())
+        found = self._idle(min_idle_ms, wanted)
+        if not found.ids:
+            return found
         self.budget.begin_stream(self.key)
-        kept = self.budget.spend(ids, fragments, claim=True)
-        claimed = self._with_times(ids[:kept], fragments[:kept], units[:kept])
-        self._take_over(claimed, self.run.now_ms)
-        self._mark_active()
+        claimed = _first(found, self.budget.spend(found.ids, found.fragments, claim=True))
+        self._take_over(claimed)
+        self._is_active = True
         return claimed
 
-    def _idle(self, min_idle_ms: int, wanted: int | None) -> tuple[list[StreamId], list[bytes], list[Unit]]:
+    def _idle(self, min_idle_ms: int, wanted: int | None) -> Entries:
         """Pending entries that are idle enough and not deleted, longest idle first. O(k).
 
         Deleted ones stay pending and are passed over (rule 38), so it may take more than one pass.
         """
-        pairs = self._idle_pairs(min_idle_ms)
-        ids: list[StreamId] = []
-        fragments: list[bytes] = []
-        units: list[Unit] = []
-        while chunk := list(islice(pairs, None if wanted is None else wanted - len(ids))):
-            found = self.stream.log.get_many([value for value, _ in chunk])
-            for (value, unit), fragment in zip(chunk, found, strict=True):
-                if fragment is not None:
-                    ids.append(value)
-                    fragments.append(fragment)
-                    units.append(unit)
-        return ids, fragments, units
+        idle = _Idle(self.group.pending.order, self.run.now_ms, min_idle_ms)
+        found = self._look_up(idle, wanted)
+        while wanted is not None and len(found.ids) < wanted and not idle.is_exhausted:
+            found = _joined(found, self._look_up(idle, wanted - len(found.ids)))
+        return found
 
-    def _idle_pairs(self, min_idle_ms: int) -> Iterator[tuple[StreamId, Unit]]:
-        """Pending ids in order of delivery, up to the first that is not idle enough (rule 35)."""
-        now_ms = self.run.now_ms
-        for unit in self.group.pending.order:
-            if min_idle_ms and now_ms - unit.delivered_at_ms < min_idle_ms:
-                return
-            for value in unit.live_ids():
-                yield value, unit
+    def _look_up(self, idle: _Idle, wanted: int | None) -> Entries:
+        ids, idle_ms, counts = idle.take(wanted)
+        return _without_deleted(Entries(ids, self.stream.log.get_many(ids), idle_ms, counts))
 
     def read_history(self, after: StreamId) -> StreamRead:
         """What is pending for this consumer above `after`; each live one counts as delivered again.
 
         Deleted ones are shown and left alone; the time of activity is not touched (rule 30).
         """
+        consumer = self.group.consumers[self.command.consumer]
         wanted = smaller(self.command.limits.count, self.budget.remaining)
-        ids = list(islice(self.consumer.pending_ids(after + 1), wanted))
+        ids = list(islice(consumer.pending_ids(after + 1), wanted))
         fragments = self.stream.log.get_many(ids)
         self.budget.begin_stream(self.key)
         kept = self.budget.spend(ids, fragments)
-        units = [self._unit(value) for value in ids[:kept]]
-        entries = self._with_times(ids[:kept], fragments[:kept], units)
-        self._take_over(entries, self.run.now_ms)
+        entries = self._with_times(ids[:kept], fragments[:kept])
+        live = _without_deleted(entries)
+        if live.ids:
+            self._take_over(live)
+        self._see()
         return StreamRead(self.key, entries, next=ids[kept - 1] if kept else after, history=True)
 
     def _unit(self, value: StreamId) -> Unit:
@@ -164,39 +161,95 @@ class _StreamReader:
         assert unit is not None, "a consumer's entries are its group's"
         return unit
 
-    def _with_times(
-        self, ids: Sequence[StreamId], fragments: Sequence[bytes | None], units: Sequence[Unit]
-    ) -> Entries:
-        now_ms = self.run.now_ms
-        idle_ms = [max(now_ms - unit.delivered_at_ms, 0) for unit in units]
-        return Entries(ids, fragments, idle_ms, [unit.deliveries for unit in units])
+    def _with_times(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None]) -> Entries:
+        units = [self._unit(value) for value in ids]
+        idle_ms = [max(self.run.now_ms - unit.delivered_at_ms, 0) for unit in units]
+        counts = [unit.deliveries_of(value) for unit, value in zip(units, ids, strict=True)]
+        return Entries(ids, fragments, idle_ms, counts)
 
-    def _take_over(self, entries: Entries, at_ms: int) -> None:
-        """Make the live ones of `entries` this consumer's, delivered once more."""
-        assert entries.deliveries is not None
-        ids, deliveries = [], []
-        for value, fragment, count in zip(entries.ids, entries.fragments, entries.deliveries, strict=True):
-            if fragment is not None:
-                ids.append(value)
-                deliveries.append(min(count + 1, DELIVERIES_MAX))
-        if ids:
-            claimed = Claimed(self.key, self.group.name, self.command.consumer, ids, at_ms, deliveries)
-            self.run.do(claimed)
+    def _take_over(self, live: Entries) -> None:
+        """Make `live` entries this consumer's, delivered once more."""
+        assert live.deliveries is not None
+        counts = [count + 1 if count < DELIVERIES_MAX else count for count in live.deliveries]
+        key, group, consumer, now_ms = self.key, self.group.name, self.command.consumer, self.run.now_ms
+        self.run.do(Claimed(key, group, consumer, live.ids, now_ms, counts))
 
 
-def _joined(claimed: Entries, new: Entries) -> Entries:
+class _Idle:
+    """What is pending and idle enough, in order of delivery (rule 35); taken piece by piece."""
+
+    def __init__(self, order: Iterable[Unit], now_ms: int, min_idle_ms: int) -> None:
+        self._units = iter(order)
+        self._now_ms = now_ms
+        self._min_idle_ms = min_idle_ms
+        self._unit: Unit | None = None
+        self._left: Iterator[StreamId] = iter(())
+        self.is_exhausted = False
+
+    def take(self, wanted: int | None) -> tuple[list[StreamId], list[int], list[int]]:
+        """The next ids, at most so many, their idle times and their counts. O(units + ids), the ids in C."""
+        ids: list[StreamId] = []
+        idle_ms: list[int] = []
+        counts: list[int] = []
+        while wanted is None or len(ids) < wanted:
+            unit = self._unit or self._next_unit()
+            if unit is None:
+                break
+            some = list(islice(self._left, None if wanted is None else wanted - len(ids)))
+            ids += some
+            counts += unit.counts_of(some)
+            idle_ms += [max(self._now_ms - unit.delivered_at_ms, 0)] * len(some)
+            if len(ids) != wanted:
+                self._unit = None
+        return ids, idle_ms, counts
+
+    def _next_unit(self) -> Unit | None:
+        unit = next(self._units, None)
+        if unit is None or (self._min_idle_ms and self._now_ms - unit.delivered_at_ms < self._min_idle_ms):
+            self.is_exhausted = True
+            return None
+        self._unit, self._left = unit, unit.live_ids()
+        return unit
+
+
+def _first(entries: Entries, count: int) -> Entries:
+    if count == len(entries.ids):
+        return entries
+    assert entries.idle_ms is not None
+    assert entries.deliveries is not None
+    return Entries(
+        entries.ids[:count], entries.fragments[:count], entries.idle_ms[:count], entries.deliveries[:count]
+    )
+
+
+def _without_deleted(entries: Entries) -> Entries:
+    if None not in entries.fragments:
+        return entries
+    assert entries.idle_ms is not None
+    assert entries.deliveries is not None
+    live = [fragment is not None for fragment in entries.fragments]
+    return Entries(
+        list(compress(entries.ids, live)),
+        list(compress(entries.fragments, live)),
+        list(compress(entries.idle_ms, live)),
+        list(compress(entries.deliveries, live)),
+    )
+
+
+def _joined(claimed: Entries, other: Entries) -> Entries:
+    """What was claimed, and behind it more of it, or new entries."""
     if not claimed.ids:
-        return new
-    if not new.ids:
+        return other
+    if not other.ids:
         return claimed
-    zeros = [0] * len(new.ids)
+    zeros = [0] * len(other.ids)
     assert claimed.idle_ms is not None
     assert claimed.deliveries is not None
     return Entries(
-        [*claimed.ids, *new.ids],
-        [*claimed.fragments, *new.fragments],
-        [*claimed.idle_ms, *zeros],
-        [*claimed.deliveries, *zeros],
+        [*claimed.ids, *other.ids],
+        [*claimed.fragments, *other.fragments],
+        [*claimed.idle_ms, *(other.idle_ms or zeros)],
+        [*claimed.deliveries, *(other.deliveries or zeros)],
     )
 
 

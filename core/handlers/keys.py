@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from core.commands import (
@@ -14,6 +14,7 @@ from core.commands import (
     Flush,
     GetConfig,
     KeyspaceSize,
+    Listing,
     ListStreams,
     MatchKeys,
     RenameKey,
@@ -139,14 +140,24 @@ def flush(run: Execution, _: Flush) -> None:
         run.wake(key, Signal.GONE)
 
 
-def keyspace_size(run: Execution, _: KeyspaceSize) -> int:
-    """How many streams there are."""
-    return len(run.keyspace.streams)
+def keyspace_size(run: Execution, command: KeyspaceSize) -> int:
+    """How many streams there are. O(1); O(streams) for who may not see all."""
+    if command.visible is None:
+        return len(run.keyspace.streams)
+    return sum(1 for _ in _visible(run.keyspace.streams, command))
+
+
+def _visible(keys: Iterable[bytes], command: Listing) -> Iterator[bytes]:
+    """Those of `keys` that are there for the one who asks."""
+    if command.visible is None:
+        return iter(keys)
+    patterns = [compile_glob(pattern) for pattern in command.visible]
+    return (key for key in keys if any(pattern.fullmatch(key) for pattern in patterns))
 
 
 def list_streams(run: Execution, command: ListStreams) -> StreamList:
-    """A page in byte order of the keys. O(log n + page)."""
-    keys = _keys_from(run, command)
+    """A page in byte order of the keys. O(log n + page), and what lies between that may not be seen."""
+    keys = _visible(_keys_from(run, command), command)
     page = list(islice(keys, command.limit))
     streams = run.keyspace.streams
     return StreamList([_summary(key, streams[key]) for key in page], more=next(keys, None) is not None)
@@ -168,7 +179,7 @@ def _summary(key: bytes, stream: Stream) -> StreamSummary:
 def match_keys(run: Execution, command: MatchKeys) -> list[bytes]:
     """KEYS: all that match, in byte order. O(streams)."""
     pattern = compile_glob(command.pattern)
-    return [key for key in run.keyspace.streams if pattern.fullmatch(key)]
+    return [key for key in _visible(run.keyspace.streams, command) if pattern.fullmatch(key)]
 
 
 def scan_keys(run: Execution, command: ScanKeys) -> KeyScan:
@@ -176,7 +187,7 @@ def scan_keys(run: Execution, command: ScanKeys) -> KeyScan:
     by_serial = run.keyspace.keys_by_serial
     serials = by_serial.irange(command.cursor)
     examined = list(islice(serials, max(command.count, 1)))
-    keys = [by_serial[serial] for serial in examined]
+    keys = list(_visible((by_serial[serial] for serial in examined), command))
     if command.pattern is not None:
         pattern = compile_glob(command.pattern)
         keys = [key for key in keys if pattern.fullmatch(key)]

@@ -57,7 +57,8 @@ def pending_unit(group: Group, value: StreamId) -> Unit:
 
 def describe(value: StreamId, unit: Unit, now_ms: int) -> PendingEntry:
     """One pending entry as replies show it; a clock that stepped back shows 0 idle, not less."""
+    deliveries = unit.deliveries_of(value)
     if unit.consumer is None:
-        return PendingEntry(value, None, UNOWNED_IDLE_MS, unit.delivered_at_ms, unit.deliveries)
+        return PendingEntry(value, None, UNOWNED_IDLE_MS, unit.delivered_at_ms, deliveries)
     idle_ms = max(now_ms - unit.delivered_at_ms, 0)
-    return PendingEntry(value, unit.consumer.name, idle_ms, unit.delivered_at_ms, unit.deliveries)
+    return PendingEntry(value, unit.consumer.name, idle_ms, unit.delivered_at_ms, deliveries)

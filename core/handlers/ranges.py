@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.commands import Range, SeekRange, SplitRange, StreamLength
 from core.errors import ErrorCode, StreamError, no_such_key
 from core.execution import Execution
+from core.id_sequence import as_run
 from core.replies import Boundary, Entries, RangeReply, SeekReply, SplitReply
 from core.stream import Stream
 from core.stream_id import StreamId, format_id
@@ -18,15 +21,18 @@ def read_range(run: Execution, command: Range) -> RangeReply:
     if command.strict:
         require_untrimmed(stream, command.start)
     wanted = None if command.count is None else command.count + 1
+    ids: Sequence[StreamId]
     ids, fragments = stream.log.range(
         command.start, command.end, wanted, reverse=command.reverse, max_bytes=command.max_bytes
     )
+    if not command.reverse:
+        ids = as_run(ids)
     if command.count is not None and len(ids) > command.count:
         return RangeReply(Entries(ids[: command.count], fragments[: command.count]), more=True)
     return RangeReply(Entries(ids, fragments), more=_has_more(stream, command, ids))
 
 
-def _has_more(stream: Stream, command: Range, ids: list[StreamId]) -> bool:
+def _has_more(stream: Stream, command: Range, ids: Sequence[StreamId]) -> bool:
     """Whether a page that a byte budget may have cut left entries of the range behind."""
     if command.max_bytes is None or not ids:
         return False

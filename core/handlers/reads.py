@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from core.commands import Read, ReadFrom, ReadGroup, Special
 from core.execution import Execution, parsed_position
 from core.handlers.ranges import require_untrimmed
+from core.id_sequence import as_run
 from core.outcome import Wait
 from core.replies import Entries, ReadReply, StreamRead
 from core.reply_budget import ReplyBudget
@@ -86,7 +87,7 @@ def take_after(
     budget.begin_stream(key)
     ids, fragments = stream.log.range(after + 1, count=wanted, max_bytes=budget.fragment_bytes_max)
     kept = budget.spend(ids, fragments, claim=claim)
-    return Entries(ids[:kept], fragments[:kept])
+    return Entries(as_run(ids[:kept]), fragments[:kept])
 
 
 def smaller(one: int | None, other: int | None) -> int | None:

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from core.apply import apply
-from core.block import Block
+from core.block import Block, NodeLimits
 from core.effects import Effect, EntriesRemoved
 from core.id_sequence import PackedIds
 from core.keyspace import Keyspace
@@ -210,6 +210,6 @@ def _stand_in(block: Block) -> bytes:
     """A payload as long as the lost one, whose ids keep the block's ends."""
     inner = range(block.first_id, block.first_id + block.count - 1)
     stand_in = Block(block.first_id, b"{}")
-    stand_in.extend(PackedIds.of([*inner, block.last_id]), [b"{}"] * block.count)
+    stand_in.extend(PackedIds.of([*inner, block.last_id]), [b"{}"] * block.count, NodeLimits(0, 0))
     stand_in.seal()
     return stand_in.payload()

@@ -17,7 +17,7 @@ from core.group import Group
 from core.id_sequence import pack_ids
 from core.idempotency import Epoch, IdempotencyMemory, Producer, Remembered
 from core.keyspace import Keyspace
-from core.pending_units import Run, Single, Unit
+from core.pending_units import Bunch, Run, Single, Unit
 from core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
 from core.stream import Stream
 
@@ -25,6 +25,11 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.decode
 
 _UNOWNED: Final = -1
+
+_RUN: Final = False
+_SINGLE: Final = True
+_BUNCH: Final = 2
+"""Kinds of pending units; the first two are older than the third, hence not numbers."""
 
 
 # --- the server ------------------------------------------------------------------------------------
@@ -178,8 +183,12 @@ def encode_group(group: Group) -> bytes:
 
 def _unit_row(unit: Unit, numbers: dict[int, int]) -> list[Any]:
     owner = _UNOWNED if unit.consumer is None else numbers[id(unit.consumer)]
-    ids = id_bytes(unit.id) if isinstance(unit, Single) else ids_bytes(unit.packed_live_ids())
-    return [isinstance(unit, Single), ids, owner, unit.delivered_at_ms, unit.deliveries]
+    if isinstance(unit, Single):
+        return [_SINGLE, id_bytes(unit.id), owner, unit.delivered_at_ms, unit.deliveries]
+    if isinstance(unit, Run):
+        return [_RUN, ids_bytes(unit.packed_live_ids()), owner, unit.delivered_at_ms, unit.deliveries]
+    ids, deliveries = list(unit.members), list(unit.members.values())
+    return [_BUNCH, ids_bytes(ids), owner, unit.delivered_at_ms, deliveries]
 
 
 def decode_group(raw: bytes) -> Group:
@@ -196,8 +205,10 @@ def decode_group(raw: bytes) -> Group:
 
 
 def _unit_of(row: list[Any], owners: list[Consumer]) -> Unit:
-    is_single, ids, owner, delivered_at_ms, deliveries = row
-    if is_single:
-        consumer = None if owner == _UNOWNED else owners[owner]
+    kind, ids, owner, delivered_at_ms, deliveries = row
+    consumer = None if owner == _UNOWNED else owners[owner]
+    if kind == _SINGLE:
         return Single(id_of(ids), consumer, delivered_at_ms, deliveries)
+    if kind == _BUNCH:
+        return Bunch(ids_of(ids), consumer, delivered_at_ms, deliveries)
     return Run(pack_ids(ids_of(ids)), owners[owner], delivered_at_ms, deliveries)
