@@ -13,16 +13,30 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 import msgspec
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from api.bodies import mismatch, parse_body, parse_value, pointer_of
+from api.bodies import (
+    EXPLAINED_BYTES_MAX,
+    explained,
+    mismatch,
+    parse_body,
+    parse_value,
+    pointer_of,
+    require_few_elements,
+)
 from api.parameters import requested_id_of, trim_of
 from api.problems import RequestRefused
 from api.schemas.entries import EntryToAppend, Trimming, XaddBatchBody, XaddBody
 from core.commands import IdRequest, Trim
 from core.entry import BadEntry, fragment_from_fields, fragment_from_pairs, fragments_from_ndjson
 from core.errors import ErrorCode
-from core.limits import BATCH_ENTRIES_MAX
+from core.limits import BATCH_ENTRIES_MAX, BODY_ELEMENTS_MAX, BODY_LINES_MAX, BULK_ELEMENTS_MAX
+
+PLAIN_BYTES_MAX: Final = 65_536
+"""Larger bodies gain nothing from being looked at twice."""
 
 _ABSENT: Final = (b"", b"null")
+_PLAIN_BEGIN: Final = b'{"fields":'
+_PLAIN_END: Final = b"}"
+_PLAIN_SLICE: Final = slice(len(_PLAIN_BEGIN), -len(_PLAIN_END))
 
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for bytes that it cannot decode, or that nest too deeply."""
@@ -70,6 +84,7 @@ T = TypeVar("T")
 
 def decode_xadd(raw: bytes) -> tuple[RawXadd, NewEntries]:
     """The body of `xadd` and its one entry. Raises `RequestRefused`: 400, 413 or 422."""
+    require_few_elements(raw, BODY_ELEMENTS_MAX)
     try:
         body = _decode_xadd(raw)
         return body, _new_entries((body,))
@@ -77,8 +92,20 @@ def decode_xadd(raw: bytes) -> tuple[RawXadd, NewEntries]:
         raise _refusal(raw, XaddBody, error) from None
 
 
+def plain_fragment(raw: bytes) -> bytes | None:
+    """The fragment of the one entry in a body that is ``{"fields":{...}}`` and nothing more, as most are:
+    its envelope is not decoded, which is half of the work. None of any other, and of what is wrong."""
+    if len(raw) > PLAIN_BYTES_MAX or not raw.startswith(_PLAIN_BEGIN) or not raw.endswith(_PLAIN_END):
+        return None
+    try:
+        return fragment_from_fields(raw[_PLAIN_SLICE])
+    except (BadEntry, RecursionError):
+        return None
+
+
 def decode_batch(raw: bytes) -> tuple[RawBatch, NewEntries]:
     """The body of `xadd_batch` and its entries. Raises `RequestRefused`: 400, 413 or 422."""
+    require_few_elements(raw, BULK_ELEMENTS_MAX)
     try:
         body = _decode_batch(raw)
         _check_count(len(body.entries))
@@ -89,6 +116,7 @@ def decode_batch(raw: bytes) -> tuple[RawBatch, NewEntries]:
 
 def decode_fields_lines(raw: bytes) -> NewEntries:
     """The entries of an NDJSON body with an object of fields on each line. O(bytes), no work a line."""
+    _require_few_lines(raw)
     try:
         fragments = fragments_from_ndjson(raw)
     except (BadEntry, RecursionError) as error:
@@ -99,6 +127,7 @@ def decode_fields_lines(raw: bytes) -> NewEntries:
 
 def decode_entry_lines(raw: bytes) -> NewEntries:
     """The entries of an NDJSON body with a whole entry on each line."""
+    _require_few_lines(raw)
     try:
         rows = _decode_lines(raw)
         _check_count(len(rows))
@@ -133,6 +162,13 @@ def _new_entries(entries: Sequence[RawEntry]) -> NewEntries:
     return NewEntries(fragments, None if all(value is None for value in ids) else ids)
 
 
+def _require_few_lines(raw: bytes) -> None:
+    """Raises `RequestRefused` 413 before anything is decoded."""
+    if raw.count(b"\n") > BODY_LINES_MAX:
+        raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"{BODY_LINES_MAX} lines may be sent at once")
+    require_few_elements(raw, BULK_ELEMENTS_MAX)
+
+
 def _check_count(count: int) -> None:
     if count == 0:
         raise mismatch([("", "at least one entry is needed")])
@@ -149,11 +185,7 @@ def _refusal(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRef
     """The best that can be said of a body that msgspec or the entry reader refused."""
     if isinstance(error, BadEntry) and error.too_large:
         return RequestRefused(ErrorCode.ENTRY_TOO_LARGE, str(error))
-    try:
-        parse_body(raw, model)
-    except RequestRefused as refusal:
-        return refusal
-    return mismatch([("", str(error))])
+    return explained(raw, model, error)
 
 
 def _refused_line(raw: bytes, check: Callable[[bytes], object], error: Exception) -> RequestRefused:
@@ -162,11 +194,17 @@ def _refused_line(raw: bytes, check: Callable[[bytes], object], error: Exception
     for number, line in enumerate(raw.split(b"\n"), start=1):
         try:
             if line.strip():
+                _check_size(line)
                 check(line)
         except RequestRefused as refusal:
             items = [{**item, "line": number} for item in refusal.errors]
             return RequestRefused(refusal.code, f"line {number}: {refusal.detail}", errors=items)
     return mismatch([("", str(error))])
+
+
+def _check_size(line: bytes) -> None:
+    if len(line) > EXPLAINED_BYTES_MAX:
+        raise mismatch([("", "this line, or one behind it, does not fit; it is too long to say where")])
 
 
 def _check_entry_line(line: bytes) -> None:

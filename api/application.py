@@ -17,11 +17,16 @@ from starlette.types import Lifespan
 
 from api.body_limit import BodyLimit
 from api.openapi import Api
+from api.origins import Cors, Origins
 from api.path_shim import RawPath
-from api.ports import StreamStore
+from api.ports import NoSlowLog, SlowLog, StreamStore
 from api.problem_handlers import install_problem_handlers
+from api.rates import UNRATED, RateLimit, Rates
 from api.request_id import RequestId
 from api.routes import ROUTERS
+from api.security import UNSECURED, Authentication, Security
+from api.server_limits import DEFAULT_LIMITS, ServerLimits
+from api.tallies import Tallies
 from api.websocket_endpoint import WEBSOCKET_PATH, WebSocketEndpoint
 from core.limits import BODY_BYTES_MAX
 
@@ -29,9 +34,21 @@ DISTRIBUTION: Final = "tailrace"
 
 
 def create_api(
-    store: StreamStore, *, version: str | None = None, lifespan: Lifespan[FastAPI] | None = None
+    store: StreamStore,
+    *,
+    version: str | None = None,
+    lifespan: Lifespan[FastAPI] | None = None,
+    security: Security = UNSECURED,
+    limits: ServerLimits = DEFAULT_LIMITS,
+    rates: Rates = UNRATED,
+    slow_log: SlowLog | None = None,
 ) -> FastAPI:
-    """The application over `store`. `version`: as shown in the document; the installed one by default."""
+    """The application over `store`. `version`: as shown in the document; the installed one by default.
+
+    `security`: who may do what; by default everybody all, for a surface that only this process reaches.
+    `limits`: how much of anything may be open at once; `rates` counts requests. `slow_log`: what its route
+    shows; None: the route answers that nothing is noted.
+    """
     app = Api(
         title="Tailrace",
         summary="Streams over HTTP.",
@@ -42,15 +59,28 @@ def create_api(
         redirect_slashes=False,
         middleware=[
             Middleware(RequestId),
+            Middleware(Origins, policy=security.origins),
+            *([Middleware(Cors, allowed=security.allowed_origins)] if security.allowed_origins else []),
+            *(
+                [Middleware(RateLimit, rates=rates, authenticator=security.authenticator)]
+                if rates.is_set
+                else []
+            ),
+            Middleware(Authentication, security=security),
             Middleware(BodyLimit, bytes_max=BODY_BYTES_MAX),
             Middleware(RawPath),
         ],
     )
     app.state.store = store
+    app.state.security = security
+    app.state.limits = limits
+    app.state.slow_log = slow_log or NoSlowLog()
+    app.state.tallies = Tallies(limits)
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     for router in ROUTERS:
         app.include_router(router)
-    app.router.routes.append(WebSocketRoute(WEBSOCKET_PATH, WebSocketEndpoint(store, app.version)))
+    endpoint = WebSocketEndpoint(store, app.version, app.state.tallies, rates, security)
+    app.router.routes.append(WebSocketRoute(WEBSOCKET_PATH, endpoint))
     install_problem_handlers(app)
     return app
 

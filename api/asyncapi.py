@@ -1,15 +1,13 @@
 """The AsyncAPI document of the WebSocket and of Server-Sent Events, printed from the models that are served.
 
 It owns the document's frame; requests come from `api.websocket.requests`, entries and problems from the
-wire models of the HTTP surface. ``python -m api.asyncapi`` prints it.
+wire models of the HTTP surface. `tailrace openapi --asyncapi` prints it.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Final
 
-import msgspec
 from pydantic import TypeAdapter
 from pydantic.json_schema import models_json_schema
 
@@ -33,10 +31,13 @@ Streams over one WebSocket, and over Server-Sent Events.
 * Nothing is pushed without credit.
 * Subprotocols: `tailrace.v1.json` (text; the default) and `tailrace.v1.msgpack` (binary; names and values are
   `str`, or `bin` where an entry is not all UTF-8, and `encoding` is not needed).
+* A server with tokens takes `Authorization: Bearer <token>` in the handshake, or, for pages that can set no
+  header, a ticket of `POST /v1/tickets` as the second subprotocol, `tailrace.ticket.<ticket>`. When the token
+  is revoked or expires, each subscription ends and the socket closes with 4501.
 """
 
 
-def document(version: str) -> dict[str, Any]:
+def asyncapi_document(version: str) -> dict[str, Any]:
     """The whole document."""
     return {
         "asyncapi": ASYNCAPI_VERSION,
@@ -174,12 +175,3 @@ def _references(schema: object) -> list[str]:
     if isinstance(schema, list):
         return [name for value in schema for name in _references(value)]
     return []
-
-
-def printed(version: str) -> bytes:
-    """The document as it stands in `openapi/asyncapi.json`."""
-    return msgspec.json.format(msgspec.json.encode(document(version)), indent=2) + b"\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(printed(sys.argv[1] if len(sys.argv) > 1 else "1"))

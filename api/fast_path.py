@@ -1,24 +1,30 @@
 """Which requests may go below the framework: the plain case of the hot routes, recognised from the head.
 
 A request is plain where its method, target and headers leave nothing to decide: no query, no header
-that could change the answer, a declared length. Whatever else it is, and whatever turns out not to be
-plain later (a body that is refused, a command that is refused, a read that would wait), is left to the
-documented route, which answers it from the start: until then nothing was changed.
+that could change the answer but those of a producer, a declared length. Whatever else it is, and whatever
+turns out not to be plain later (a body that is refused, a command that is refused, a read that would wait),
+is left to the documented route, which answers it from the start: until then nothing was changed.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final, NamedTuple
 
+from starlette.datastructures import Headers
+
 from api import hot
+from api.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
 from api.names import name_from_path
 from api.negotiation import JSON, NDJSON
+from api.operation_scopes import scope_of
 from api.problems import RequestRefused
 from core.commands import Command, ReadGroup
 from core.errors import StreamError
+from core.grammar import Scope
 from core.replies import AppendReply, ReadReply, Reply
 
 BODY_BYTES_MAX: Final = 8 * 1024 * 1024
@@ -29,34 +35,47 @@ _PLAIN_HEADERS: Final = frozenset(
         b"accept",
         b"accept-encoding",
         b"accept-language",
+        b"authorization",
         b"connection",
         b"content-length",
         b"content-type",
         b"host",
         b"user-agent",
         b"x-request-id",
+        *PRODUCER_HEADER_NAMES,
     }
 )
+_NONE: Final = frozenset[bytes]()
 _PLAIN_VALUES: Final = {
     b"accept": frozenset({b"*/*", JSON.encode()}),
     b"connection": frozenset({b"keep-alive", b"Keep-Alive"}),
 }
 
-CommandOf = Callable[[bytes], Command | None]
+REPLAYED_STATUS: Final = 200
+REPLAYED_LINE: Final = b"idempotent-replayed: true\r\n"
+"""How an append that was made earlier, under the same key, is answered in place of its route's status."""
+
+CommandOf = Callable[..., Command | None]
 AnswerOf = Callable[[Reply], bytes | None]
 
 
 class FastRoute(NamedTuple):
-    """What to do with a plain request: None from either function leaves it to the documented route."""
+    """What to do with a plain request: None from either function leaves it to the documented route.
+    `operation`: that route's id. `scope`: what a token needs for it."""
 
     command_of: CommandOf
     answer_of: AnswerOf
     status: int
+    operation: str
+    scope: Scope
 
 
 class _Match(NamedTuple):
+    """`appends`: a producer's headers mean something there; elsewhere the documented route has them."""
+
     media_type: bytes
     make: Callable[..., FastRoute]
+    appends: bool = False
 
 
 def plain_route(method: bytes, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> FastRoute | None:
@@ -66,28 +85,42 @@ def plain_route(method: bytes, target: bytes, headers: Sequence[tuple[bytes, byt
     found = _TARGET.fullmatch(target)
     if found is None:
         return None
-    media_type, make = _MATCHES[found[3] or found[1]]
-    if not _are_plain(headers, media_type):
+    match = _MATCHES[found[3] or found[1]]
+    names = _are_plain(headers, match.media_type)
+    if not names:
         return None
     try:
-        return make(*(name_from_path(name.decode("latin-1")) for name in (found[2], found[4]) if name))
+        route = match.make(*(name_from_path(name.decode("latin-1")) for name in (found[2], found[4]) if name))
     except RequestRefused:
         return None
+    if names.isdisjoint(PRODUCER_HEADER_NAMES):
+        return route
+    return _with_producer(route, headers) if match.appends else None
 
 
-def _are_plain(headers: Sequence[tuple[bytes, bytes]], media_type: bytes) -> bool:
+def _with_producer(route: FastRoute, headers: Sequence[tuple[bytes, bytes]]) -> FastRoute:
+    given = Headers(raw=list(headers))
+
+    def command_of(raw: bytes) -> Command | None:
+        return route.command_of(raw, partial(idempotency_of, given, raw))
+
+    return route._replace(command_of=command_of)
+
+
+def _are_plain(headers: Sequence[tuple[bytes, bytes]], media_type: bytes) -> AbstractSet[bytes]:
+    """The names of `headers` where all are plain, else none."""
     seen: set[bytes] = set()
     for name, value in headers:
         if name not in _PLAIN_HEADERS or name in seen:
-            return False
+            return _NONE
         seen.add(name)
         if name in _PLAIN_VALUES and value not in _PLAIN_VALUES[name]:
-            return False
+            return _NONE
         if name == b"content-type" and value != media_type:
-            return False
+            return _NONE
         if name == b"content-length" and not (value.isdigit() and int(value) <= BODY_BYTES_MAX):
-            return False
-    return b"content-length" in seen and b"content-type" in seen
+            return _NONE
+    return seen if b"content-length" in seen and b"content-type" in seen else _NONE
 
 
 # --- the routes --------------------------------------------------------------------------------------
@@ -102,24 +135,34 @@ def plain_command(route: FastRoute, raw: bytes) -> Command | None:
 
 
 def _xadd(key: bytes) -> FastRoute:
-    return FastRoute(partial(hot.xadd_command, key), partial(_new_only, hot.xadd_bytes), 201)
+    return _route(partial(hot.xadd_command, key), _xadd_answer, 201, "xadd")
 
 
 def _batch(key: bytes) -> FastRoute:
-    return FastRoute(partial(hot.batch_command, key), partial(_new_only, hot.batch_bytes), 201)
+    return _route(partial(hot.batch_command, key), _batch_answer, 201, "xadd_batch")
 
 
 def _import(key: bytes) -> FastRoute:
-    return FastRoute(partial(hot.import_command, key), partial(_new_only, hot.batch_bytes), 201)
+    return _route(partial(hot.import_command, key), _batch_answer, 201, "import_entries")
 
 
-def _new_only(answer_of: Callable[[Reply], bytes], reply: Reply) -> bytes | None:
+def _route(command_of: CommandOf, answer_of: AnswerOf, status: int, operation: str) -> FastRoute:
+    scope = scope_of(operation)
+    assert scope is not None, "hot routes need one"
+    return FastRoute(command_of, answer_of, status, operation, scope)
+
+
+def _xadd_answer(reply: Reply) -> bytes | None:
     """An append that made nothing is the documented route's to explain."""
-    return answer_of(reply) if isinstance(reply, AppendReply) else None
+    return hot.xadd_bytes(reply) if isinstance(reply, AppendReply) else None
+
+
+def _batch_answer(reply: Reply) -> bytes | None:
+    return hot.batch_bytes(reply) if isinstance(reply, AppendReply) else None
 
 
 def _group_read() -> FastRoute:
-    return FastRoute(_group_read_command, _group_read_answer, 200)
+    return _route(_group_read_command, _group_read_answer, 200, "xreadgroup")
 
 
 def _group_read_command(raw: bytes) -> ReadGroup | None:
@@ -133,21 +176,21 @@ def _group_read_answer(reply: Reply) -> bytes | None:
 
 
 def _ack(key: bytes, group: bytes) -> FastRoute:
-    return FastRoute(partial(_ack_command, key, group), hot.ack_bytes, 200)
+    return _route(partial(_ack_command, key, group), hot.ack_bytes, 200, "xack")
 
 
 def _ack_command(key: bytes, group: bytes, raw: bytes) -> Command | None:
-    body = hot.parse_ack(raw)
-    return None if body.delete else hot.ack_command(key, group, body)
+    ids = hot.plain_ack_ids(raw)
+    return None if ids is None else hot.ack_command(key, group, ids)
 
 
 _TARGET: Final = re.compile(
     rb"/v1/(?:(read-group)|streams/([^/?]+)/(?:(entries(?::batch|:import)?)|groups/([^/?]+?)(?P<ack>:ack)))"
 )
 _MATCHES: Final = {
-    b"entries": _Match(JSON.encode(), _xadd),
-    b"entries:batch": _Match(JSON.encode(), _batch),
-    b"entries:import": _Match(NDJSON.encode(), _import),
+    b"entries": _Match(JSON.encode(), _xadd, appends=True),
+    b"entries:batch": _Match(JSON.encode(), _batch, appends=True),
+    b"entries:import": _Match(NDJSON.encode(), _import, appends=True),
     b"read-group": _Match(JSON.encode(), _group_read),
     None: _Match(JSON.encode(), _ack),
 }

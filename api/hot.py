@@ -7,29 +7,30 @@ knows. Whatever is not the plain case raises, and the documented route says it w
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Annotated, Final
 
 import msgspec
 
 from api.appends import (
+    UNREADABLE,
     NewEntries,
     decode_batch,
     decode_entry_lines,
     decode_fields_lines,
     decode_xadd,
+    plain_fragment,
     trimming_of,
 )
-from api.bodies import parse_body
+from api.bodies import parse_body, require_few_elements
 from api.names import name_from_body
 from api.parameters import id_of, ids_of, optional_id_of
 from api.replies import appended_json, slice_json
-from api.schemas.pending import AckBody
 from api.schemas.reads import GroupReadBody, GroupReadPosition, ReadBounds
 from core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits, Special
 from core.entry import Shape
 from core.errors import no_such_key
-from core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX
+from core.limits import BODY_ELEMENTS_MAX, IDS_PER_REQUEST_MAX, PAGE_BYTES_MAX, PAGE_ENTRIES_MAX
 from core.replies import AppendReply, ReadReply, Reply
 from core.stream_id import SEQ_BITS, U64_MAX
 
@@ -48,6 +49,9 @@ def no_idempotency(_chosen: bool) -> None:  # noqa: FBT001 - an `IdempotencyOf`
 
 def xadd_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency) -> Append:
     """Append one entry."""
+    fragment = plain_fragment(raw)
+    if fragment is not None:
+        return Append(key, (fragment,), idempotency=idempotency(True))  # noqa: FBT003 - the server chooses
     body, new = decode_xadd(raw)
     return Append(
         key,
@@ -145,20 +149,36 @@ def slices_bytes(reply: Reply, shape: Shape = Shape.NATURAL, *, deliveries: bool
 # --- acknowledging ---------------------------------------------------------------------------------
 
 
-def ack_command(key: bytes, group: bytes, body: AckBody) -> Acknowledge:
+class _PlainAck(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The body of `xack` as nearly all are. Documented as `AckBody`, which has more."""
+
+    ids: Annotated[list[str], msgspec.Meta(min_length=1, max_length=IDS_PER_REQUEST_MAX)]
+
+
+_decode_plain_ack: Final = msgspec.json.Decoder(_PlainAck).decode
+
+
+def plain_ack_ids(raw: bytes) -> list[str] | None:
+    """The ids in the body of `xack` where it has nothing else; None leaves it to its model.
+
+    Raises `RequestRefused` 413.
+    """
+    require_few_elements(raw, BODY_ELEMENTS_MAX)
+    try:
+        return _decode_plain_ack(raw).ids
+    except UNREADABLE:
+        return None
+
+
+def ack_command(key: bytes, group: bytes, ids: Sequence[str]) -> Acknowledge:
     """Entries are done."""
-    return Acknowledge(key, group, ids_of(body.ids))
+    return Acknowledge(key, group, ids_of(ids))
 
 
 def ack_bytes(reply: Reply) -> bytes:
     """The answer of `xack`."""
     assert isinstance(reply, int)
     return b'{"acknowledged":%d}' % reply
-
-
-def parse_ack(raw: bytes) -> AckBody:
-    """The body of `xack`."""
-    return parse_body(raw, AckBody)
 
 
 def parse_group_read(raw: bytes) -> GroupReadBody:

@@ -16,6 +16,7 @@ from api.names import checked_name
 from api.problems import HttpCode, RequestRefused
 from api.schemas.base import I64_MAX
 from core.commands import Idempotency
+from core.errors import ErrorCode, StreamError
 
 FINGERPRINT_BYTES: Final = 16
 
@@ -23,6 +24,9 @@ _KEY: Final = "Idempotency-Key"
 _PRODUCER: Final = "Producer-Id"
 _EPOCH: Final = "Producer-Epoch"
 _LAYOUT: Final = "Producer-Layout"
+
+PRODUCER_HEADER_NAMES: Final = frozenset(name.lower().encode() for name in (_KEY, _PRODUCER, _EPOCH, _LAYOUT))
+"""As they are in a parsed head."""
 
 _DECIMAL: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
@@ -55,6 +59,22 @@ def producer_of(headers: Headers) -> ProducerHeaders | None:
         None if epoch is None else _epoch(epoch),
         None if layout is None else layout.encode("latin-1"),
     )
+
+
+def idempotency_of(headers: Headers, body: bytes, server_chooses: bool) -> Idempotency | None:  # noqa: FBT001
+    """What an append with these headers and this raw body asks for, None where it names no key.
+
+    `server_chooses`: all ids. Raises `RequestRefused`, and `StreamError` where a client chose an id.
+    """
+    producer = producer_of(headers)
+    if producer is None:
+        return None
+    if not server_chooses:
+        raise StreamError(
+            ErrorCode.INVALID_ARGUMENT,
+            "ERR Idempotency-Key can be used only with ids that the server chooses",
+        )
+    return producer.idempotency(body)
 
 
 def _epoch(text: str) -> int:

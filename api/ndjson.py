@@ -14,11 +14,17 @@ import zstandard
 from api.ports import StreamStore
 from api.problems import HttpCode, RequestRefused
 from core.commands import Range
-from core.entry import Shape, wire_lines
-from core.limits import BODY_BYTES_MAX, MIB
+from core.entry import Shape, wire_lines, wire_ndjson
+from core.limits import BODY_BYTES_MAX, KIB, MIB
 from core.replies import Entries, RangeReply
 
 GZIP_WINDOW_BITS: Final = 16 + zlib.MAX_WBITS
+ZSTD_WINDOW_BYTES_MAX: Final = 8 * MIB
+"""What a sender may ask us to keep in memory for it; the standard asks for no less."""
+
+ZSTD_PIECE_BYTES: Final = KIB
+"""At most 256 blocks that say "128 KiB of one byte"."""
+
 EXPORT_PAGE_ENTRIES: Final = 10_000
 EXPORT_PAGE_BYTES: Final = MIB
 """A page of an export: enough that the cost of a page does not show, little enough to send at once."""
@@ -60,10 +66,20 @@ def _from_gzip(body: bytes) -> bytes:
 
 
 def _from_zstd(body: bytes) -> bytes:
-    reader = zstandard.ZstdDecompressor().stream_reader(body, read_across_frames=True)
-    whole: bytes = reader.read(BODY_BYTES_MAX + 1)
-    _check_size(len(whole))
-    return whole
+    """Fed in small pieces: what one of them becomes has no other bound. A frame that ends too early must be
+    seen, which a stream reader does not tell."""
+    whole = bytearray()
+    while body:
+        frame = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES_MAX).decompressobj()
+        for begin in range(0, len(body), ZSTD_PIECE_BYTES):
+            whole += frame.decompress(body[begin : begin + ZSTD_PIECE_BYTES])
+            _check_size(len(whole))
+            if frame.eof:
+                body = frame.unused_data + body[begin + ZSTD_PIECE_BYTES :]
+                break
+        else:
+            raise RequestRefused(HttpCode.MALFORMED_BODY, "the zstd body is cut off")
+    return bytes(whole)
 
 
 def _check_size(size: int) -> None:
@@ -83,7 +99,7 @@ async def exported(
     """The lines of all pages, beginning with `first`. One page is held at a time."""
     page = first
     while page.entries.ids:
-        yield b"\n".join(export_lines(page.entries, shape, fields_only=fields_only)) + b"\n"
+        yield _fields_lines(page.entries, shape) if fields_only else wire_ndjson(page.entries, shape)
         if not page.more:
             return
         reply = await store.execute(
@@ -93,17 +109,15 @@ async def exported(
         page = reply
 
 
-def export_lines(entries: Entries, shape: Shape, *, fields_only: bool) -> list[bytes]:
-    """One JSON object an entry.
+def _fields_lines(entries: Entries, shape: Shape) -> bytes:
+    """The fields alone, one object a line, as `import` takes them.
 
-    `fields_only`: the fields alone, as `import` takes them. An entry that has no such form (a name
-    repeats, or bytes are not UTF-8) is written whole: nothing is lost, and the two cannot be mixed up,
-    since the values of fields are never objects.
+    An entry that has no such form (a name repeats, or bytes are not UTF-8) is written whole: nothing is
+    lost, and the two cannot be mixed up, since the values of fields are never objects.
     """
-    lines = wire_lines(entries, shape)
-    if not fields_only:
-        return lines
-    return [
+    whole = wire_lines(entries, shape)
+    lines = [
         fragment if fragment is not None and fragment[:1] == b"{" else line
-        for fragment, line in zip(entries.fragments, lines, strict=True)
+        for fragment, line in zip(entries.fragments, whole, strict=True)
     ]
+    return b"\n".join(lines) + b"\n"

@@ -12,6 +12,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
 
+from api.problem_examples import problem_examples
+from api.problems import KINDS, PROBLEM_MEDIA_TYPE
 from api.schemas import DOCUMENTED_MODELS
 
 DESCRIPTION: Final = """\
@@ -45,6 +47,17 @@ TAGS: Final = [
 ]
 
 
+BEARER: Final = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": (
+        "A token of `tailrace token create`. `x-required-scope` of an operation says which scope it needs, "
+        "on every key that it touches; `any`: a token, whatever it allows. Without tokens none is needed."
+    ),
+}
+"""Optional in the document: whether there are tokens is the server's choice."""
+
+
 class Api(FastAPI):
     """FastAPI with this document in place of its own."""
 
@@ -69,8 +82,12 @@ def _document(app: FastAPI) -> dict[str, Any]:
     _drop_foreign_validation_error(document)
     schemas = _schemas()
     document.setdefault("components", {})["schemas"] = schemas
+    document["components"]["examples"] = problem_examples(KINDS)
+    document["components"]["securitySchemes"] = {"bearer": BEARER}
+    document["security"] = [{"bearer": []}, {}]
     for operation in _operations(document):
         _show_examples(operation, schemas)
+    document["components"]["responses"] = _shared_problems(document)
     return document
 
 
@@ -116,3 +133,16 @@ def _show_examples(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
             model = schemas.get(content["schema"].get("$ref", "").rpartition("/")[2], {})
             if "example" in model:
                 content.setdefault("example", model["example"])
+
+
+def _shared_problems(document: dict[str, Any]) -> dict[str, Any]:
+    """The problems of all operations, each set of codes once; operations are left with references to them."""
+    shared = {}
+    for operation in _operations(document):
+        for status, answer in operation["responses"].items():
+            codes = answer.get("content", {}).get(PROBLEM_MEDIA_TYPE, {}).get("examples")
+            if codes:
+                name = f"{status}.{'.'.join(codes)}"
+                shared[name] = answer
+                operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
+    return dict(sorted(shared.items()))

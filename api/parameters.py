@@ -14,22 +14,26 @@ from fastapi import Depends, Header, Path, Query
 from pydantic import BeforeValidator
 from starlette.requests import Request
 
+from api.guarded_store import GuardedStore
+from api.operation_scopes import scope_of
 from api.ports import StreamStore
 from api.schemas.base import ReferencesName
 from api.schemas.entries import Trimming
+from api.security import guard_of
 from core.commands import AutoSeq, IdRequest, References, Special, Trim
 from core.entry import Shape
 from core.limits import PAGE_ENTRIES_MAX, WAIT_MS_MAX
-from core.stream_id import StreamId, id_ms, parse_id, parse_range_end, parse_range_start
+from core.stream_id import StreamId, id_ms, parse_id, parse_ids, parse_range_end, parse_range_start
 
 
-async def _store(request: Request) -> StreamStore:
+async def _store(request: Request) -> GuardedStore:
     store: StreamStore = request.app.state.store
-    return store
+    operation: str = request.scope["route"].operation_id
+    return GuardedStore(store, guard_of(request), scope_of(operation), operation)
 
 
-Store: TypeAlias = Annotated[StreamStore, Depends(_store)]
-"""The store that `create_api` was given."""
+Store: TypeAlias = Annotated[GuardedStore, Depends(_store)]
+"""The store that `create_api` was given, under the rights of the request, for what the operation needs."""
 
 # --- entry ids and positions -----------------------------------------------------------------------
 
@@ -64,9 +68,10 @@ def optional_id_of(text: str | None) -> StreamId | None:
     return None if text is None else id_of(text)
 
 
-def ids_of(texts: Sequence[str]) -> tuple[StreamId, ...]:
+def ids_of(texts: Sequence[str]) -> tuple[StreamId, ...] | range:
     """All ids of a list, or `StreamError` INVALID_ID for the first that is none."""
-    return tuple([parse_id(text.encode()) for text in texts])
+    ids = parse_ids(texts)
+    return ids if isinstance(ids, range) else tuple(ids)
 
 
 def start_of(text: str) -> StreamId:

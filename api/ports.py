@@ -6,11 +6,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Protocol, TypeAlias, get_args
+
+from msgspec import Struct
 
 from core.commands import Command, Read, ReadGroup
 from core.errors import StreamError
+from core.glob import compile_glob
+from core.grammar import Scope
 from core.replies import Reply
 
 
@@ -85,3 +91,153 @@ class DirectStore(Protocol):
         The answer may come before this returns, or later from the event loop. No task is spent.
         """
         ...
+
+
+class SlowOperation(Struct, frozen=True):
+    """One operation that took the server long. `commands`: names of commands, keys and groups, and sizes,
+    never a value; the first few of `command_count`. `operation`: of the HTTP route, or who else asked.
+
+    `engine_ms`: the engine's part; `commit_ms`: the disk's; `other_ms`: parsing, waiting for its turn,
+    and writing the answer.
+    """
+
+    id: int
+    at_ms: int
+    operation: str
+    request_id: str | None
+    engine_ms: float
+    commit_ms: float
+    other_ms: float
+    command_count: int
+    commands: Sequence[Mapping[str, object]]
+
+
+class SlowLog(Protocol):
+    """The last slow operations. `threshold_ms`: what counts as slow; 0 everything, -1 nothing."""
+
+    @property
+    def threshold_ms(self) -> int:
+        """From how long on an operation is noted."""
+        ...
+
+    @property
+    def capacity(self) -> int:
+        """How many are kept."""
+        ...
+
+    def latest(self, limit: int) -> Sequence[SlowOperation]:
+        """Up to `limit` of them, the newest first."""
+        ...
+
+    def clear(self) -> None:
+        """Forget all."""
+        ...
+
+
+class NoSlowLog:
+    """Where nothing is noted."""
+
+    threshold_ms = -1
+    capacity = 0
+
+    def latest(self, limit: int) -> Sequence[SlowOperation]:
+        """None."""
+        del limit
+        return ()
+
+    def clear(self) -> None:
+        """There is nothing to forget."""
+
+
+# --- who asks ----------------------------------------------------------------------------------------
+
+SCOPES: Final[frozenset[Scope]] = frozenset(get_args(Scope))
+"""What a token may allow. None of them implies another."""
+
+ALL_KEYS: Final = b"*"
+"""The pattern that allows what concerns the whole keyspace, too."""
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Who asks, and what they may. The object stands for one state of one token: another state is another.
+
+    `key_patterns` are globs over keys, as in KEYS. `expires_at_ms`: Unix time, None for never.
+    """
+
+    token_id: str
+    name: str
+    scopes: frozenset[Scope]
+    key_patterns: tuple[bytes, ...]
+    expires_at_ms: int | None = None
+    reaches_all_keys: bool = field(init=False, repr=False, compare=False)
+    """Whether what concerns the whole keyspace is allowed."""
+    _any_pattern: re.Pattern[bytes] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        patterns = b"|".join(b"(?:%b)" % compile_glob(glob).pattern for glob in self.key_patterns)
+        object.__setattr__(self, "reaches_all_keys", ALL_KEYS in self.key_patterns)
+        object.__setattr__(self, "_any_pattern", re.compile(patterns or b"(?!)", re.DOTALL))
+
+    def may(self, scope: Scope, key: bytes) -> bool:
+        """Whether `scope` is allowed on `key`. O(patterns)."""
+        if scope not in self.scopes:
+            return False
+        return self.reaches_all_keys or self._any_pattern.fullmatch(key) is not None
+
+
+NOBODY: Final = Principal("", "nobody", frozenset(), ())
+"""Who asks for what is open to all, and is not asked who it is."""
+
+OPEN_PATHS: Final = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz"})
+"""What is answered to everybody: the page that explains, and whether the server is there."""
+
+ANONYMOUS_LOCAL: Final = Principal("local", "anonymous", SCOPES, (ALL_KEYS,))
+"""Everybody, where no tokens are configured: then only loopback is served."""
+
+
+class Unauthenticated(Exception):
+    """Nobody known asks, or no longer; the text says why, and holds nothing of a token.
+
+    `is_given`: something was shown, and it is not good. `is_changed`: the token stands, with other rights;
+    who comes back with it has those.
+    """
+
+    def __init__(self, reason: str, *, is_given: bool = True, is_changed: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.is_given = is_given
+        self.is_changed = is_changed
+
+
+class Authenticator(Protocol):
+    """Knows tokens."""
+
+    def authenticate(self, authorization: bytes | None) -> Principal:
+        """Who sent this `Authorization` header. Raises `Unauthenticated`. Cheap: asked at every request."""
+        ...
+
+    def require_standing(self, principal: Principal) -> None:
+        """Raises `Unauthenticated` where the token has been revoked or changed, or has expired, since."""
+        ...
+
+    def watch(self, principal: Principal, on_end: Callable[[Unauthenticated], None]) -> Callable[[], None]:
+        """Have `on_end` called, once, on the event loop, when `principal` stands no more.
+
+        The function that is given back ends the watch; it may be called after `on_end`, too.
+        """
+        ...
+
+
+class Act(NamedTuple):
+    """An administrative act, for the record. `keys` empty: it concerned no stream, or all of them."""
+
+    principal: Principal
+    operation: str
+    keys: Sequence[bytes]
+    outcome: str
+    request_id: str | None
+
+
+Audit: TypeAlias = Callable[[Act], None]
+"""Writes an act down."""

@@ -15,17 +15,22 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Scope
 
 from api.disconnect import client_gone
-from api.ports import NotAccepting
+from api.ports import NotAccepting, Unauthenticated
 from api.problems import (
+    DEFECT,
     HttpCode,
     RequestRefused,
+    challenge,
+    headers_of,
     not_accepting_problem,
     problem,
     problem_of,
     problem_response,
     request_id_of,
+    unauthenticated_problem,
 )
 from api.request_id import REQUEST_ID_HEADER
 from core.errors import StreamError
@@ -43,6 +48,7 @@ def install_problem_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestRefused, _request_refused)
     app.add_exception_handler(RequestValidationError, _parameters_refused)
     app.add_exception_handler(NotAccepting, _not_accepting)
+    app.add_exception_handler(Unauthenticated, _unauthenticated)
     app.add_exception_handler(HTTPException, _not_routed)
     app.add_exception_handler(ClientDisconnect, client_gone)
     app.add_exception_handler(Exception, _defect)
@@ -50,7 +56,7 @@ def install_problem_handlers(app: FastAPI) -> None:
 
 async def _command_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, StreamError)
-    return problem_response(problem_of(error, request_id_of(request.scope)))
+    return problem_response(problem_of(error, request_id_of(request.scope)), headers_of(error))
 
 
 async def _request_refused(request: Request, error: Exception) -> Response:
@@ -86,6 +92,16 @@ async def _not_accepting(request: Request, error: Exception) -> Response:
     return problem_response(content, headers)
 
 
+async def _unauthenticated(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Unauthenticated)
+    return unauthenticated_response(request.scope, error)
+
+
+def unauthenticated_response(scope: Scope, error: Unauthenticated) -> Response:
+    """The answer to a request that nobody known makes."""
+    return problem_response(unauthenticated_problem(error, request_id_of(scope)), challenge(error))
+
+
 async def _not_routed(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = _CODE_OF_STATUS.get(error.status_code, HttpCode.BAD_REQUEST)
@@ -115,6 +131,6 @@ def _detail_of(request: Request, code: HttpCode, error: HTTPException, headers: 
 
 async def _defect(request: Request, _error: Exception) -> Response:
     request_id = request_id_of(request.scope)
-    content = problem(HttpCode.INTERNAL, "the server failed; the log names the request", request_id)
+    content = problem(HttpCode.INTERNAL, DEFECT, request_id)
     # The server's own error layer lies outside the one that adds this header to every other answer.
     return problem_response(content, {REQUEST_ID_HEADER: request_id or ""})

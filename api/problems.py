@@ -14,7 +14,7 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Scope
 
-from api.ports import NotAccepting
+from api.ports import NotAccepting, Unauthenticated
 from core.errors import ErrorCode, StreamError
 
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
@@ -26,6 +26,11 @@ class HttpCode(StrEnum):
     MALFORMED_BODY = "MALFORMED_BODY"
     BODY_MISMATCH = "BODY_MISMATCH"
     BODY_TOO_LARGE = "BODY_TOO_LARGE"
+    URL_TOO_LONG = "URL_TOO_LONG"
+    HEAD_TOO_LARGE = "HEAD_TOO_LARGE"
+    REQUEST_TIMEOUT = "REQUEST_TIMEOUT"
+    RATE_LIMITED = "RATE_LIMITED"
+    TOO_MANY_OPEN = "TOO_MANY_OPEN"
     INVALID_PARAMETER = "INVALID_PARAMETER"
     INVALID_NAME = "INVALID_NAME"
     NO_SUCH_ENTRY = "NO_SUCH_ENTRY"
@@ -36,10 +41,17 @@ class HttpCode(StrEnum):
     TRANSACTION_ABORTED = "TRANSACTION_ABORTED"
     NOT_ACCEPTING = "NOT_ACCEPTING"
     BAD_REQUEST = "BAD_REQUEST"
+    UNAUTHENTICATED = "UNAUTHENTICATED"
+    TOKEN_IN_URL = "TOKEN_IN_URL"  # noqa: S105 - a code
+    ORIGIN_NOT_ALLOWED = "ORIGIN_NOT_ALLOWED"
+    HOST_NOT_ALLOWED = "HOST_NOT_ALLOWED"
     INTERNAL = "INTERNAL"
 
 
 ProblemCode: TypeAlias = ErrorCode | HttpCode
+
+DEFECT: Final = "the server failed; the log names the request"
+"""All that is told of an error of the server's own."""
 
 
 class Kind(NamedTuple):
@@ -71,9 +83,16 @@ KINDS: Final[Mapping[ProblemCode, Kind]] = {
     ErrorCode.IDEMPOTENCY_MISMATCH: Kind(422, "The idempotency key was used with another body"),
     ErrorCode.STALE_EPOCH: Kind(409, "The producer has begun a later epoch"),
     ErrorCode.LAYOUT_CHANGED: Kind(409, "The producer's layout changed within an epoch"),
+    ErrorCode.MEMORY_LIMIT: Kind(507, "The server is at its memory limit", retryable=True),
+    ErrorCode.TOO_MANY_READERS: Kind(503, "As many reads wait as may", retryable=True),
     HttpCode.MALFORMED_BODY: Kind(400, "The body cannot be read"),
     HttpCode.BODY_MISMATCH: Kind(422, "The body does not fit its schema"),
     HttpCode.BODY_TOO_LARGE: Kind(413, "The body is too large"),
+    HttpCode.URL_TOO_LONG: Kind(414, "The request's target is too long"),
+    HttpCode.HEAD_TOO_LARGE: Kind(431, "The request's head is too large"),
+    HttpCode.REQUEST_TIMEOUT: Kind(408, "The request came too slowly", retryable=True),
+    HttpCode.RATE_LIMITED: Kind(429, "Requests come faster than is allowed", retryable=True),
+    HttpCode.TOO_MANY_OPEN: Kind(503, "The server keeps no more of this at a time", retryable=True),
     HttpCode.INVALID_PARAMETER: Kind(400, "A parameter is not valid"),
     HttpCode.INVALID_NAME: Kind(400, "A name is not valid"),
     HttpCode.NO_SUCH_ENTRY: Kind(404, "No such entry"),
@@ -84,6 +103,11 @@ KINDS: Final[Mapping[ProblemCode, Kind]] = {
     HttpCode.TRANSACTION_ABORTED: Kind(400, "The transaction was not begun"),
     HttpCode.NOT_ACCEPTING: Kind(503, "The server takes no such request now", retryable=True),
     HttpCode.BAD_REQUEST: Kind(400, "The request is not valid"),
+    ErrorCode.NOPERM: Kind(403, "The token does not allow this"),
+    HttpCode.UNAUTHENTICATED: Kind(401, "A token is needed"),
+    HttpCode.TOKEN_IN_URL: Kind(400, "A token never stands in a URL"),
+    HttpCode.ORIGIN_NOT_ALLOWED: Kind(403, "Pages of this origin are not allowed"),
+    HttpCode.HOST_NOT_ALLOWED: Kind(421, "The server is not known under this name"),
     HttpCode.INTERNAL: Kind(500, "An error of the server"),
 }
 
@@ -144,6 +168,27 @@ def not_accepting_problem(error: NotAccepting, request_id: str | None) -> dict[s
     content["retryable"] = error.retry_after_s is not None
     content["side_effects"] = "unknown" if error.is_outcome_unknown else "none"
     return content
+
+
+def unauthenticated_problem(error: Unauthenticated, request_id: str | None) -> dict[str, Any]:
+    """The problem of a request that nobody known makes, or makes no longer."""
+    content = problem(HttpCode.UNAUTHENTICATED, error.reason, request_id)
+    content["retryable"] = error.is_changed
+    return content
+
+
+def challenge(error: Unauthenticated) -> dict[str, str]:
+    """The header that goes with it (RFC 6750)."""
+    told = ', error="invalid_token"' if error.is_given else ""
+    return {"WWW-Authenticate": f'Bearer realm="tailrace"{told}'}
+
+
+def headers_of(error: StreamError) -> dict[str, str]:
+    """The headers that go with a refused command's problem: which scope is missing (RFC 6750)."""
+    if error.code is not ErrorCode.NOPERM:
+        return {}
+    scope = error.details["required_scope"]
+    return {"WWW-Authenticate": f'Bearer realm="tailrace", error="insufficient_scope", scope="{scope}"'}
 
 
 def human_text(error: StreamError) -> str:

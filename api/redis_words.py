@@ -7,54 +7,69 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode, b64encode
-from typing import Any, Final, TypeAlias, TypeVar
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 from pydantic import BaseModel
 
 from api.appends import UNREADABLE
-from api.bodies import mismatch, parse_body
+from api.bodies import explained, mismatch, require_few_elements
 from api.problems import RequestRefused
 from api.schemas.command import CommandBody, CommandsBody
 from core.commands import Command, Read, ReadGroup
 from core.errors import ErrorCode, StreamError
 from core.grammar import Resp, Status
-from core.limits import COMMAND_ARGUMENTS_MAX, PIPELINE_COMMANDS_MAX
+from core.limits import (
+    BODY_ELEMENTS_MAX,
+    BULK_ELEMENTS_MAX,
+    COMMAND_ARGUMENTS_MAX,
+    PIPELINE_COMMANDS_MAX,
+)
 
-
-class _Base64Word(msgspec.Struct, forbid_unknown_fields=True):
-    base64: str
-
-
-_Word: TypeAlias = str | int | _Base64Word
-_decode_command: Final = msgspec.json.Decoder(list[_Word])
-_decode_commands: Final = msgspec.json.Decoder(list[list[_Word]])
+# `float_hook` hands over the text of a number as it was sent: no digit is lost, and none is added.
+_decode_command: Final = msgspec.json.Decoder(list[Any], float_hook=str)
+_decode_commands: Final = msgspec.json.Decoder(list[list[Any]], float_hook=str)
 
 T = TypeVar("T")
 
 
+class _NotAWord(Exception):
+    """An argument of no kind that a command takes."""
+
+
 def decode_command(raw: bytes) -> list[bytes]:
     """The words of one command. Raises `RequestRefused`: 400, 413 or 422."""
-    return _words(_decoded(raw, _decode_command, CommandBody))
+    require_few_elements(raw, BODY_ELEMENTS_MAX)
+    return _decoded(raw, _decode_command, CommandBody, _words)
 
 
 def decode_commands(raw: bytes) -> list[list[bytes]]:
     """The words of each command. Raises `RequestRefused`: 400, 413 or 422."""
-    commands = _decoded(raw, _decode_commands, CommandsBody)
+    require_few_elements(raw, BULK_ELEMENTS_MAX)
+    return _decoded(raw, _decode_commands, CommandsBody, _all_words)
+
+
+def _decoded(
+    raw: bytes,
+    decoder: msgspec.json.Decoder[list[Any]],
+    model: type[BaseModel],
+    read: Callable[[list[Any]], T],
+) -> T:
+    """What `read` makes of the body; one that is refused is read again with its model, which says why."""
+    try:
+        return read(decoder.decode(raw))
+    except (*UNREADABLE, _NotAWord) as error:
+        raise explained(raw, model, error) from None
+
+
+def _all_words(commands: list[list[Any]]) -> list[list[bytes]]:
     _check_count(len(commands), PIPELINE_COMMANDS_MAX, "commands")
     return [_words(words) for words in commands]
 
 
-def _decoded(raw: bytes, decoder: msgspec.json.Decoder[T], model: type[BaseModel]) -> T:
-    try:
-        return decoder.decode(raw)
-    except UNREADABLE as error:
-        parse_body(raw, model)
-        raise mismatch([("", str(error))]) from None
-
-
-def _words(words: list[_Word]) -> list[bytes]:
+def _words(words: list[Any]) -> list[bytes]:
     _check_count(len(words), COMMAND_ARGUMENTS_MAX, "arguments")
     if not words:
         raise mismatch([("", "a command has at least a name")])
@@ -66,15 +81,22 @@ def _check_count(count: int, most: int, what: str) -> None:
         raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"{count} {what}: {most} may be sent at once")
 
 
-def _word(word: _Word) -> bytes:
+def _word(word: Any) -> bytes:
+    """A string, a number or a boolean as its text, or what base64 stands for."""
     if isinstance(word, str):
         return word.encode()
     if isinstance(word, int):
-        return str(word).encode()
+        return msgspec.json.encode(word)
+    if isinstance(word, dict) and word.keys() == {"base64"} and isinstance(word["base64"], str):
+        return _from_base64(word["base64"])
+    raise _NotAWord("an argument is a string, a number, a boolean, or an object with `base64`")
+
+
+def _from_base64(text: str) -> bytes:
     try:
-        return b64decode(word.base64, validate=True)
+        return b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise mismatch([("", f"not base64: {word.base64[:40]!r}")]) from None
+        raise _NotAWord(f"not base64: {text[:40]!r}") from None
 
 
 def waiting_at_most(command: Command, wait_ms_max: int) -> Command:

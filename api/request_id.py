@@ -53,5 +53,10 @@ def request_id_of_header(headers: Sequence[tuple[bytes, bytes]]) -> str:
     return _request_id(given.decode("latin-1"))
 
 
+def new_request_id() -> str:
+    """The id of a request that was refused before its headers could be read."""
+    return f"{_PROCESS}{next(_numbers):016x}"
+
+
 def _request_id(given: str) -> str:
-    return given if _USABLE.fullmatch(given) else f"{_PROCESS}{next(_numbers):016x}"
+    return given if _USABLE.fullmatch(given) else new_request_id()

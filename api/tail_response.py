@@ -8,7 +8,7 @@ streams: that is `api.tails`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -17,17 +17,16 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from api import sse
+from api.cutting import abort_of, cut_with_token
 from api.disconnect import disconnected, while_connected
-from api.ports import NotAccepting, StreamStore
-from api.problems import HttpCode, problem, problem_of
+from api.guarded_store import GuardedStore
+from api.ports import NotAccepting, Unauthenticated
+from api.problems import HttpCode, problem, problem_of, unauthenticated_problem
 from api.tails import Tail
+from api.tallies import Tally
 from core.commands import Command
 from core.errors import StreamError
 from core.replies import ReadReply
-
-ABORT_EXTENSION: Final = "tailrace.abort"
-"""An ASGI extension of the server: a function of no arguments that drops the connection and what is
-still buffered for it. Without it the server closes in its own way, which may wait for the client."""
 
 PAUSE_MS_MIN: Final = 10
 PAUSE_MS_MAX: Final = 320
@@ -40,14 +39,18 @@ class ClientStalled(Exception):
 
 
 class TailResponse(Response):
-    """Answers with the events of `tail`. `heartbeat_ms` and `stall_s`: see `api.sse`."""
+    """Answers with the events of `tail`, counted in `tally` while it lasts, and ended with the token.
+
+    `heartbeat_ms` and `stall_s`: see `api.sse`.
+    """
 
     def __init__(
         self,
-        store: StreamStore,
+        store: GuardedStore,
         tail: Tail,
         *,
         request_id: str | None,
+        tally: Tally,
         heartbeat_ms: int = sse.HEARTBEAT_MS,
         stall_s: float = sse.STALL_S,
     ) -> None:
@@ -58,16 +61,17 @@ class TailResponse(Response):
         self._store = store
         self._tail = tail
         self._request_id = request_id
+        self._tally = tally
         self._heartbeat_ms = heartbeat_ms
         self._stall_s = stall_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve until the tail ends or the client goes."""
         try:
-            with suppress(ClientDisconnect):
+            with self._tally, cut_with_token(self._store.guard, scope), suppress(ClientDisconnect):
                 await while_connected(receive, self._serve(send))
         except ClientStalled:
-            abort: Callable[[], None] | None = scope.get("extensions", {}).get(ABORT_EXTENSION)
+            abort = abort_of(scope)
             if abort is not None:
                 abort()
                 await disconnected(receive)
@@ -101,6 +105,8 @@ class TailResponse(Response):
                 await asyncio.sleep(0)
         except StreamError as error:
             yield sse.failure("end", problem_of(error, self._request_id))
+        except Unauthenticated as error:
+            yield sse.failure("end", unauthenticated_problem(error, self._request_id))
         except NotAccepting as error:
             content = problem(HttpCode.NOT_ACCEPTING, error.reason, self._request_id)
             yield sse.failure("end", {**content, "retryable": error.retry_after_s is not None})

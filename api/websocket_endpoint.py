@@ -8,28 +8,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, Final, Protocol
-from urllib.parse import urlsplit
 
-import msgspec
-from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from api.ports import NotAccepting, StreamStore
-from api.problems import PROBLEM_MEDIA_TYPE, HttpCode, problem
+from api.ports import NotAccepting, StreamStore, Unauthenticated
+from api.problems import RequestRefused
+from api.rates import Quota, Rates, host_of, require_quota
+from api.security import Guard, Security
+from api.tallies import Tallies
 from api.websocket.codecs import Codec
 from api.websocket.limits import CloseCode, ProtocolViolation
 from api.websocket.plans import Answers
 from api.websocket.session import Turn, WebSocketSession
 from api.websocket.shared_reads import SharedReads
 from api.websocket.subprotocols import CODECS, DEFAULT_CODEC
+from api.websocket_handshake import SOCKET_EXTENSION, refuse, shake_hands
 from core.commands import Command
 
 WEBSOCKET_PATH: Final = "/v1/ws"
-
-SOCKET_EXTENSION: Final = "tailrace.socket"
-"""Where the ASGI scope's `extensions` hold the connection's `Socket`."""
 
 _logger = logging.getLogger("tailrace.websocket")
 
@@ -59,33 +58,53 @@ class Socket(Protocol):
 class WebSocketEndpoint:
     """ASGI: one object serves all connections of one store. `version` is told in the greeting."""
 
-    def __init__(self, store: StreamStore, version: str) -> None:
+    def __init__(
+        self, store: StreamStore, version: str, tallies: Tallies, rates: Rates, security: Security
+    ) -> None:
         self._store = store
+        self._security = security
         self._version = version
-        self._reads = SharedReads(store)
+        self._tally = tallies.websockets
+        self._rates = rates
+        self._reads = SharedReads(store, tallies.subscriptions)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection to its end."""
         await receive()
-        refusal = _refusal(scope)
-        if refusal is not None:
-            await _refuse(scope, send, refusal)
+        try:
+            self._tally.require_room()
+            principal, subprotocol = shake_hands(scope, self._security)
+            take = partial(self._rates.take, principal, host_of(scope))
+            require_quota(take())
+        except (RequestRefused, Unauthenticated) as error:
+            await refuse(scope, send, error)
             return
-        subprotocol = _chosen(scope["subprotocols"])
         await send({"type": "websocket.accept", "subprotocol": subprotocol})
         codec = DEFAULT_CODEC if subprotocol is None else CODECS[subprotocol]
         socket: Socket = scope["extensions"][SOCKET_EXTENSION]
-        await _Connection(self._store, self._reads, socket, codec).serve(receive, self._version)
+        guard = Guard(self._security, principal)
+        with self._tally:
+            connection = _Connection(self._store, self._reads, socket, codec, guard, take)
+            await connection.serve(receive, self._version)
 
 
 class _Connection:
     """One connection, its session and its tasks: one receives, and one works while requests wait."""
 
-    def __init__(self, store: StreamStore, reads: SharedReads, socket: Socket, codec: Codec) -> None:
+    def __init__(
+        self,
+        store: StreamStore,
+        reads: SharedReads,
+        socket: Socket,
+        codec: Codec,
+        guard: Guard,
+        take: Callable[[], Quota | None],
+    ) -> None:
         self._store = store
         self._socket = socket
         self._codec = codec
-        self._session = WebSocketSession(codec, store, reads, self, self._release)
+        self._guard = guard
+        self._session = WebSocketSession(codec, store, reads, self, self._release, guard, take)
         self._tasks: set[asyncio.Task[None]] = set()
         self._work: asyncio.Task[None] | None = None
         self._relief = asyncio.Event()
@@ -95,11 +114,15 @@ class _Connection:
     async def serve(self, receive: Receive, version: str) -> None:
         """Greet, then carry out requests until the connection ends, and clean up."""
         self.send(self._session.greeting(version))
+        forget = self._guard.watch(self._token_ended)
         try:
             await self._receive_all(receive)
+            self._session.client_left()
+            await self._worked_off()
         except ProtocolViolation as violation:
             self._socket.close_now(violation.code, violation.reason)
         finally:
+            forget()
             self._session.close()
         await self._end()
 
@@ -118,6 +141,12 @@ class _Connection:
         """Close the connection: the client may come back to whoever serves next."""
         self._socket.close_now(CloseCode.SERVICE_RESTART, "the server is shutting down")
 
+    def _token_ended(self, error: Unauthenticated) -> None:
+        """Say so to each subscription, and close: nothing more is pushed, and nothing more is carried out."""
+        self._session.end_access(error)
+        code = CloseCode.ACCESS_CHANGED if error.is_changed else CloseCode.ACCESS_ENDED
+        self._socket.close_now(code, error.reason)
+
     # --- requests ------------------------------------------------------------------------------
 
     async def _receive_all(self, receive: Receive) -> None:
@@ -129,6 +158,10 @@ class _Connection:
             while self._session.is_behind:
                 self._turn_taken.clear()
                 await self._turn_taken.wait()
+
+    async def _worked_off(self) -> None:
+        while self._work is not None:
+            await asyncio.wait({self._work})
 
     async def _carry_out(self) -> None:
         """Turn by turn, until no request waits."""
@@ -163,8 +196,7 @@ class _Connection:
 
     async def _end(self) -> None:
         """Let what is under way end, then give back what the client had asked to be given back."""
-        if self._work is not None:
-            await asyncio.wait({self._work})
+        await self._worked_off()
         held = self._session.held
         questions = held.questions()
         if not questions:
@@ -196,39 +228,3 @@ class _Connection:
         if not task.cancelled() and (error := task.exception()) is not None:
             _logger.error("websocket_failed", exc_info=error)
             self._socket.close_now(CloseCode.INTERNAL_ERROR, "the server failed")
-
-
-# --- the handshake -----------------------------------------------------------------------------------
-
-
-def _chosen(offered: Sequence[str]) -> str | None:
-    """The first subprotocol offered that is spoken here."""
-    return next((name for name in offered if name in CODECS), None)
-
-
-def _refusal(scope: Scope) -> Mapping[str, Any] | None:
-    """Why this connection is not taken, as a problem."""
-    if not _is_same_origin(Headers(scope=scope)):
-        return problem(HttpCode.BAD_REQUEST, "the page that asks is of another origin than this server", None)
-    if scope["subprotocols"] and _chosen(scope["subprotocols"]) is None:
-        told = f"none of the subprotocols is spoken here; there are {', '.join(CODECS)}"
-        return problem(HttpCode.BAD_REQUEST, told, None)
-    if SOCKET_EXTENSION not in scope.get("extensions", {}):
-        return problem(HttpCode.INTERNAL, "the server was started without its WebSocket protocol", None)
-    return None
-
-
-def _is_same_origin(headers: Headers) -> bool:
-    """Browsers let any page open a WebSocket to anywhere, and tell its origin; nobody else sends one."""
-    origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == headers.get("host")
-
-
-async def _refuse(scope: Scope, send: Send, refusal: Mapping[str, Any]) -> None:
-    if "websocket.http.response" not in scope.get("extensions", {}):
-        await send({"type": "websocket.close"})
-        return
-    headers = [(b"content-type", PROBLEM_MEDIA_TYPE.encode())]
-    start = {"type": "websocket.http.response.start", "status": refusal["status"], "headers": headers}
-    await send(start)
-    await send({"type": "websocket.http.response.body", "body": msgspec.json.encode(refusal)})

@@ -14,10 +14,12 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
+from app.metrics.commits import CommitFigures
 from core.effects import ConsumerSeen, Effect
 
 Job = Callable[[], object]
@@ -122,6 +124,7 @@ class GroupCommit:
         on_row: Callable[[Sequence[Effect]], None],
         on_commit: Callable[[int], None],
         on_failure: Callable[[Exception], None],
+        figures: CommitFigures,
     ) -> None:
         self._thread = thread
         self._append = append
@@ -129,7 +132,9 @@ class GroupCommit:
         self._on_row = on_row
         self._on_commit = on_commit
         self._on_failure = on_failure
+        self._figures = figures
         self._gathered: list[Effect] = []
+        self._gathered_count = 0
         self._is_arranged = False
         self._waiting: deque[tuple[int, Release]] = deque()
         self.seq = seq
@@ -141,6 +146,7 @@ class GroupCommit:
         """Gather effects for the next row. That a consumer was merely seen is worth no sync: it goes
         with whatever comes next."""
         self._gathered.extend(effects)
+        self._gathered_count += 1
         if not self._is_arranged and not all(map(_is_idle_sighting, effects)):
             self._is_arranged = True
             self._arrange()
@@ -162,22 +168,26 @@ class GroupCommit:
         self._is_arranged = False
         if self._gathered:
             effects, self._gathered = self._gathered, []
+            command_count, self._gathered_count = self._gathered_count, 0
             self.seq += 1
             self._on_row(effects)
-            self._submit(self.seq, effects)
+            self._submit(self.seq, effects, command_count)
         return self.seq
 
-    def _submit(self, seq: int, effects: Sequence[Effect]) -> None:
-        size = 0
+    def _submit(self, seq: int, effects: Sequence[Effect], command_count: int) -> None:
+        size = duration_ns = 0
 
         def job() -> None:
-            nonlocal size
+            nonlocal size, duration_ns
+            begin_ns = time.perf_counter_ns()
             size = self._append(seq, effects)
+            duration_ns = time.perf_counter_ns() - begin_ns
 
         def done(error: Exception | None) -> None:
             if error is not None:
                 self.fail(error)
             elif self.failure is None:
+                self._figures.note(duration_ns, command_count, size)
                 self._on_commit(size)
                 self._publish(seq)
 

@@ -1,8 +1,9 @@
 """HTTP/1.1 below ASGI for the hot routes: the request's bytes to the store, the answer's to the socket.
 
-uvicorn's own protocol with one shortcut. Creating an ASGI scope, a task and its messages costs several
-times what an append does; a plain request (`api.fast_path`) needs none of them. Its body is gathered
-here, its command goes to the store, and the answer is written when the store says that it is durable.
+uvicorn's protocol, within bounds (`app.bounded_http`), with one shortcut. Creating an ASGI scope, a task
+and its messages costs several times what an append does; a plain request (`api.fast_path`) needs none of
+them. Its body is gathered here, its command goes to the store, and the answer is written when the store
+says that it is durable.
 Everything else goes to the application as ever, and so does a plain request that turns out not to be:
 it is handed on with its body, as if it had just arrived.
 """
@@ -10,68 +11,36 @@ it is handed on with its body, as if it had just arrived.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
 
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from api.cutting import ABORT_EXTENSION
 from api.fast_path import FastRoute, plain_command, plain_route
-from api.hot import encode
-from api.negotiation import JSON
-from api.ports import Answer, DirectStore, NotAccepting
-from api.problems import PROBLEM_MEDIA_TYPE, not_accepting_problem
+from api.permissions import allowed
+from api.ports import DirectStore, Principal, Unauthenticated
+from api.problems import RequestRefused
+from api.rates import QUOTA_STATE, Quota, Rates
 from api.request_id import request_id_of_header
-from api.tail_response import ABORT_EXTENSION
-from app.access_log import log_request
+from api.security import Security
+from app.bounded_http import BoundedHttpProtocol
+from app.hot_observer import HotObserver
+from app.plain_request import AnswerStarts, PlainRequest
+from core.commands import Command
 from core.errors import StreamError
 
-_access: Final = logging.getLogger("tailrace.access")
 
+class FastHttpProtocol(BoundedHttpProtocol):
+    """One connection. The attributes of the class are set by whoever makes it for a server."""
 
-class _Plain:
-    """A plain request on its way. It stands where uvicorn keeps the request that is being answered, so
-    that requests which arrive behind it wait for it."""
-
-    __slots__ = (
-        "body",
-        "disconnected",
-        "keep_alive",
-        "message_event",
-        "response_complete",
-        "route",
-        "started_ns",
-    )
-
-    def __init__(self, route: FastRoute) -> None:
-        self.route = route
-        self.body = bytearray()
-        self.keep_alive = True
-        self.disconnected = False
-        self.response_complete = False
-        self.message_event = _NoEvent
-        self.started_ns = time.perf_counter_ns()
-
-
-class _NoEvent:
-    """uvicorn tells a request's task that the connection is gone; here is no task to tell."""
-
-    @staticmethod
-    def set() -> None:
-        """Nobody waits."""
-
-
-def _is_free(cycle: RequestResponseCycle | None) -> bool:
-    """Whether nothing is being answered."""
-    return cycle is None or cycle.response_complete
-
-
-class FastHttpProtocol(HttpToolsProtocol):
-    """One connection. `store` is set by `fast_protocol`."""
-
-    store: DirectStore
+    store: ClassVar[DirectStore]
+    observer: ClassVar[HotObserver]
+    security: ClassVar[Security]
+    rates: ClassVar[Rates]
+    answer_starts: ClassVar[AnswerStarts]
 
     def __init__(
         self,
@@ -81,52 +50,107 @@ class FastHttpProtocol(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self._plain: _Plain | None = None
+        self.plain: PlainRequest | None = None
+        self._body = bytearray()
+        """Of the plain request that arrives."""
+        self._is_handing_on = False
+        self.quota_taken: Quota | None = None
+        """What the request that starts next was counted as already."""
 
     # --- what the parser says ------------------------------------------------------------------
 
     def on_message_begin(self) -> None:
         """Offer the application a way to cut a client off that takes nothing: closing waits for it."""
         super().on_message_begin()
-        self.scope["extensions"] = {ABORT_EXTENSION: self.transport.abort}  # type: ignore[dict-item]
+        self.scope["extensions"] = {ABORT_EXTENSION: self.cut}  # type: ignore[dict-item]
 
     def on_headers_complete(self) -> None:
         """Keep a plain request, if nothing is being answered; hand all others on."""
-        self._plain = None
-        if _is_free(self.cycle) and not self.flow.write_paused:
+        self.check_head()
+        self.plain = None
+        if self.takes_plain:
             route = plain_route(self.parser.get_method(), self.url, self.headers)
             if route is not None and self.parser.get_http_version() == "1.1":
-                self._plain = _Plain(route)
-                return
-        super().on_headers_complete()
+                principal = self.principal_of(credentials_of(self.headers))
+                if principal is not None:
+                    self.plain = PlainRequest(self, route, principal, self.url)
+                    self._body.clear()
+                    return
+        self.start_request()
+
+    @property
+    def takes_plain(self) -> bool:
+        """Whether a request that comes now may be carried out here: nothing else is being answered, and the
+        connection is not about to end."""
+        return not (self.is_deaf or self.flow.write_paused or self._is_handing_on) and self.is_free
+
+    def principal_of(self, credentials: Credentials) -> Principal | None:
+        """Who makes a plain request, None where the documented route must say why not."""
+        try:
+            return self.security.authenticate(*credentials)
+        except (RequestRefused, Unauthenticated):
+            return None
+
+    @property
+    def default_headers(self) -> Sequence[tuple[bytes, bytes]]:
+        """Headers of every answer; another list where they changed."""
+        return self.server_state.default_headers
 
     def on_body(self, body: bytes) -> None:
         """Gather it."""
-        if self._plain is not None:
-            self._plain.body += body
+        self.count_body(len(body))
+        if self.plain is not None:
+            self._body += body
         else:
             super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Have the store carry a plain request out."""
-        plain = self._plain
+        plain = self.plain
         if plain is None:
             super().on_message_complete()
             return
-        self._plain = None
-        command = plain_command(plain.route, bytes(plain.body))
-        if command is None:
+        self.plain = None
+        plain.ready_ns = time.perf_counter_ns()
+        plain.body = bytes(self._body)
+        plain.arrived = self.headers, self.scope
+        plain.request_id = request_id_of_header(self.headers)
+        # The head came earlier than what is complete now.
+        if not (self._still_stands(plain.principal) and self.carry_out(plain)):
             self._hand_on(plain)
-            return
-        request = _Request(self, plain)
+
+    def _still_stands(self, principal: Principal) -> bool:
+        try:
+            self.security.authenticator.require_standing(principal)
+        except Unauthenticated:
+            return False
+        return True
+
+    def carry_out(self, plain: PlainRequest) -> bool:
+        """Have the store carry a whole request out; False where it turns out not to be plain, and the
+        documented route must say why."""
+        plain.quota = self.quota_taken or self.rates.take(plain.principal, self.host)
+        self.quota_taken = None
+        if plain.quota is not None and plain.quota.retry_after_s is not None:
+            return False
+        route = plain.route
+        command = plain_command(route, plain.body)
+        if command is None or not _is_allowed(plain.principal, route, command):
+            return False
+        plain.command = command
         self.cycle = plain  # type: ignore[assignment] # it has what uvicorn asks of one
-        self.store.submit(command, request.answer)
+        try:
+            self.store.submit(command, plain.answer)
+        except Exception as error:  # noqa: BLE001 - a defect: the client is told, as by the documented route
+            plain.fail(error)
         if not plain.response_complete:
+            self.observer.submitted(plain)
             self.flow.pause_reading()
+        return True
 
     # --- answers -------------------------------------------------------------------------------
 
-    def finish(self, plain: _Plain, content: bytes) -> None:
+    def finish(self, plain: PlainRequest, content: bytes) -> None:
         """Write the answer, and go on to what arrived behind."""
         plain.response_complete = True
         if plain.disconnected or self.transport.is_closing():
@@ -136,22 +160,50 @@ class FastHttpProtocol(HttpToolsProtocol):
             self.transport.close()
         self.on_response_complete()
 
-    def hand_on(self, request: _Request) -> None:
+    def hand_on(self, plain: PlainRequest) -> None:
         """The store refused: the documented route says why, with the request as it was."""
-        plain = request.plain
         plain.response_complete = True
         if plain.disconnected or self.transport.is_closing():
             return
+        if plain.arrived is None:
+            self.quota_taken = plain.quota
+            assert plain.read is not None, "who saw no parser has what was read"
+            self._parse(plain.read)
+            return
         current: object = self.cycle
-        behind = self.cycle, self.headers, self.scope, self.url
+        # Of the request behind it there may be no more than a part of the head yet.
+        behind = self.headers, self.scope, self.url, self.expect_100_continue
         self.cycle = None  # type: ignore[assignment] # so that the request starts now, before those behind
-        self.headers, self.scope, self.url = request.arrived
+        self.headers, self.scope = plain.arrived
+        self.url = plain.target
+        self.expect_100_continue = False
         self._hand_on(plain)
+        self.headers, self.scope, self.url, self.expect_100_continue = behind
         if current is not plain:
-            self.cycle, self.headers, self.scope, self.url = behind
+            self.cycle = current  # type: ignore[assignment] # as it was
 
-    def _hand_on(self, plain: _Plain) -> None:
-        super().on_headers_complete()
+    def _parse(self, read: bytes) -> None:
+        """Take a request that was not parsed yet as if it arrived now. Nothing stands behind it: it was all
+        that had been received, and no more was since."""
+        self._is_handing_on = True
+        self.data_received(read)
+        self._is_handing_on = False
+
+    @property
+    def is_body_awaited(self) -> bool:
+        """Whether a request has begun and its body is not all there."""
+        return self.plain is not None or super().is_body_awaited
+
+    def start_request(self) -> None:
+        """Hand the request to the application, with what it was counted as on its way here."""
+        super().start_request()
+        if self.quota_taken is not None:
+            self.scope["state"][QUOTA_STATE] = self.quota_taken
+            self.quota_taken = None
+
+    def _hand_on(self, plain: PlainRequest) -> None:
+        self.quota_taken = plain.quota
+        self.start_request()
         # The parser may be at another request by now; what is plain has these.
         self.scope["method"], self.scope["http_version"] = "POST", "1.1"
         self.cycle.keep_alive = plain.keep_alive
@@ -160,53 +212,28 @@ class FastHttpProtocol(HttpToolsProtocol):
         self.cycle.message_event.set()
 
 
-class _Request:
-    """What a plain request needs until it is answered, whatever arrives on the connection meanwhile."""
+class Credentials(NamedTuple):
+    """What a head says of who sends it."""
 
-    __slots__ = ("_protocol", "arrived", "plain", "request_id")
-
-    def __init__(self, protocol: FastHttpProtocol, plain: _Plain) -> None:
-        self._protocol = protocol
-        self.plain = plain
-        self.arrived = protocol.headers, protocol.scope, protocol.url
-        self.request_id = request_id_of_header(protocol.headers)
-
-    def answer(self, answer: Answer) -> None:
-        """The store's answer, durable."""
-        if isinstance(answer, NotAccepting) and answer.is_outcome_unknown:
-            # It was carried out: the documented route must not carry it out again.
-            problem = encode(not_accepting_problem(answer, self.request_id))
-            self._finish(503, problem, PROBLEM_MEDIA_TYPE)
-            return
-        content = None
-        if not isinstance(answer, StreamError | NotAccepting):
-            content = self.plain.route.answer_of(answer)
-        if content is None:
-            self._protocol.hand_on(self)
-        else:
-            self._finish(self.plain.route.status, content, JSON)
-
-    def _finish(self, status: int, content: bytes, media_type: str) -> None:
-        self._protocol.finish(self.plain, self._head(status, len(content), media_type) + content)
-        if _access.isEnabledFor(logging.INFO):
-            path = self.arrived[2].decode("latin-1")
-            log_request(self.request_id, "POST", path, status, self.plain.started_ns)
-
-    def _head(self, status: int, length: int, media_type: str) -> bytes:
-        """Status line and headers, as the documented route has them."""
-        default_headers = self._protocol.server_state.default_headers
-        defaults = b"".join(b"%b: %b\r\n" % header for header in default_headers)
-        closing = b"" if self.plain.keep_alive else b"connection: close\r\n"
-        return b"%b%bcontent-length: %d\r\ncontent-type: %b\r\nx-request-id: %b\r\n%b\r\n" % (
-            STATUS_LINE[status],
-            defaults,
-            length,
-            media_type.encode(),
-            self.request_id.encode(),
-            closing,
-        )
+    authorization: bytes | None
+    host: bytes | None
 
 
-def fast_protocol(store: DirectStore) -> type[FastHttpProtocol]:
-    """The protocol class for `uvicorn.Config(http=...)` over `store`."""
-    return type("BoundFastHttpProtocol", (FastHttpProtocol,), {"store": store})
+def credentials_of(headers: Sequence[tuple[bytes, bytes]]) -> Credentials:
+    """From the raw headers of a plain request, each of which stands once."""
+    authorization = host = None
+    for name, value in headers:
+        if name == b"host":
+            host = value
+        elif name == b"authorization":
+            authorization = value
+    return Credentials(authorization, host)
+
+
+def _is_allowed(principal: Principal, route: FastRoute, command: Command) -> bool:
+    """Whether the token allows the command; the documented route says well why not."""
+    try:
+        allowed(principal, route.scope, command)
+    except StreamError:
+        return False
+    return True

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from app.service import EngineStore
 from app.storage import Storage
+
+if TYPE_CHECKING:
+    from app.spans import Tracing
 
 TICK_S: Final = 1.0
 """Redis expires idempotency keys once a second (rule 61); nobody can see a finer step."""
@@ -58,3 +61,13 @@ async def keeping(store: EngineStore, storage: Storage | None, *, waits: bool) -
         yield
     finally:
         await storage.close()
+
+
+@asynccontextmanager
+async def tracing_until_the_end(tracing: Tracing | None) -> AsyncIterator[None]:
+    """Send the last spans when the context ends."""
+    try:
+        yield
+    finally:
+        if tracing is not None:
+            await asyncio.to_thread(tracing.close)

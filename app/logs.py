@@ -7,11 +7,13 @@ event name as the message, and named values under ``extra={"fields": {...}}``.
 from __future__ import annotations
 
 import logging
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
+from app.access_log import write_lines_to
 from app.settings import LogFormat, LogLevel
 
 
@@ -20,6 +22,7 @@ def configure_logging(log_format: LogFormat, log_level: LogLevel) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter() if log_format is LogFormat.JSON else ConsoleFormatter())
     logging.basicConfig(handlers=[handler], level=log_level.upper(), force=True)
+    write_lines_to(sys.stderr.buffer if log_format is LogFormat.JSON else None)
     # Its lines about starting and stopping repeat the server's own; its warnings and errors do not.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
 

@@ -1,32 +1,73 @@
-"""Where the parts are joined: storage under the store, the API over it, the access log around it."""
+"""Where the parts are joined: storage under the store, the API over it, the observer around it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
 from api.application import create_api
+from api.security import Security
 from app import __version__
-from app.access_log import AccessLog
-from app.lifespan import keeping, ticking
-from app.metrics import MetricsEndpoint
-from app.service import EngineStore
-from app.settings import Durability
-from app.storage import Storage
+from app.connections import SWEEP_PERIOD_S
+from app.lifespan import keeping, ticking, tracing_until_the_end
+from app.memory import MemoryCeiling
+from app.metrics.endpoint import MetricsEndpoint
+from app.metrics.loop_lag import PERIOD_S as LAG_PERIOD_S
+from app.metrics.sources import Sources
+from app.observed import Observed
+from app.rates import TokenBuckets
+from app.settings import Durability, Settings
+from app.tokens.keeper import REFRESH_PERIOD_S, TokenKeeper
+from app.tokens.usage import recording_usage
+
+if TYPE_CHECKING:
+    from app.spans import Tracing
 
 
 def create_app(
-    store: EngineStore, storage: Storage | None = None, durability: Durability = Durability.NONE
-) -> AccessLog:
-    """The ASGI application that serves `store`, keeps it in `storage`, and ticks it while it is served."""
+    sources: Sources,
+    settings: Settings,
+    rates: TokenBuckets,
+    tokens: TokenKeeper,
+    security: Security,
+    tracing: Tracing | None = None,
+) -> Observed:
+    """The ASGI application that serves the store of `sources`, keeps it in their storage, and while it is
+    served ticks it, looks after their connections, and sees changes of the `tokens`."""
+    store, registry = sources.store, sources.connections
+    ceiling = MemoryCeiling(settings.memory_limit_mb)
+
+    def tick() -> None:
+        store.tick()
+        store.refuse_growth(while_true=ceiling.is_exceeded())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with keeping(store, storage, waits=durability is Durability.ALWAYS), ticking(store.tick):
+        waits = settings.durability is Durability.ALWAYS
+        async with (
+            tracing_until_the_end(tracing),
+            keeping(store, sources.storage, waits=waits),
+            ticking(tick),
+            ticking(registry.sweep, SWEEP_PERIOD_S),
+            ticking(sources.loop_lag.sample, LAG_PERIOD_S),
+            ticking(tokens.refresh, REFRESH_PERIOD_S),
+            recording_usage(settings.tokens_path, tokens.used_since_asked),
+        ):
             yield
 
-    api = create_api(store, version=__version__, lifespan=lifespan)
-    api.add_route("/metrics", MetricsEndpoint(store, storage).show, methods=["GET"], include_in_schema=False)
-    return AccessLog(api)
+    api = create_api(
+        store,
+        version=__version__,
+        lifespan=lifespan,
+        limits=settings,
+        rates=rates,
+        slow_log=store.slow_log,
+        security=security,
+    )
+    sources.tallies = api.state.tallies
+    endpoint = MetricsEndpoint(sources, settings.metrics_groups)
+    api.add_route("/metrics", endpoint.metrics, methods=["GET"], include_in_schema=False)
+    return Observed(api, sources, tracing)

@@ -7,9 +7,9 @@ the port is taken, and a stop by signal that first refuses new work and then cou
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -18,12 +18,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from app.collector import settle_collector
+from app.reasons import reason
 from app.settings import Settings
-from app.websocket_protocol import WebSocketProtocol
-
-KEEP_ALIVE_S: Final = 75
-"""How long an idle connection is kept: beyond the 60 s after which common proxies close theirs, since a
-server that closes first loses the request that is on its way."""
 
 BACKLOG: Final = 2048
 """Connections the system may queue for us; more than Linux's default of 4096 would not be granted."""
@@ -40,10 +36,11 @@ def serve(
     settings: Settings,
     *,
     http: type[asyncio.Protocol],
+    ws: type[asyncio.Protocol],
     on_ready: Callable[[str], None],
     on_stop: Callable[[], None],
 ) -> None:
-    """Serve `app` with the protocol class `http` until SIGINT or SIGTERM, then return.
+    """Serve `app` with the protocol classes `http` and `ws` until SIGINT or SIGTERM, then return.
 
     `on_ready` gets the address as a URL once connections are taken. `on_stop` is called before the
     running requests are waited for, up to the settings' grace time. Raises `CannotStart`.
@@ -53,17 +50,37 @@ def serve(
         app,
         loop="uvloop",
         http=http,
-        ws=WebSocketProtocol,
+        ws=ws,
         lifespan="on",
         log_config=None,
         access_log=False,
         proxy_headers=False,
         server_header=False,
         backlog=BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=settings.shutdown_grace_s,
     )
-    _Server(config, lambda: on_ready(url_of(listener)), on_stop).run([listener])
+    _use_tls(config, settings)
+    _Server(config, lambda: on_ready(url_of(listener, settings)), on_stop).run([listener])
+
+
+def _use_tls(config: uvicorn.Config, settings: Settings) -> None:
+    """Have `config` speak TLS where there is a certificate; raises `CannotStart` where it is no good."""
+    if settings.tls_cert is None:
+        return
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        # Without the last argument OpenSSL would ask the terminal for the password of an encrypted key.
+        context.load_cert_chain(settings.tls_cert, settings.tls_key, password=lambda: b"")
+    except ssl.SSLError as error:
+        raise _no_certificate(settings, f"no PEM certificate with its key, unencrypted: {error}") from error
+    except OSError as error:
+        raise _no_certificate(settings, reason(error)) from error
+    config.ssl_context_factory = lambda _config, _default: context
+
+
+def _no_certificate(settings: Settings, why: str) -> CannotStart:
+    return CannotStart(f"cannot use the certificate {settings.tls_cert} with {settings.tls_key}: {why}")
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -75,16 +92,11 @@ def bind(host: str, port: int) -> socket.socket:
         raise CannotStart(f"cannot listen on {host} port {port}: {reason(error)}") from error
 
 
-def url_of(listener: socket.socket) -> str:
+def url_of(listener: socket.socket, settings: Settings) -> str:
     """The address that `listener` really has, as a URL."""
+    scheme = "http" if settings.tls_cert is None else "https"
     host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def reason(error: OSError) -> str:
-    """What the system says went wrong, to stand at the end of a sentence."""
-    # Python's own text repeats the address in its way; the system's does not. A failed look-up has none.
-    return str(error) if error.errno is None or error.errno < 0 else os.strerror(error.errno).lower()
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 class _Server(uvicorn.Server):

@@ -10,18 +10,26 @@ a command does.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
 from api.ports import Answer, NotAccepting, Watch
+from api.problems import HttpCode
+from api.server_limits import DEFAULT_LIMITS
 from app.clock import Clock, monotonic_clock_ms, system_clock_ms
 from app.commit import Log, NoLog
+from app.measured_engine import SUBSCRIPTION, TICK, Execute, MeasuredEngine
+from app.metrics.commands import CommandFigures
 from app.readers import Receive, WaitingReaders
-from core.commands import READ_ONLY, Command, ExpireIdempotencyKeys, Read, ReadGroup, ServerInfo
+from app.slow_log import SlowLog
+from app.timing import COMMIT, WAIT, note_commands, note_phase
+from core.commands import GROWING, READ_ONLY, Command, ExpireIdempotencyKeys, Read, ReadGroup
 from core.engine import Engine
-from core.errors import StreamError
+from core.errors import StreamError, out_of_memory, too_many_readers
 from core.keyspace import Keyspace
 from core.outcome import Outcome
 from core.replies import Reply, ServerStats
@@ -35,14 +43,22 @@ class EngineStore:
     """`api.ports.StreamStore` over one engine in this process. Use it from one event loop only."""
 
     def __init__(
-        self, engine: Engine, clock: Clock = system_clock_ms, monotonic_clock: Clock = monotonic_clock_ms
+        self,
+        engine: Engine,
+        clock: Clock = system_clock_ms,
+        monotonic_clock: Clock = monotonic_clock_ms,
+        slow_log: SlowLog | None = None,
+        readers_max: int = DEFAULT_LIMITS.waiting_readers_max,
     ) -> None:
-        self._engine = engine
+        self._engine = MeasuredEngine(engine, slow_log or SlowLog())
         self._clock = clock
         self._log: Log = NoLog()
-        self._readers = WaitingReaders(self._run, self._hand_over, clock, monotonic_clock)
+        look_again = partial(self._run, execute=self._engine.look_again)
+        self._readers = WaitingReaders(look_again, self._hand_over, clock, monotonic_clock)
         self._refusal: NotAccepting | None = None
         self._is_draining = False
+        self._refuses_growth = False
+        self._readers_max = readers_max
         self._committed: Callable[[], Keyspace | None] = lambda: None
 
     def use_log(self, log: Log, committed: Callable[[], Keyspace | None]) -> None:
@@ -60,11 +76,34 @@ class EngineStore:
         """Whether writes are taken."""
         return self._refusal is None
 
-    def stats(self) -> ServerStats:
-        """What the keyspace holds and who waits. O(streams + groups)."""
-        stats = self._completed(self._engine.execute(ServerInfo(), self._clock()).reply)
-        assert isinstance(stats, ServerStats)
-        return stats
+    @property
+    def figures(self) -> CommandFigures:
+        """What was asked of the engine, and what came of it."""
+        return self._engine.figures
+
+    @property
+    def slow_log(self) -> SlowLog:
+        """The last slow operations; those of requests are noted by who answers them."""
+        return self._engine.slow_log
+
+    @property
+    def keyspace(self) -> Keyspace:
+        """All streams, to look at."""
+        return self._engine.engine.keyspace
+
+    @property
+    def refuses_growth(self) -> bool:
+        """Whether the memory is at its limit: nothing is appended."""
+        return self._refuses_growth
+
+    @property
+    def waiting_count(self) -> int:
+        """How many reads wait."""
+        return len(self._readers)
+
+    def now_ms(self) -> int:
+        """The time by which idle times are counted."""
+        return self._clock()
 
     # --- commands ------------------------------------------------------------------------------
 
@@ -74,12 +113,19 @@ class EngineStore:
         Raises `StreamError` where the command is refused, `NotAccepting` where the store drains or its
         storage failed. Cancelled while it waits, it has taken nothing.
         """
-        self._require_accepting(command)
         try:
+            self._require_accepting(command)
+            self._require_memory(command)
             outcome = self._run(command)
-        except StreamError:
+            self._require_room(outcome)
+        except NotAccepting as refusal:
+            self._note_refusal(command, refusal)
+            raise
+        except StreamError as refusal:
+            self._note_refusal(command, refusal)
             await self._durable()
             raise
+        note_commands((command,), self.figures.last_engine_ns)
         self._readers.wake(outcome.wake_ups)
         if outcome.wait is not None:
             return await self._wait(outcome)
@@ -95,10 +141,12 @@ class EngineStore:
     async def _wait(self, outcome: Outcome) -> Reply:
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         reader = self._readers.add(outcome, lambda answer: _settle(answered, answer))
+        begin_ns = time.perf_counter_ns()
         try:
             answer = await answered
         finally:
             reader.cancel()
+            note_phase(WAIT, begin_ns)
         if isinstance(answer, StreamError | NotAccepting):
             raise answer
         return answer
@@ -111,9 +159,12 @@ class EngineStore:
         for command in commands:
             self._require_accepting(command)
         try:
-            replies, outcome = self._engine.execute_all(commands, self._clock())
+            replies, outcome = self._execute_allowed(commands)
         except Damage as damage:
             raise self._damaged(commands, damage) from damage
+        for command, reply in zip(commands, replies, strict=True):
+            if isinstance(reply, StreamError):
+                self._note_refusal(command, reply)
         self._record(outcome)
         self._readers.wake(outcome.wake_ups)
         await self._durable()
@@ -124,6 +175,7 @@ class EngineStore:
         answer: Answer
         try:
             self._require_accepting(command)
+            self._require_memory(command)
             outcome = self._run(command)
         except (StreamError, NotAccepting) as refusal:
             answer = refusal
@@ -136,8 +188,10 @@ class EngineStore:
         """Run a read, waiting where it blocks, and hand its answer to `receive`: see the port."""
         try:
             self._require_accepting(command)
-            outcome = self._run(command)
+            outcome = self._run(command, partial(self._engine.execute_for, SUBSCRIPTION))
+            self._require_room(outcome)
         except (StreamError, NotAccepting) as refusal:
+            self._note_refusal(command, refusal)
             return self._answered(receive, refusal)
         if outcome.wait is not None:
             return self._readers.add(outcome, receive)
@@ -146,15 +200,21 @@ class EngineStore:
     def tick(self) -> None:
         """What is due once a second: forget idempotency keys that are too old."""
         if self._refusal is None:
-            self._run(ExpireIdempotencyKeys())
+            self._run(ExpireIdempotencyKeys(), partial(self._engine.execute_for, TICK))
 
-    def _run(self, command: Command) -> Outcome:
+    def _run(self, command: Command, execute: Execute | None = None) -> Outcome:
+        """`execute`: the engine's way in; that for requests, where none is given."""
         try:
-            outcome = self._engine.execute(command, self._clock())
+            outcome = (execute or self._engine.execute)(command, self._clock())
         except Damage as damage:
             raise self._damaged((command,), damage) from damage
         self._record(outcome)
         return outcome
+
+    def _note_refusal(self, command: Command, refusal: StreamError | NotAccepting) -> None:
+        """For the figures. Not for `submit`: what is refused there is asked again, by `execute`."""
+        code = refusal.code if isinstance(refusal, StreamError) else HttpCode.NOT_ACCEPTING
+        self.figures.refused(command, code)
 
     def _damaged(self, commands: Sequence[Command], damage: Damage) -> NotAccepting:
         """A block on disk is not what was written. A read is refused; a command that may have changed
@@ -175,7 +235,9 @@ class EngineStore:
         if self._log.is_behind:
             reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._log.when_durable(lambda: _settle(reached, None))
+            begin_ns = time.perf_counter_ns()
             await reached
+            note_phase(COMMIT, begin_ns)
             self._require_storage()
 
     def _hand_over(self, receive: Receive, answer: Answer) -> None:
@@ -190,6 +252,10 @@ class EngineStore:
         return _Answered()
 
     # --- refusing ------------------------------------------------------------------------------
+
+    def refuse_growth(self, *, while_true: bool) -> None:
+        """Whether to refuse from now on what makes the data grow; all else goes on."""
+        self._refuses_growth = while_true
 
     def drain(self) -> None:
         """Take no more commands from now on: the server is about to end. Commands done stay done.
@@ -206,7 +272,7 @@ class EngineStore:
         """
         committed = self._committed()
         if committed is not None:
-            self._engine = Engine(committed)
+            self._engine.replace(Engine(committed))
         self._is_draining = self._is_draining or committed is None
         self._log = NoLog()
         self._refuse(NotAccepting(f"storage failed: {reason}"))
@@ -218,6 +284,24 @@ class EngineStore:
     def _require_accepting(self, command: Command) -> None:
         if self._refusal is not None and (self._is_draining or type(command) not in READ_ONLY):
             raise NotAccepting(self._refusal.reason, retry_after_s=self._refusal.retry_after_s)
+
+    def _require_memory(self, command: Command) -> None:
+        if self._refuses_growth and type(command) in GROWING:
+            raise out_of_memory()
+
+    def _execute_allowed(self, commands: Sequence[Command]) -> tuple[Sequence[Reply | StreamError], Outcome]:
+        """All of `commands`, but for those that would make the data grow while that is refused."""
+        if not self._refuses_growth:
+            return self._engine.execute_all(commands, self._clock())
+        allowed = [command for command in commands if type(command) not in GROWING]
+        replies, outcome = self._engine.execute_all(allowed, self._clock())
+        given = iter(replies)
+        return [out_of_memory() if type(command) in GROWING else next(given) for command in commands], outcome
+
+    def _require_room(self, outcome: Outcome) -> None:
+        """Raises where `outcome` would wait, and as many reads wait as may."""
+        if outcome.wait is not None and len(self._readers) >= self._readers_max:
+            raise too_many_readers(self._readers_max)
 
     def _refusal_after_failure(self) -> NotAccepting | None:
         """What to tell those whose command was carried out before the storage failed."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from app.commit import GroupCommit, WriterThread
+from app.metrics.commits import CommitFigures
 from core.block_cache import BlockCache
 from core.effects import Effect
 from core.keyspace import Keyspace
@@ -54,6 +55,7 @@ class Storage:
         self._journal_bytes = journal.size_bytes(self._writing)
         self._no_checkpoint_runs = asyncio.Event()
         self._no_checkpoint_runs.set()
+        self.figures = CommitFigures()
         self.log: GroupCommit
 
     def start(self, *, waits: bool, on_failure: Callable[[Exception], None]) -> GroupCommit:
@@ -67,6 +69,7 @@ class Storage:
             on_row=self._note_row,
             on_commit=self._note_commit,
             on_failure=on_failure,
+            figures=self.figures,
         )
         return self.log
 
@@ -125,6 +128,7 @@ class Storage:
             self._end_checkpoint(error)
             return
         checkpoint.release(self._reading, snapshot)
+        self.figures.checkpoints += 1
         fields = {"seq": snapshot.seq, "blocks": len(snapshot.blocks)}
         _logger.info("checkpoint", extra={"fields": fields})
         self._give_back()

@@ -1,8 +1,9 @@
 """uvicorn's WebSocket protocol with a direct way out, and an end for clients that do not read.
 
 It owns bytes on the connection: frames sent without an ASGI cycle each (half the cost of a push), the
-size of what waits for the client, and the cutting of one that takes nothing. It knows no request.
-Use it as uvicorn's ``ws=``; the ASGI scope then has `SOCKET_EXTENSION`.
+size of what waits for the client, and the cutting of one that takes nothing, or sends a message so slowly
+that it may never end. It knows no request. Use what `websocket_protocol` makes as uvicorn's ``ws=``; the
+ASGI scope then has `SOCKET_EXTENSION`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from asyncio import TimerHandle, Transport
 from asyncio.transports import BaseTransport
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, ClassVar, Final, cast
 
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -25,7 +26,12 @@ from api.websocket.limits import (
     STALL_S,
     CloseCode,
 )
-from api.websocket_endpoint import SOCKET_EXTENSION
+from api.websocket_handshake import SOCKET_EXTENSION
+from app.bounded_http import BODY_WINDOW_S
+from app.connections import SMALL_BODY_BYTES, Connections, cut
+
+CUT_AFTER_S: Final = 2
+"""How long closing may wait for a client to take what is left for it."""
 
 
 def _nothing() -> None:
@@ -33,7 +39,10 @@ def _nothing() -> None:
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """One connection; an `api.websocket_endpoint.Socket` once it is open."""
+    """One connection; an `api.websocket_endpoint.Socket` once it is open. `registry` is set by
+    `websocket_protocol`; the HTTP connection that this one was is counted there already."""
+
+    registry: ClassVar[Connections]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -45,6 +54,11 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._written_bytes = 0
         self._taken_bytes = 0
         self._stall_timer: TimerHandle | None = None
+        self._message_bytes = 0
+        """Received since the last whole message."""
+        self._held_bytes = 0
+        self._last_mark = 0
+        self._still_s = 0.0
 
     # --- for the endpoint ----------------------------------------------------------------------
 
@@ -69,7 +83,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self.close_sent or self.transport.is_closing():
             return
         self.conn.send_close(code, reason)
-        self._close_with(self.transport.abort)
+        self._close_with(self._cut)
 
     def _fill_up(self, bytes_before: int) -> None:
         if bytes_before > OUTPUT_BYTES_MAX:
@@ -103,9 +117,68 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nobody waits any longer for what cannot come."""
+        self.registry.leave(self)
+        self._release_message()
         self._stop_stall_timer()
         super().connection_lost(exc)
         self._relieve()
+
+    def data_received(self, data: bytes) -> None:
+        """Have it parsed, as long as unfinished messages do not take too much of the memory."""
+        self._message_bytes += len(data)
+        super().data_received(data)
+        if self._message_bytes > SMALL_BODY_BYTES and not self.close_sent:
+            self._hold(self._message_bytes - self._held_bytes)
+
+    def send_receive_event_to_app(self) -> None:
+        """A message is whole."""
+        self._message_bytes = 0
+        self._release_message()
+        super().send_receive_event_to_app()
+
+    def _hold(self, size: int) -> None:
+        if self.registry.hold(size):
+            self._held_bytes += size
+        else:
+            told = f"messages and bodies of {self.registry.limits.bodies_mb} MiB are held already"
+            self.close_now(CloseCode.TOO_MUCH_HELD, told)
+
+    def _release_message(self) -> None:
+        self.registry.release(self._held_bytes)
+        self._held_bytes = 0
+
+    def look(self, passed_s: float) -> None:
+        """A second or so has passed: end what has stood still for too long. Whether the client reads is
+        watched otherwise, from the moment when something waits for it."""
+        mark, limit_s = self._mark_and_limit()
+        if not limit_s or mark != self._last_mark:
+            self._last_mark = mark
+            self._still_s = 0.0
+            return
+        self._still_s += passed_s
+        if self._still_s < limit_s:
+            return
+        if self.transport.is_closing():
+            self._cut()
+        else:
+            self.registry.cuts["message_timeout"] += 1
+            told = f"nearly nothing of a message came within {limit_s} s"
+            self.close_now(CloseCode.TOO_SLOW, told)
+
+    def _mark_and_limit(self) -> tuple[int, int]:
+        """What differs from the last look's where the connection moved, and for how many seconds it may
+        not; 0: for ever."""
+        if self.transport.is_closing():
+            return -1, CUT_AFTER_S
+        bytes_per_s_min = self.registry.limits.body_bytes_per_s_min
+        is_unfinished = bool(self.frames or self.conn.reader.buffer)
+        if not is_unfinished or self.read_paused or self.close_sent or not bytes_per_s_min:
+            return 0, 0
+        return self._message_bytes // (bytes_per_s_min * BODY_WINDOW_S), BODY_WINDOW_S
+
+    def _cut(self) -> None:
+        self.registry.cuts["not_reading"] += 1
+        cut(self.transport)
 
     def pause_writing(self) -> None:
         """The client lags: watch whether it takes anything."""
@@ -181,3 +254,8 @@ class _Framer:
 
 
 _framer = _Framer()
+
+
+def websocket_protocol(registry: Connections) -> type[WebSocketProtocol]:
+    """The protocol class for `uvicorn.Config(ws=...)`; `registry` counts its connections."""
+    return type("BoundWebSocketProtocol", (WebSocketProtocol,), {"registry": registry})

@@ -19,8 +19,10 @@ from api.routes import (
     ranges,
     reads,
     service,
+    slow_log,
     streams,
     tail,
+    tickets,
 )
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
@@ -35,5 +37,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     tail.router,
     command.router,
     service.router,
+    tickets.router,
+    slow_log.router,
 )
 """The busiest first: routes are tried in this order."""

@@ -11,22 +11,39 @@ from starlette.responses import Response
 
 from api import hot
 from api.bodies import json_body
-from api.idempotency import PRODUCER_HEADERS, producer_of
+from api.idempotency import PRODUCER_HEADERS, idempotency_of
 from api.names import KeyPath
 from api.ndjson import decompressed
 from api.negotiation import JSON, NDJSON, require_content_type
 from api.operations import operation
 from api.parameters import Store
+from api.problems import HttpCode
 from api.schemas.entries import BatchReply, XaddBatchBody, XaddBody, XaddReply
-from core.commands import Idempotency
-from core.errors import ErrorCode, StreamError
+from api.trace_context import TRACE_HEADERS, traced
+from core.errors import ErrorCode
 from core.replies import Reply
 
 router = APIRouter(tags=["entries"])
 
+APPEND_HEADERS: Final = (*PRODUCER_HEADERS, *TRACE_HEADERS)
+
 _REPLAYED: Final = {
     200: "The key was used before: nothing is appended, these are the first ids. `Idempotent-Replayed: true`."
 }
+
+_REFUSALS: Final = (
+    HttpCode.INVALID_NAME,
+    ErrorCode.INVALID_ID,
+    ErrorCode.INVALID_ARGUMENT,
+    ErrorCode.ID_NOT_GREATER,
+    ErrorCode.ID_EXHAUSTED,
+    ErrorCode.STALE_EPOCH,
+    ErrorCode.LAYOUT_CHANGED,
+    ErrorCode.ENTRY_TOO_LARGE,
+    ErrorCode.IDEMPOTENCY_MISMATCH,
+    ErrorCode.MEMORY_LIMIT,
+)
+"""What every append may be refused with; each route adds its own."""
 
 WithIds: TypeAlias = Annotated[
     bool, Query(description="Answer all ids, in order, not only the first and the last.", examples=[True])
@@ -41,9 +58,9 @@ WithIds: TypeAlias = Annotated[
         reply=XaddReply,
         status=201,
         body=XaddBody,
-        errors=(404, 409, 412),
         also=_REPLAYED,
-        parameters=PRODUCER_HEADERS,
+        parameters=APPEND_HEADERS,
+        errors=(*_REFUSALS, ErrorCode.NO_SUCH_STREAM, ErrorCode.PRECONDITION_FAILED),
     ),
 )
 async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
@@ -52,7 +69,8 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
     The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
     """
     raw = await json_body(request)
-    reply = await store.execute(hot.xadd_command(key, raw, partial(_idempotency, request, raw)))
+    command = hot.xadd_command(key, raw, partial(idempotency_of, request.headers, raw))
+    reply = await store.execute(traced(request.headers, command))
     return _answer(reply, hot.xadd_bytes(reply))
 
 
@@ -64,15 +82,16 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
         reply=BatchReply,
         status=201,
         body=XaddBatchBody,
-        errors=(409, 412),
         also=_REPLAYED,
-        parameters=PRODUCER_HEADERS,
+        parameters=APPEND_HEADERS,
+        errors=(*_REFUSALS, ErrorCode.PRECONDITION_FAILED, ErrorCode.LIMIT_EXCEEDED),
     ),
 )
 async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithIds = False) -> Response:
     """Append entries in order, all or none. O(entries)."""
     raw = await json_body(request)
-    reply = await store.execute(hot.batch_command(key, raw, partial(_idempotency, request, raw)))
+    command = hot.batch_command(key, raw, partial(idempotency_of, request.headers, raw))
+    reply = await store.execute(traced(request.headers, command))
     return _answer(reply, hot.batch_bytes(reply, with_ids=ids))
 
 
@@ -97,10 +116,16 @@ _IMPORT_BODY: Final[dict[str, Any]] = {
         "Append the lines of an NDJSON body",
         reply=BatchReply,
         status=201,
-        errors=(409, 415, 422),
         also=_REPLAYED,
-        parameters=PRODUCER_HEADERS,
+        parameters=APPEND_HEADERS,
         extra=_IMPORT_BODY,
+        errors=(
+            *_REFUSALS,
+            ErrorCode.LIMIT_EXCEEDED,
+            HttpCode.MALFORMED_BODY,
+            HttpCode.BODY_MISMATCH,
+            HttpCode.UNSUPPORTED_MEDIA_TYPE,
+        ),
     ),
 )
 async def import_entries(
@@ -124,25 +149,13 @@ async def import_entries(
     require_content_type(request, NDJSON)
     raw = await request.body()
     lines = decompressed(raw, content_encoding)
-    idempotency = partial(_idempotency, request, raw)
+    idempotency = partial(idempotency_of, request.headers, raw)
     if shape == "fields":
         command = hot.import_command(key, lines, idempotency)
     else:
         command = hot.import_entries_command(key, lines, idempotency)
-    reply = await store.execute(command)
+    reply = await store.execute(traced(request.headers, command))
     return _answer(reply, hot.batch_bytes(reply))
-
-
-def _idempotency(request: Request, raw: bytes, server_chooses: bool) -> Idempotency | None:  # noqa: FBT001
-    producer = producer_of(request.headers)
-    if producer is None:
-        return None
-    if not server_chooses:
-        raise StreamError(
-            ErrorCode.INVALID_ARGUMENT,
-            "ERR Idempotency-Key can be used only with ids that the server chooses",
-        )
-    return producer.idempotency(raw)
 
 
 def _answer(reply: Reply, content: bytes) -> Response:

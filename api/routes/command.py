@@ -13,11 +13,11 @@ from api.disconnect import execute_while_connected
 from api.operations import operation
 from api.parameters import Store
 from api.problem_handlers import refusal_response
-from api.problems import HttpCode, RequestRefused, problem_of, problem_response, request_id_of
+from api.problems import HttpCode, RequestRefused, headers_of, problem_of, problem_response, request_id_of
 from api.redis_words import decode_command, decode_commands, outcome_json, result_json, waiting_at_most
 from api.replies import json_response
 from api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
-from core.errors import StreamError
+from core.errors import ErrorCode, StreamError
 from core.grammar import Request as RedisRequest
 from core.grammar import parse_request
 from core.limits import WAIT_MS_MAX
@@ -43,7 +43,24 @@ DISCARDED = "EXECABORT Transaction discarded because of previous errors."
         "Run a Redis command",
         reply=CommandReply,
         body=CommandBody,
-        errors=(404, 409, 410, 412),
+        errors=(
+            ErrorCode.INVALID_ID,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.NOT_AN_INTEGER,
+            ErrorCode.SYNTAX,
+            ErrorCode.WRONG_ARITY,
+            ErrorCode.UNKNOWN_COMMAND,
+            ErrorCode.NO_SUCH_STREAM,
+            ErrorCode.NOGROUP,
+            ErrorCode.ID_NOT_GREATER,
+            ErrorCode.ID_EXHAUSTED,
+            ErrorCode.BUSYGROUP,
+            ErrorCode.ENTRY_TOO_LARGE,
+            ErrorCode.LIMIT_EXCEEDED,
+            ErrorCode.MEMORY_LIMIT,
+            ErrorCode.NOPERM,
+            ErrorCode.TOO_MANY_READERS,
+        ),
     ),
 )
 async def command(request: Request, store: Store, upstash_encoding: ReplyEncoding = None) -> Response:
@@ -56,39 +73,50 @@ async def command(request: Request, store: Store, upstash_encoding: ReplyEncodin
     try:
         parsed = parse_request(words)
         if parsed.command is None:
-            reply = parsed.literal
+            reply = store.admit(parsed).literal
         else:
             bounded = waiting_at_most(parsed.command, WAIT_MS_MAX)
-            reply = parsed.to_resp(await execute_while_connected(request, store, bounded))
+            admitted = store.under(parsed.scope, parsed.name)
+            reply = parsed.to_resp(await execute_while_connected(request, admitted, bounded))
     except StreamError as error:
         content = problem_of(error, request_id_of(request.scope))
-        return problem_response({**content, "error": error.line})
+        return problem_response({**content, "error": error.line}, headers_of(error))
     return json_response({"result": result_json(reply, all_base64=_asks_base64(upstash_encoding))})
 
 
 @router.post(
     "/v1/command/pipeline",
-    **operation("pipeline", "Run several Redis commands", reply=CommandOutcomes, body=CommandsBody),
+    **operation(
+        "pipeline",
+        "Run several Redis commands",
+        reply=CommandOutcomes,
+        body=CommandsBody,
+        errors=(ErrorCode.LIMIT_EXCEEDED,),
+    ),
 )
 async def pipeline(request: Request, store: Store, upstash_encoding: ReplyEncoding = None) -> Response:
     """Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait."""
-    parsed = [_parsed(words) for words in decode_commands(await json_body(request))]
+    parsed = [_parsed(store, words) for words in decode_commands(await json_body(request))]
     return json_response(await _outcomes(store, parsed, all_base64=_asks_base64(upstash_encoding)))
 
 
 @router.post(
     "/v1/command/multi-exec",
     **operation(
-        "transaction", "Run Redis commands as a transaction", reply=CommandOutcomes, body=CommandsBody
+        "transaction",
+        "Run Redis commands as a transaction",
+        reply=CommandOutcomes,
+        body=CommandsBody,
+        errors=(HttpCode.TRANSACTION_ABORTED, ErrorCode.NOPERM, ErrorCode.LIMIT_EXCEEDED),
     ),
 )
 async def transaction(request: Request, store: Store, upstash_encoding: ReplyEncoding = None) -> Response:
     """Commands with nothing between them, at one instant (MULTI). `BLOCK` does not wait.
 
-    One that does not parse: nothing is done, and the answer is a 400 whose `error` is that of Redis's
-    EXEC. One that fails when it is carried out stops none of the others.
+    One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403, whose
+    `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others.
     """
-    parsed = [_parsed(words) for words in decode_commands(await json_body(request))]
+    parsed = [_parsed(store, words) for words in decode_commands(await json_body(request))]
     for number, each in enumerate(parsed):
         if isinstance(each, StreamError):
             return refusal_response(request, _discarded(number, each))
@@ -96,17 +124,20 @@ async def transaction(request: Request, store: Store, upstash_encoding: ReplyEnc
 
 
 def _discarded(number: int, error: StreamError) -> RequestRefused:
+    is_denied = error.code is ErrorCode.NOPERM
     return RequestRefused(
-        HttpCode.TRANSACTION_ABORTED,
-        f"command {number} does not parse: {error.line}",
+        ErrorCode.NOPERM if is_denied else HttpCode.TRANSACTION_ABORTED,
+        f"command {number} {'is not allowed' if is_denied else 'does not parse'}: {error.line}",
         errors=[{"pointer": f"/{number}", "detail": error.line}],
-        members={"error": DISCARDED},
+        members={**(error.details if is_denied else {}), "error": DISCARDED},
+        headers=headers_of(error),
     )
 
 
-def _parsed(words: list[bytes]) -> RedisRequest | StreamError:
+def _parsed(store: Store, words: list[bytes]) -> RedisRequest | StreamError:
+    """The request as it may be carried out, or why it may not be."""
     try:
-        return parse_request(words)
+        return store.admit(parse_request(words))
     except StreamError as error:
         return error
 
@@ -114,10 +145,8 @@ def _parsed(words: list[bytes]) -> RedisRequest | StreamError:
 async def _outcomes(
     store: Store, parsed: list[RedisRequest | StreamError], *, all_base64: bool
 ) -> list[dict[str, object]]:
-    commands = [
-        each.command for each in parsed if isinstance(each, RedisRequest) and each.command is not None
-    ]
-    replies = iter(await store.execute_all(commands))
+    admitted = [each for each in parsed if isinstance(each, RedisRequest)]
+    replies = iter(await store.execute_admitted(admitted))
     outcomes = []
     for each in parsed:
         if isinstance(each, StreamError):

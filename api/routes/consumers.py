@@ -10,6 +10,7 @@ from starlette.responses import Response
 from api.names import ConsumerPath, GroupPath, KeyPath, TransferTo, named
 from api.operations import operation
 from api.parameters import Store
+from api.problems import HttpCode
 from api.replies import consumer_json, json_response
 from api.schemas.groups import ConsumerCreated, ConsumerDeleted, ConsumerList
 from core.commands import CreateConsumer, DeleteConsumer, InfoConsumers
@@ -20,7 +21,12 @@ router = APIRouter(tags=["consumers"])
 
 @router.get(
     "/v1/streams/{key}/groups/{group}/consumers",
-    **operation("xinfo_consumers", "List a group's consumers", reply=ConsumerList, errors=(404,)),
+    **operation(
+        "xinfo_consumers",
+        "List a group's consumers",
+        reply=ConsumerList,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM, ErrorCode.NOGROUP),
+    ),
 )
 async def xinfo_consumers(key: KeyPath, group: GroupPath, store: Store) -> Response:
     """The consumers with what is pending for each, in byte order of their names. O(consumers)."""
@@ -36,8 +42,8 @@ async def xinfo_consumers(key: KeyPath, group: GroupPath, store: Store) -> Respo
         "Create a consumer",
         reply=ConsumerCreated,
         status=201,
-        errors=(404,),
         also={200: "It stands already."},
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM, ErrorCode.NOGROUP, ErrorCode.MEMORY_LIMIT),
     ),
 )
 async def xgroup_createconsumer(
@@ -50,7 +56,18 @@ async def xgroup_createconsumer(
 
 @router.delete(
     "/v1/streams/{key}/groups/{group}/consumers/{consumer}",
-    **operation("xgroup_delconsumer", "Delete a consumer", reply=ConsumerDeleted, errors=(404, 409)),
+    **operation(
+        "xgroup_delconsumer",
+        "Delete a consumer",
+        reply=ConsumerDeleted,
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.NO_SUCH_STREAM,
+            ErrorCode.NOGROUP,
+            ErrorCode.NO_SUCH_CONSUMER,
+            ErrorCode.CONSUMER_HAS_PENDING,
+        ),
+    ),
 )
 async def xgroup_delconsumer(
     key: KeyPath,

@@ -23,12 +23,14 @@ from api.parameters import (
     start_of,
     trim_of,
 )
+from api.problems import HttpCode
 from api.replies import deletions_json, json_response, no_content, seek_json, split_json
 from api.routes.existing import execute_on_existing
 from api.routes.ranges import no_such_entry
 from api.schemas.base import I64_MAX
 from api.schemas.entries import DeleteBody, DeleteReply, SeekPosition, SplitPlan, Trimming, TrimReply
 from core.commands import DeleteEntries, DeleteEntriesByPolicy, SeekRange, SplitRange, TrimStream
+from core.errors import ErrorCode
 from core.limits import SPLIT_PARTS_MAX
 from core.replies import DeleteResult, SeekReply, SplitReply
 
@@ -37,7 +39,17 @@ router = APIRouter(tags=["entries"])
 
 @router.delete(
     "/v1/streams/{key}/entries/{id}",
-    **operation("delete_entry", "Delete one entry", status=204, errors=(404,)),
+    **operation(
+        "delete_entry",
+        "Delete one entry",
+        status=204,
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.NO_SUCH_STREAM,
+            HttpCode.NO_SUCH_ENTRY,
+        ),
+    ),
 )
 async def delete_entry(key: KeyPath, id: EntryIdPath, store: Store) -> Response:  # noqa: A002
     """Delete the entry; where it is pending it stays pending, as deleted. O(log n)."""
@@ -48,7 +60,13 @@ async def delete_entry(key: KeyPath, id: EntryIdPath, store: Store) -> Response:
 
 @router.post(
     "/v1/streams/{key}/entries:delete",
-    **operation("xdel", "Delete entries", reply=DeleteReply, body=DeleteBody),
+    **operation(
+        "xdel",
+        "Delete entries",
+        reply=DeleteReply,
+        body=DeleteBody,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID),
+    ),
 )
 async def xdel(key: KeyPath, request: Request, store: Store) -> Response:
     """Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
@@ -65,7 +83,13 @@ async def xdel(key: KeyPath, request: Request, store: Store) -> Response:
 
 @router.post(
     "/v1/streams/{key}/entries:trim",
-    **operation("xtrim", "Trim a stream", reply=TrimReply, body=Trimming, errors=(404,)),
+    **operation(
+        "xtrim",
+        "Trim a stream",
+        reply=TrimReply,
+        body=Trimming,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NO_SUCH_STREAM),
+    ),
 )
 async def xtrim(key: KeyPath, request: Request, store: Store) -> Response:
     """Remove the oldest entries, by number or by id. O(entries removed)."""
@@ -75,7 +99,17 @@ async def xtrim(key: KeyPath, request: Request, store: Store) -> Response:
 
 @router.get(
     "/v1/streams/{key}/entries:split",
-    **operation("split_entries", "Plan a split of a range", reply=SplitPlan, errors=(404,)),
+    **operation(
+        "split_entries",
+        "Plan a split of a range",
+        reply=SplitPlan,
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.NO_SUCH_STREAM,
+        ),
+    ),
 )
 async def split_entries(
     key: KeyPath,
@@ -98,7 +132,17 @@ async def split_entries(
 
 @router.get(
     "/v1/streams/{key}/entries:seek",
-    **operation("seek_entries", "Find where a page ends", reply=SeekPosition, errors=(404,)),
+    **operation(
+        "seek_entries",
+        "Find where a page ends",
+        reply=SeekPosition,
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.NO_SUCH_STREAM,
+        ),
+    ),
 )
 async def seek_entries(
     key: KeyPath,

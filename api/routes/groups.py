@@ -13,11 +13,12 @@ from api.names import GroupPath, KeyPath
 from api.negotiation import JSON
 from api.operations import operation
 from api.parameters import Store, group_start_of
+from api.problems import HttpCode
 from api.replies import group_json, json_response, no_content
 from api.routes.existing import execute_together
 from api.schemas.groups import Group, GroupBody, GroupList, GroupPositionBody
 from core.commands import CreateGroup, DestroyGroup, InfoGroups, SetGroupPosition
-from core.errors import no_group
+from core.errors import ErrorCode, no_group
 from core.replies import GroupInfo, Reply
 from core.stream_id import parse_position
 
@@ -35,7 +36,12 @@ NEW_GROUP_EXAMPLE: Final = {
 
 @router.get(
     "/v1/streams/{key}/groups",
-    **operation("xinfo_groups", "List a stream's groups", reply=GroupList, errors=(404,)),
+    **operation(
+        "xinfo_groups",
+        "List a stream's groups",
+        reply=GroupList,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM),
+    ),
 )
 async def xinfo_groups(key: KeyPath, store: Store) -> Response:
     """The groups with their positions and lags, in byte order of their names. O(groups)."""
@@ -53,8 +59,14 @@ async def xinfo_groups(key: KeyPath, store: Store) -> Response:
         status=201,
         body=GroupBody,
         body_required=False,
-        errors=(404, 409),
         extra={"responses": {"201": {"content": {JSON: {"example": NEW_GROUP_EXAMPLE}}}}},
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.NO_SUCH_STREAM,
+            ErrorCode.BUSYGROUP,
+            ErrorCode.MEMORY_LIMIT,
+        ),
     ),
 )
 async def xgroup_create(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
@@ -67,7 +79,12 @@ async def xgroup_create(key: KeyPath, group: GroupPath, request: Request, store:
 
 @router.get(
     "/v1/streams/{key}/groups/{group}",
-    **operation("xinfo_group", "Inspect a group", reply=Group, errors=(404,)),
+    **operation(
+        "xinfo_group",
+        "Inspect a group",
+        reply=Group,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM, ErrorCode.NOGROUP),
+    ),
 )
 async def xinfo_group(key: KeyPath, group: GroupPath, store: Store) -> Response:
     """One group with its position and lag. O(groups)."""
@@ -84,7 +101,13 @@ def _group_named(infos: Reply, key: bytes, group: bytes) -> GroupInfo:
 
 @router.post(
     "/v1/streams/{key}/groups/{group}:setid",
-    **operation("xgroup_setid", "Move a group", status=204, body=GroupPositionBody, errors=(404,)),
+    **operation(
+        "xgroup_setid",
+        "Move a group",
+        status=204,
+        body=GroupPositionBody,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NO_SUCH_STREAM, ErrorCode.NOGROUP),
+    ),
 )
 async def xgroup_setid(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
     """Set the group's position; what is pending stays so. O(1)."""
@@ -96,7 +119,12 @@ async def xgroup_setid(key: KeyPath, group: GroupPath, request: Request, store: 
 
 @router.delete(
     "/v1/streams/{key}/groups/{group}",
-    **operation("xgroup_destroy", "Destroy a group", status=204, errors=(404,)),
+    **operation(
+        "xgroup_destroy",
+        "Destroy a group",
+        status=204,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM, ErrorCode.NOGROUP),
+    ),
 )
 async def xgroup_destroy(key: KeyPath, group: GroupPath, store: Store) -> Response:
     """Destroy the group with its consumers and pending entries. O(pending)."""

@@ -26,6 +26,7 @@ from api.parameters import (
     start_of,
 )
 from api.ports import StreamStore
+from api.problems import HttpCode
 from api.replies import (
     Json,
     autoclaim_json,
@@ -59,13 +60,19 @@ from core.commands import (
     PendingRange,
     PendingSummary,
 )
+from core.errors import ErrorCode
 
 router = APIRouter(tags=["pending"])
 
 
 @router.get(
     "/v1/streams/{key}/groups/{group}/pending",
-    **operation("xpending", "List pending entries", reply=PendingPage, errors=(404,)),
+    **operation(
+        "xpending",
+        "List pending entries",
+        reply=PendingPage,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.INVALID_ARGUMENT, ErrorCode.NOGROUP),
+    ),
 )
 async def xpending(
     key: KeyPath,
@@ -93,7 +100,12 @@ async def xpending(
 
 @router.get(
     "/v1/streams/{key}/groups/{group}/pending:summary",
-    **operation("xpending_summary", "Summarise pending entries", reply=PendingOverview, errors=(404,)),
+    **operation(
+        "xpending_summary",
+        "Summarise pending entries",
+        reply=PendingOverview,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NOGROUP),
+    ),
 )
 async def xpending_summary(key: KeyPath, group: GroupPath, store: Store) -> Response:
     """How many are pending, between which ids, and for whom. O(consumers)."""
@@ -104,7 +116,13 @@ async def xpending_summary(key: KeyPath, group: GroupPath, store: Store) -> Resp
 
 @router.post(
     "/v1/streams/{key}/groups/{group}:ack",
-    **operation("xack", "Acknowledge entries", reply=AckReply, body=AckBody),
+    **operation(
+        "xack",
+        "Acknowledge entries",
+        reply=AckReply,
+        body=AckBody,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID),
+    ),
 )
 async def xack(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
     """Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
@@ -114,7 +132,8 @@ async def xack(key: KeyPath, group: GroupPath, request: Request, store: Store) -
     body = await read_body(request, AckBody)
     if body.delete:
         return json_response(await _acknowledge_and_delete(store, key, group, body))
-    return Response(hot.ack_bytes(await store.execute(hot.ack_command(key, group, body))), media_type=JSON)
+    command = hot.ack_command(key, group, body.ids)
+    return Response(hot.ack_bytes(await store.execute(command)), media_type=JSON)
 
 
 async def _acknowledge_and_delete(store: StreamStore, key: bytes, group: bytes, body: AckBody) -> Json:
@@ -128,7 +147,13 @@ async def _acknowledge_and_delete(store: StreamStore, key: bytes, group: bytes, 
 
 @router.post(
     "/v1/streams/{key}/groups/{group}:nack",
-    **operation("xnack", "Give entries back", reply=NackReply, body=NackBody, errors=(404,)),
+    **operation(
+        "xnack",
+        "Give entries back",
+        reply=NackReply,
+        body=NackBody,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
+    ),
 )
 async def xnack(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
     """Entries lose their owner and are the first to be claimed by anyone. O(ids log n)."""
@@ -140,7 +165,13 @@ async def xnack(key: KeyPath, group: GroupPath, request: Request, store: Store) 
 
 @router.post(
     "/v1/streams/{key}/groups/{group}:claim",
-    **operation("xclaim", "Take entries over", reply=ClaimReply, body=ClaimBody, errors=(404,)),
+    **operation(
+        "xclaim",
+        "Take entries over",
+        reply=ClaimReply,
+        body=ClaimBody,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
+    ),
 )
 async def xclaim(
     key: KeyPath, group: GroupPath, request: Request, store: Store, shape: EntryShape
@@ -169,7 +200,11 @@ def _claim_options(body: ClaimBody) -> ClaimOptions:
 @router.post(
     "/v1/streams/{key}/groups/{group}:autoclaim",
     **operation(
-        "xautoclaim", "Scan for entries to take over", reply=AutoClaimReply, body=AutoClaimBody, errors=(404,)
+        "xautoclaim",
+        "Scan for entries to take over",
+        reply=AutoClaimReply,
+        body=AutoClaimBody,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.INVALID_ARGUMENT, ErrorCode.NOGROUP),
     ),
 )
 async def xautoclaim(

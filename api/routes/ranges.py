@@ -6,8 +6,9 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
+from api.cutting import GuardedStreamingResponse
 from api.disconnect import execute_while_connected
 from api.names import KeyPath
 from api.ndjson import export_page, exported
@@ -38,7 +39,7 @@ from api.replies import first_entry_json, json_response, range_json, tail_json
 from api.schemas.entries import Entry, RangePage
 from core.commands import Range, Read, ReadFrom, ReadLimits
 from core.entry import Shape
-from core.errors import no_such_key
+from core.errors import ErrorCode, no_such_key
 from core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX
 from core.replies import RangeReply, ReadReply
 
@@ -111,7 +112,18 @@ async def _page(shape: EntryShape, count: PageCount = PAGE_ENTRIES_MAX, strict: 
 
 @router.get(
     "/v1/streams/{key}/entries",
-    **operation("xrange", "Read a range of entries", reply=RangePage, errors=(410,)),
+    **operation(
+        "xrange",
+        "Read a range of entries",
+        reply=RangePage,
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.POSITION_TRIMMED,
+            ErrorCode.TOO_MANY_READERS,
+        ),
+    ),
 )
 async def xrange(
     request: Request,
@@ -161,7 +173,6 @@ async def _range(store: StreamStore, query: Range) -> RangeReply:
         "export_entries",
         "Export entries as NDJSON",
         media_type=NDJSON,
-        errors=(404,),
         extra={
             "responses": {
                 "200": {
@@ -170,6 +181,12 @@ async def _range(store: StreamStore, query: Range) -> RangeReply:
                 }
             }
         },
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.NO_SUCH_STREAM,
+        ),
     ),
 )
 async def export_entries(
@@ -199,12 +216,22 @@ async def export_entries(
     if not first.exists:
         raise no_such_key()
     lines = exported(store, query, first, export_shape(shape, encoding), fields_only=shape == "fields")
-    return StreamingResponse(lines, media_type=NDJSON)
+    return GuardedStreamingResponse(store.guard, lines, NDJSON)
 
 
 @router.get(
     "/v1/streams/{key}/entries/{id}",
-    **operation("get_entry", "Read one entry", reply=Entry, errors=(404,)),
+    **operation(
+        "get_entry",
+        "Read one entry",
+        reply=Entry,
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.NO_SUCH_STREAM,
+            HttpCode.NO_SUCH_ENTRY,
+        ),
+    ),
 )
 async def get_entry(key: KeyPath, id: EntryIdPath, store: Store, shape: EntryShape) -> Response:  # noqa: A002
     """The entry with this id. O(log n)."""

@@ -13,6 +13,7 @@ from api.names import name_from_body
 from api.negotiation import JSON
 from api.operations import operation
 from api.parameters import EntryShape, Prefer, Store, Waiting, position_of, waiting
+from api.problems import HttpCode
 from api.schemas.reads import (
     GroupReadBody,
     GroupReadPage,
@@ -22,6 +23,7 @@ from api.schemas.reads import (
 )
 from core.commands import Read, ReadFrom
 from core.entry import Shape
+from core.errors import ErrorCode
 from core.replies import Reply
 
 router = APIRouter(tags=["reads"])
@@ -29,7 +31,18 @@ router = APIRouter(tags=["reads"])
 
 @router.post(
     "/v1/read",
-    **operation("xread", "Read several streams", reply=ReadPage, body=ReadBody, errors=(410,)),
+    **operation(
+        "xread",
+        "Read several streams",
+        reply=ReadPage,
+        body=ReadBody,
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.POSITION_TRIMMED,
+            ErrorCode.TOO_MANY_READERS,
+        ),
+    ),
 )
 async def xread(request: Request, store: Store, shape: EntryShape, prefer: Prefer = None) -> Response:
     """Entries after a position in each stream, waiting for the first ones if `wait_ms` says so.
@@ -52,7 +65,7 @@ async def xread(request: Request, store: Store, shape: EntryShape, prefer: Prefe
         "Read as a consumer of a group",
         reply=GroupReadPage,
         body=GroupReadBody,
-        errors=(404,),
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP, ErrorCode.TOO_MANY_READERS),
     ),
 )
 async def xreadgroup(request: Request, store: Store, shape: EntryShape, prefer: Prefer = None) -> Response:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from fastapi import APIRouter
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
 from api.operations import operation
+from api.pages import page
 from api.parameters import Store
 from api.ports import NotAccepting
 from api.replies import json_response
@@ -16,13 +16,17 @@ from api.schemas.service import Health, Limits, Readiness
 router = APIRouter(tags=["service"])
 
 
-@router.get("/v1/limits", **operation("get_limits", "Show the server's limits", reply=Limits))
-async def get_limits() -> Response:
+@router.get(
+    "/v1/limits", **operation("get_limits", "Show the server's limits", reply=Limits, asks_store=False)
+)
+async def get_limits(request: Request) -> Response:
     """Every bound of the server, by name; units stand last in the names."""
-    return json_response(Limits.current().model_dump())
+    return json_response(Limits.of(request.app.state.limits).model_dump())
 
 
-@router.get("/healthz", **operation("healthz", "Tell that the process answers", reply=Health))
+@router.get(
+    "/healthz", **operation("healthz", "Tell that the process answers", reply=Health, asks_store=False)
+)
 async def healthz() -> Response:
     """The process is alive; it says nothing of whether it takes requests."""
     return json_response({"status": "ok"})
@@ -46,4 +50,4 @@ async def root() -> Response:
 @router.get("/docs", include_in_schema=False)
 async def docs() -> Response:
     """One self-contained page that renders `/openapi.json`; nothing comes from elsewhere."""
-    return HTMLResponse(files("api").joinpath("docs.html").read_text("utf-8"))
+    return page("docs.html")

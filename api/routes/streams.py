@@ -12,7 +12,7 @@ from api.bodies import read_body, read_optional_body
 from api.names import KeyPath, KeyPrefix, StartAfter, named
 from api.operations import operation
 from api.parameters import EntryShape, Store, id_of, optional_id_of
-from api.problems import RequestRefused
+from api.problems import HttpCode, RequestRefused
 from api.replies import (
     full_json,
     json_response,
@@ -83,6 +83,7 @@ async def list_streams(
         body=StreamSettings,
         body_required=False,
         also={200: "It stands already; the settings given hold from now on."},
+        errors=(HttpCode.INVALID_NAME, ErrorCode.MEMORY_LIMIT),
     ),
 )
 async def create_stream(key: KeyPath, request: Request, store: Store) -> Response:
@@ -94,7 +95,12 @@ async def create_stream(key: KeyPath, request: Request, store: Store) -> Respons
 
 @router.get(
     "/v1/streams/{key}",
-    **operation("xinfo_stream", "Inspect a stream", reply=StreamState, errors=(404,)),
+    **operation(
+        "xinfo_stream",
+        "Inspect a stream",
+        reply=StreamState,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM),
+    ),
 )
 async def xinfo_stream(
     key: KeyPath,
@@ -130,8 +136,8 @@ async def xinfo_stream(
     **operation(
         "head_stream",
         "Length and ids of a stream, as headers",
-        errors=(404,),
         extra={"responses": {"200": {"headers": _STREAM_HEADERS}}},
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM),
     ),
 )
 async def head_stream(key: KeyPath, store: Store) -> Response:
@@ -143,7 +149,12 @@ async def head_stream(key: KeyPath, store: Store) -> Response:
 
 @router.get(
     "/v1/streams/{key}/length",
-    **operation("xlen", "Count a stream's entries", reply=StreamLengthReply, errors=(404,)),
+    **operation(
+        "xlen",
+        "Count a stream's entries",
+        reply=StreamLengthReply,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM),
+    ),
 )
 async def xlen(key: KeyPath, store: Store) -> Response:
     """How many entries the stream holds. O(1)."""
@@ -155,7 +166,18 @@ async def xlen(key: KeyPath, store: Store) -> Response:
 
 @router.post(
     "/v1/streams/{key}:setid",
-    **operation("xsetid", "Set a stream's position", status=204, body=PositionBody, errors=(404,)),
+    **operation(
+        "xsetid",
+        "Set a stream's position",
+        status=204,
+        body=PositionBody,
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.NO_SUCH_STREAM,
+        ),
+    ),
 )
 async def xsetid(key: KeyPath, request: Request, store: Store) -> Response:
     """Set the last id and the counters by hand; what would contradict the entries is refused. O(1)."""
@@ -169,7 +191,13 @@ async def xsetid(key: KeyPath, request: Request, store: Store) -> Response:
 
 @router.post(
     "/v1/streams/{key}:configure",
-    **operation("xcfgset", "Configure a stream", status=204, body=StreamSettings, errors=(404,)),
+    **operation(
+        "xcfgset",
+        "Configure a stream",
+        status=204,
+        body=StreamSettings,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ARGUMENT, ErrorCode.NO_SUCH_STREAM),
+    ),
 )
 async def xcfgset(key: KeyPath, request: Request, store: Store) -> Response:
     """Change a stream's settings; one that really changes makes it forget its idempotency keys. O(1)."""
@@ -182,7 +210,12 @@ async def xcfgset(key: KeyPath, request: Request, store: Store) -> Response:
 
 @router.delete(
     "/v1/streams/{key}",
-    **operation("delete_stream", "Delete a stream", status=204, errors=(404,)),
+    **operation(
+        "delete_stream",
+        "Delete a stream",
+        status=204,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM),
+    ),
 )
 async def delete_stream(key: KeyPath, store: Store) -> Response:
     """Delete the stream with its groups. O(blocks)."""

@@ -22,8 +22,10 @@ from api.problems import HttpCode, RequestRefused, request_id_of
 from api.schemas.base import I64_MAX
 from api.tail_response import TailResponse
 from api.tails import Form, PlainTail, Tail
+from api.tallies import Tally
 from core.commands import Read, ReadFrom, ReadGroup, ReadLimits, Special
 from core.entry import Shape
+from core.errors import ErrorCode
 from core.limits import READ_STREAMS_MAX
 from core.replies import ReadReply
 from core.stream_id import MAX_ID, StreamId
@@ -179,8 +181,8 @@ async def _streams(
         "tail",
         "Follow a stream",
         media_type=sse.EVENT_STREAM,
-        errors=(404,),
         extra=_event_stream(_EXAMPLE),
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
     ),
 )
 async def tail(
@@ -210,8 +212,8 @@ async def tail(
         "tail_streams",
         "Follow several streams",
         media_type=sse.EVENT_STREAM,
-        errors=(404,),
         extra=_event_stream(_EXAMPLE_OF_SEVERAL),
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
     ),
 )
 async def tail_streams(
@@ -235,19 +237,22 @@ async def tail_streams(
 
 async def _tail(
     request: Request,
-    store: StreamStore,
+    store: Store,
     positions: Mapping[bytes, str | StreamId | None],
     reader: _Reader,
     *,
     labelled: bool,
 ) -> TailResponse:
+    tally: Tally = request.app.state.tallies.event_streams
+    tally.require_room()
     form = Form(reader.shape, labelled)
     made: Tail
     if reader.group is None:
         made = await _plain_tail(store, positions, form)
     else:
+        store = store.under("consume")
         made = await _group_tail(store, positions, reader.group, form)
-    return TailResponse(store, made, request_id=request_id_of(request.scope))
+    return TailResponse(store, made, request_id=request_id_of(request.scope), tally=tally)
 
 
 async def _plain_tail(

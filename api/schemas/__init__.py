@@ -50,6 +50,7 @@ from api.schemas.pending import (
 from api.schemas.problem import Problem
 from api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
 from api.schemas.service import Health, Limits, Readiness
+from api.schemas.slow_log import SlowLogPage
 from api.schemas.streams import (
     PositionBody,
     StreamCreated,
@@ -58,6 +59,7 @@ from api.schemas.streams import (
     StreamSettings,
     StreamState,
 )
+from api.schemas.tickets import Ticket
 
 DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     AckBody,
@@ -97,12 +99,14 @@ DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     ReadPage,
     Readiness,
     SeekPosition,
+    SlowLogPage,
     SplitPlan,
     StreamCreated,
     StreamLengthReply,
     StreamPage,
     StreamSettings,
     StreamState,
+    Ticket,
     TrimReply,
     Trimming,
     XaddBatchBody,

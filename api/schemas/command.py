@@ -16,12 +16,13 @@ class Base64Argument(WireModel):
     base64: str = Field(description="The argument's bytes in base64.", examples=["/wA="])
 
 
-CommandArgument: TypeAlias = str | int | Base64Argument
-"""A string, an integer (sent as its decimal text), or bytes."""
+CommandArgument: TypeAlias = str | float | bool | Base64Argument
+"""A string, a number or a boolean (which stand for their text, as it was sent), or bytes."""
 
 
 class CommandBody(RootModel[list[CommandArgument]]):
-    """A command as an array: its name, then its arguments. Each is a string, an integer or base64."""
+    """A command as an array: its name, then its arguments. Each is a string, a number or a boolean
+    (which stand for their text, as it was sent), or base64."""
 
     model_config = ConfigDict(
         strict=True, frozen=True, json_schema_extra={"example": ["XLEN", "race:france"]}

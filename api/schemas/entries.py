@@ -22,6 +22,11 @@ ENTRY_EXAMPLE: Final[JsonDict] = {
     "fields": {"rider": "Castilla", "speed": "30.2", "position": "1", "location_id": "1"},
 }
 
+LAST_ENTRY_EXAMPLE: Final[JsonDict] = {
+    "id": "1692632102976-0",
+    "fields": {"rider": "Prickett", "speed": "29.7", "position": "2", "location_id": "1"},
+}
+
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 
 
@@ -261,8 +266,19 @@ class SplitPart(WireModel):
     count: int = Field(description="Entries in it.", examples=[2])
 
 
+SPLIT_EXAMPLE: Final[JsonDict] = {
+    "parts": [
+        {"start": "0-0", "end": "1692632094484-18446744073709551615", "count": 1},
+        {"start": "1692632094485-0", "end": "18446744073709551615-18446744073709551615", "count": 2},
+    ],
+    "count": 3,
+}
+
+
 class SplitPlan(WireModel):
     """Parts of about equal size that cover a range without gap or overlap."""
+
+    model_config = ConfigDict(json_schema_extra={"example": SPLIT_EXAMPLE})
 
     parts: list[SplitPart] = Field(
         description="The parts in order.",

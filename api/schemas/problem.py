@@ -71,6 +71,14 @@ class Problem(WireModel):
         None, description="The stream's first id, where going on needs it.", examples=["1692632086370-0"]
     )
     given: str | None = Field(None, description="The argument that was refused.", examples=["1-2-3"])
+    required_scope: str | None = Field(
+        None, description="The scope that the token lacks; with 403 `NOPERM`.", examples=["append"]
+    )
+    key: str | None = Field(
+        None,
+        description="The key that the token's patterns do not allow under that scope.",
+        examples=["race:france"],
+    )
     error: str | None = Field(
         None,
         description="The exact Redis error line; only from the command endpoint.",

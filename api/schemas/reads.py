@@ -8,15 +8,10 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from api.schemas.base import Milliseconds, NameEncodingField, WireModel
-from api.schemas.entries import ENTRY_EXAMPLE, Entry
+from api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
 from core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX, READ_STREAMS_MAX, WAIT_MS_MAX
 
-DELIVERED_EXAMPLE: Final[JsonDict] = {
-    "id": "1692632102976-0",
-    "fields": {"rider": "Prickett", "speed": "29.7", "position": "2", "location_id": "1"},
-    "idle_ms": 0,
-    "deliveries": 0,
-}
+DELIVERED_EXAMPLE: Final[JsonDict] = {**LAST_ENTRY_EXAMPLE, "idle_ms": 0, "deliveries": 0}
 
 
 class ReadPosition(WireModel):
@@ -151,17 +146,7 @@ class ReadPage(WireModel):
                 "streams": [
                     {
                         "key": "race:france",
-                        "entries": [
-                            {
-                                "id": "1692632102976-0",
-                                "fields": {
-                                    "rider": "Prickett",
-                                    "speed": "29.7",
-                                    "position": "2",
-                                    "location_id": "1",
-                                },
-                            }
-                        ],
+                        "entries": [LAST_ENTRY_EXAMPLE],
                         "next": "1692632102976-0",
                     }
                 ]

@@ -7,6 +7,8 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field
 
 from api.schemas.base import WireModel
+from api.server_limits import ServerLimits
+from api.websocket.limits import FRAME_BYTES_MAX, REQUESTS_PER_FRAME_MAX, SUBSCRIPTIONS_MAX
 from core import limits
 
 
@@ -31,15 +33,38 @@ def _bound(value: int, description: str) -> Any:
     return Field(description=description, examples=[value])
 
 
-class Limits(WireModel):
-    """Every bound of the server. They bound what one request may cost, not what a stream may hold."""
+def _require_all(schema: dict[str, Any]) -> None:
+    """The defaults are an operator's, not a reader's: an answer has every member."""
+    schema["required"] = list(schema["properties"])
+    for shown in schema["properties"].values():
+        shown.pop("default", None)
+    schema["example"] = {name: shown["examples"][0] for name, shown in schema["properties"].items()}
+
+
+class Limits(WireModel, ServerLimits):
+    """Every bound of the server: what its operator sets, and what one request may cost, which is fixed. They
+    do not bound what a stream may hold."""
+
+    model_config = ConfigDict(json_schema_extra=_require_all)
 
     name_bytes_max: int = _bound(limits.NAME_BYTES_MAX, "Bytes of a key, group, consumer or producer name.")
     fields_per_entry_max: int = _bound(limits.FIELDS_PER_ENTRY_MAX, "Field-value pairs of one entry.")
     entry_bytes_max: int = _bound(limits.ENTRY_BYTES_MAX, "Bytes of one entry's fields as JSON.")
     body_bytes_max: int = _bound(limits.BODY_BYTES_MAX, "Bytes of a body, after decompression.")
     batch_entries_max: int = _bound(limits.BATCH_ENTRIES_MAX, "Entries of one batch or import.")
+    body_lines_max: int = _bound(limits.BODY_LINES_MAX, "Lines of an NDJSON body, blank ones included.")
+    bulk_elements_max: int = _bound(
+        limits.BULK_ELEMENTS_MAX,
+        "Members and items in a body of a batch, an import or a pipeline, or in a WebSocket message.",
+    )
+    body_elements_max: int = _bound(limits.BODY_ELEMENTS_MAX, "Members and items in any other JSON body.")
     ids_per_request_max: int = _bound(limits.IDS_PER_REQUEST_MAX, "Ids named in one request.")
+    url_bytes_max: int = _bound(limits.URL_BYTES_MAX, "Bytes of a request's target.")
+    head_bytes_max: int = _bound(limits.HEAD_BYTES_MAX, "Bytes of a request's line and headers, or trailer.")
+    headers_max: int = _bound(limits.HEADERS_MAX, "Header lines of one request.")
+    frame_bytes_max: int = _bound(FRAME_BYTES_MAX, "Bytes of one WebSocket message.")
+    requests_per_frame_max: int = _bound(REQUESTS_PER_FRAME_MAX, "Requests in one WebSocket message.")
+    subscriptions_per_socket_max: int = _bound(SUBSCRIPTIONS_MAX, "Subscriptions of one WebSocket.")
     read_streams_max: int = _bound(limits.READ_STREAMS_MAX, "Streams named in one read.")
     page_entries_max: int = _bound(limits.PAGE_ENTRIES_MAX, "Entries of one page, and the default count.")
     page_bytes_max: int = _bound(limits.PAGE_BYTES_MAX, "Bytes at which a page ends early.")
@@ -70,6 +95,16 @@ class Limits(WireModel):
     trim_limit_max: int = _bound(limits.TRIM_LIMIT_MAX, "The greatest default bound of an approximate trim.")
 
     @classmethod
-    def current(cls) -> Self:
-        """The bounds of this server."""
-        return cls(**{name: getattr(limits, name.upper()) for name in cls.model_fields})
+    def of(cls, server_limits: ServerLimits) -> Self:
+        """The bounds of a server that is set so."""
+        of_sockets = {
+            "frame_bytes_max": FRAME_BYTES_MAX,
+            "requests_per_frame_max": REQUESTS_PER_FRAME_MAX,
+            "subscriptions_per_socket_max": SUBSCRIPTIONS_MAX,
+        }
+        fixed = cls.model_fields.keys() - ServerLimits.model_fields.keys() - of_sockets.keys()
+        return cls(
+            **{name: getattr(limits, name.upper()) for name in fixed},
+            **of_sockets,
+            **{name: getattr(server_limits, name) for name in ServerLimits.model_fields},
+        )

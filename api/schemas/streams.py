@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from api.schemas.base import Count, EntryId, NameEncodingField, WireModel
-from api.schemas.entries import ENTRY_EXAMPLE, Entry
+from api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
 from api.schemas.groups import GroupDetail
 from core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
 
@@ -111,8 +111,26 @@ IDEMPOTENCY_EXAMPLE: Final[JsonDict] = {
 }
 
 
+STATE_EXAMPLE: Final[JsonDict] = {
+    "key": "race:france",
+    "length": 3,
+    "first_id": "1692632086370-0",
+    "last_id": "1692632102976-0",
+    "max_deleted_id": "0-0",
+    "entries_added": 3,
+    "recorded_first_id": "1692632086370-0",
+    "groups": 1,
+    "blocks": 1,
+    "idempotency": IDEMPOTENCY_EXAMPLE,
+    "first_entry": ENTRY_EXAMPLE,
+    "last_entry": LAST_ENTRY_EXAMPLE,
+}
+
+
 class StreamState(WireModel):
     """A stream as a whole."""
+
+    model_config = ConfigDict(json_schema_extra={"example": STATE_EXAMPLE})
 
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from api.appends import UNREADABLE
-from api.bodies import mismatch, parse_body
+from api.bodies import explained, parse_body, require_few_elements
 from api.names import name_from_body, named
 from api.problems import RequestRefused
 from api.redis_words import decode_command, result_json
@@ -26,10 +26,12 @@ from api.websocket.codecs import (
     has_fields,
     new_entry_of,
 )
+from api.websocket.limits import CloseCode, ProtocolViolation
 from api.websocket.requests import AppendRequest, CommandRequest
 from core.entry import BadEntry, Shape, fragment_from_fields, fragment_from_pairs
 from core.errors import ErrorCode
 from core.grammar import Resp
+from core.limits import BULK_ELEMENTS_MAX
 from core.replies import Entries
 
 _SPACE: Final = b" \t\r\n"
@@ -50,6 +52,10 @@ class JsonCodec(Codec):
     _encode: Final = msgspec.json.Encoder().encode
 
     def _split(self, raw: bytes) -> tuple[bool, list[bytes]]:
+        try:
+            require_few_elements(raw, BULK_ELEMENTS_MAX)
+        except RequestRefused as refusal:
+            raise ProtocolViolation(CloseCode.TOO_BIG, refusal.detail) from None
         if raw.lstrip(_SPACE).startswith(b"["):
             return True, [bytes(part) for part in self._decode_array(raw)]
         return False, [bytes(self._decode_one(raw))]
@@ -80,20 +86,16 @@ class JsonCodec(Codec):
     def _append_refusal(self, raw: bytes, error: Exception) -> RequestRefused:
         """The best that can be said of it: the model sees more places than the fast way does."""
         refusal = entry_refusal(error)
-        if refusal.code is not ErrorCode.ENTRY_TOO_LARGE:
-            try:
-                parse_body(raw, AppendRequest)
-            except RequestRefused as better:
-                return better
-        return refusal
+        if refusal.code is ErrorCode.ENTRY_TOO_LARGE:
+            return refusal
+        return explained(raw, AppendRequest, error)
 
     def words(self, raw: bytes) -> list[bytes]:
         """As the command endpoint takes them."""
         try:
             return decode_command(bytes(self._decode_command(raw).command))
         except UNREADABLE as error:
-            parse_body(raw, CommandRequest)
-            raise mismatch([("", str(error))]) from None
+            raise explained(raw, CommandRequest, error) from None
 
     def encode(self, content: object) -> bytes:
         """A frame."""

@@ -70,6 +70,10 @@ class CloseCode(IntEnum):
     INTERNAL_ERROR = 1011
     SERVICE_RESTART = 1012
     NOT_READING = 4008
+    TOO_SLOW = 4009
+    ACCESS_CHANGED = 4010
+    TOO_MUCH_HELD = 4013
+    ACCESS_ENDED = 4501
 
 
 class ProtocolViolation(Exception):

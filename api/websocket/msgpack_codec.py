@@ -64,6 +64,9 @@ class MsgpackCodec(Codec):
             return model.model_validate(self._decode_any(raw))
         except ValidationError as error:
             raise refused(error) from None
+        except UnicodeDecodeError:
+            # pydantic names a member that it does not know, and fails where that is `bin` and no text.
+            raise mismatch([("", "a request's members are named by `str`")]) from None
 
     def new_entry(self, raw: bytes) -> NewEntry:
         """Its fields are read once."""

@@ -11,8 +11,10 @@ from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from api.parameters import ids_of, optional_id_of, position_of, references_of, requested_id_of
+from api.ports import NotAccepting
 from api.problems import RequestRefused
 from api.replies import deletions_json, formatted
+from api.security import Guard, admitted
 from api.websocket.codecs import Codec, Envelope, NewEntry, name_of, octets_of
 from api.websocket.held import Held, Owner
 from api.websocket.pushes import filter_of
@@ -57,13 +59,19 @@ Content: TypeAlias = Mapping[str, object]
 Answers: TypeAlias = Sequence[Reply | StreamError]
 
 
+def _unrecorded(_answers: Answers | NotAccepting) -> None:
+    """What every request is but some commands: no administrative act."""
+
+
 class Plan(NamedTuple):
     """`commands` are carried out first, in order; `finish` then gets their answers, does what the request
     means for this connection, and gives the members of `ok`. It may raise `StreamError` or
-    `RequestRefused`, and has changed nothing then."""
+    `RequestRefused`, and has changed nothing then. `record` is told first what came of the commands, for the
+    record of administrative acts."""
 
     commands: tuple[Command, ...]
     finish: Callable[[Answers], Content]
+    record: Callable[[Answers | NotAccepting], None] = _unrecorded
 
 
 def _done(answers: Answers) -> Any:
@@ -75,9 +83,10 @@ def _done(answers: Answers) -> Any:
 
 
 class Planner:
-    """Plans for the requests of one connection."""
+    """Plans for the requests of one connection; only what `guard` allows becomes one."""
 
-    def __init__(self, codec: Codec, book: SubscriptionBook, held: Held) -> None:
+    def __init__(self, codec: Codec, book: SubscriptionBook, held: Held, guard: Guard) -> None:
+        self._guard = guard
         self._codec = codec
         self._book = book
         self._held = held
@@ -96,12 +105,17 @@ class Planner:
     def command(self, raw: bytes) -> Plan:
         """A Redis command; its problem also has the exact Redis error line."""
         try:
-            parsed = parse_request(self._codec.words(raw))
+            parsed = admitted(self._guard, parse_request(self._codec.words(raw)))
         except StreamError as error:
             raise _with_line(error) from None
         if parsed.command is None:
             return Plan((), lambda _: {"result": self._codec.result(parsed.literal)})
-        return Plan((parsed.command,), partial(self._command_done, parsed))
+        record = partial(self._record, parsed, parsed.command)
+        return Plan((parsed.command,), partial(self._command_done, parsed), record)
+
+    def _record(self, parsed: RedisRequest, command: Command, answers: Answers | NotAccepting) -> None:
+        answer = answers if isinstance(answers, NotAccepting) else answers[0]
+        self._guard.done(parsed.scope, command, parsed.name, answer)
 
     def _command_done(self, parsed: RedisRequest, answers: Answers) -> Content:
         try:
@@ -121,6 +135,7 @@ class Planner:
             create=not new.nomkstream,
             if_last_id=optional_id_of(new.if_last_id),
         )
+        self._guard.allow("append", command, "append")
         return Plan((command,), _appended)
 
     # --- pending entries -----------------------------------------------------------------------
@@ -133,8 +148,11 @@ class Planner:
         if request.delete:
             policy = references_of(request.references)
             deletion = AcknowledgeAndDelete(key, group, ids, len(ids), policy)
+            self._guard.allow("consume", deletion, "ack")
             return Plan((deletion,), partial(self._acknowledged_and_deleted, deletion, ids))
-        return Plan((Acknowledge(key, group, ids),), partial(self._settled, "acknowledged", key, group, ids))
+        acknowledgment = Acknowledge(key, group, ids)
+        self._guard.allow("consume", acknowledgment, "ack")
+        return Plan((acknowledgment,), partial(self._settled, "acknowledged", key, group, ids))
 
     def nack(self, raw: bytes) -> Plan:
         """XNACK."""
@@ -142,6 +160,7 @@ class Planner:
         key, group = self._stream_and_group(request)
         ids, mode = ids_of(request.ids), NackMode(request.mode)
         command = NegativeAcknowledge(key, group, mode, ids, request.retry_count, request.force)
+        self._guard.allow("consume", command, "nack")
         return Plan((command,), partial(self._settled, "nacked", key, group, ids))
 
     def _settled(
@@ -166,6 +185,7 @@ class Planner:
         consumer = name_of(request.consumer, request.encoding, "consumer")
         options = ClaimOptions(request.min_idle_ms, ids_of(request.ids), just_id=request.just_id)
         command = Claim(key, group, consumer, options)
+        self._guard.allow("consume", command, "claim")
         return Plan((command,), partial(self._claimed, Owner(key, group, consumer)))
 
     def _claimed(self, owner: Owner, answers: Answers) -> Content:
@@ -188,6 +208,7 @@ class Planner:
             ReadFrom(name_of(stream.key, stream.encoding, "key"), position_of(stream.after))
             for stream in request.streams
         ]
+        self._guard.allow("read", Read(tuple(sources)), "subscribe")
         unresolved = tuple(
             Read((source,), ReadLimits(count=1)) for source in sources if isinstance(source.after, Special)
         )
@@ -214,6 +235,7 @@ class Planner:
             claim_min_idle_ms=request.claim_min_idle_ms,
             noack=request.noack,
         )
+        self._guard.allow("consume", command, "consume")
         checks = tuple(PendingSummary(key, group) for key in keys)
         return Plan(checks, partial(self._consumed, request, command))
 

@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from api.ports import NotAccepting
-from api.problems import RequestRefused, not_accepting_problem, problem, problem_of
+from api.ports import NotAccepting, Unauthenticated
+from api.problems import (
+    RequestRefused,
+    not_accepting_problem,
+    problem,
+    problem_of,
+    unauthenticated_problem,
+)
 from api.websocket.codecs import Codec
 from api.websocket.requests import RequestId
 from core.entry import flat_of
@@ -18,7 +24,7 @@ from core.errors import StreamError
 from core.replies import Entries, StreamRead
 from core.stream_id import StreamId, format_id
 
-Failure: TypeAlias = StreamError | RequestRefused | NotAccepting
+Failure: TypeAlias = StreamError | RequestRefused | NotAccepting | Unauthenticated
 
 
 def problem_for(failure: Failure) -> dict[str, Any]:
@@ -27,6 +33,8 @@ def problem_for(failure: Failure) -> dict[str, Any]:
         return problem_of(failure, None)
     if isinstance(failure, NotAccepting):
         return not_accepting_problem(failure, None)
+    if isinstance(failure, Unauthenticated):
+        return unauthenticated_problem(failure, None)
     members = dict(failure.members)
     if failure.errors:
         members["errors"] = failure.errors

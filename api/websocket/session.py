@@ -19,8 +19,10 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
 
 from api.bodies import mismatch
-from api.ports import NotAccepting, StreamStore
+from api.ports import NotAccepting, StreamStore, Unauthenticated
 from api.problems import RequestRefused
+from api.rates import Quota, require_quota
+from api.security import Guard
 from api.websocket import limits
 from api.websocket.codecs import Codec
 from api.websocket.held import Held
@@ -88,7 +90,7 @@ class _Pending(NamedTuple):
     """A request that waits for its turn: what to do, or why nothing is done."""
 
     request_id: RequestId | None
-    plan: Plan | StreamError | RequestRefused
+    plan: Plan | StreamError | RequestRefused | Unauthenticated
     exchange: _Exchange
 
     @property
@@ -107,10 +109,16 @@ class Turn(NamedTuple):
         return [command for request in self.requests for command in request.commands]
 
 
+def _uncounted() -> None:
+    """Requests come as fast as they like."""
+
+
 class WebSocketSession:
     """The server's side of one connection.
 
     `release`: carries out commands of the session's own (XNACK), after what it has carried out before.
+    `guard`: the rights under which all is done that the client asks for.
+    `take`: counts one request; what became of it, None where requests are not counted.
     """
 
     def __init__(
@@ -120,15 +128,19 @@ class WebSocketSession:
         reads: SharedReads,
         outlet: Outlet,
         release: Callable[[Sequence[Command]], None],
+        guard: Guard,
+        take: Callable[[], Quota | None] = _uncounted,
     ) -> None:
         self.codec = codec
         self.held = Held()
         self._outlet = outlet
         self._release = release
+        self._take = take
         self._inbox: deque[_Pending] = deque()
+        self._has_left = False
         self._is_closed = False
         self._book = SubscriptionBook(self, store, reads, self.held)
-        self._planner = Planner(codec, self._book, self.held)
+        self._planner = Planner(codec, self._book, self.held, guard)
 
     # --- requests ------------------------------------------------------------------------------
 
@@ -157,11 +169,13 @@ class WebSocketSession:
 
     def _pending(self, raw: bytes, exchange: _Exchange) -> _Pending:
         request_id = None
+        quota = self._take()
         try:
             envelope = self.codec.envelope(raw)
             request_id = _usable_id(envelope.id)
+            require_quota(quota)
             return _Pending(request_id, self._planner.plan(envelope, raw), exchange)
-        except (StreamError, RequestRefused) as error:
+        except (StreamError, RequestRefused, Unauthenticated) as error:
             return _Pending(request_id, error, exchange)
 
     def next_turn(self) -> Turn | None:
@@ -190,12 +204,14 @@ class WebSocketSession:
     def _content(self, request: _Pending, answers: Answers | NotAccepting) -> dict[str, Any]:
         plan = request.plan
         try:
+            if isinstance(plan, Plan):
+                plan.record(answers)
             if isinstance(answers, NotAccepting):
                 raise answers
             if not isinstance(plan, Plan):
                 raise plan
             return {"id": request.request_id, "ok": plan.finish(answers)}
-        except (StreamError, RequestRefused, NotAccepting) as failure:
+        except (StreamError, RequestRefused, NotAccepting, Unauthenticated) as failure:
             return {"id": request.request_id, "error": problem_for(failure)}
 
     # --- pushes --------------------------------------------------------------------------------
@@ -203,11 +219,11 @@ class WebSocketSession:
     @property
     def is_congested(self) -> bool:
         """Whether nothing should be pushed now."""
-        return self._is_closed or self._outlet.is_congested
+        return self._has_left or self._outlet.is_congested
 
     def drained(self) -> None:
         """The outlet is no longer congested."""
-        if not self._is_closed:
+        if not self._has_left:
             self._book.arm_all()
 
     def send(self, frame: bytes) -> None:
@@ -224,8 +240,20 @@ class WebSocketSession:
         """Entries came for a subscription that is over."""
         self._release(commands)
 
+    def end_access(self, error: Unauthenticated) -> None:
+        """The token stands no more: each subscription is told so, and nothing more is done."""
+        self._book.end_all(error)
+        self.close()
+
+    def client_left(self) -> None:
+        """The client has ended the connection: push nothing more. What it asked for before that, such as to
+        acknowledge its last entries, is carried out still, though it will not hear of it."""
+        self._has_left = True
+        self._book.close()
+
     def close(self) -> None:
         """The connection has ended: wait for nothing, push nothing, carry out nothing more."""
+        self._has_left = True
         self._is_closed = True
         self._inbox.clear()
         self._book.close()

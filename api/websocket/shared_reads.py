@@ -11,6 +11,8 @@ import logging
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from api.ports import Answer, NotAccepting, StreamStore, Watch
+from api.server_limits import DEFAULT_LIMITS
+from api.tallies import Tallies, Tally
 from api.websocket.limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
 from api.websocket.pushes import Delivery
 from core.commands import Read, ReadFrom, ReadLimits
@@ -43,10 +45,11 @@ class Member(Protocol):
 
 
 class SharedReads:
-    """All shared reads of one store; one object serves all connections."""
+    """All shared reads of one store; one object serves all connections, and counts their `subscriptions`."""
 
-    def __init__(self, store: StreamStore) -> None:
+    def __init__(self, store: StreamStore, subscriptions: Tally | None = None) -> None:
         self._store = store
+        self.subscriptions = subscriptions or Tallies(DEFAULT_LIMITS).subscriptions
         self._reads: dict[Place, SharedRead] = {}
 
     def __len__(self) -> int:

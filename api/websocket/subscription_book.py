@@ -11,7 +11,7 @@ from api.ports import StreamStore
 from api.problems import HttpCode, RequestRefused
 from api.websocket.held import Held
 from api.websocket.limits import SUBSCRIPTIONS_MAX, WATCHED_STREAMS_MAX
-from api.websocket.pushes import Filter
+from api.websocket.pushes import Failure, Filter
 from api.websocket.requests import RequestId
 from api.websocket.shared_reads import SharedReads
 from api.websocket.subscriptions import Connection, Consumption, CreditBalance, Subscription
@@ -64,11 +64,12 @@ class SubscriptionBook:
     def unsubscribe(self, sub: RequestId) -> None:
         """End a subscription. Raises `RequestRefused` for an unknown one."""
         self._find(sub).close()
-        del self._open[sub]
+        self.forget(sub)
 
     def forget(self, sub: RequestId) -> None:
-        """It has ended by itself."""
+        """It has ended."""
         del self._open[sub]
+        self._reads.subscriptions.leave()
 
     def arm_fresh(self) -> None:
         """Let what was opened or credited since the last call push."""
@@ -81,15 +82,22 @@ class SubscriptionBook:
         for subscription in list(self._open.values()):
             subscription.arm()
 
+    def end_all(self, failure: Failure) -> None:
+        """End all subscriptions, and say why."""
+        for subscription in list(self._open.values()):
+            subscription.end(failure)
+
     def close(self) -> None:
         """End all subscriptions without a word."""
         for subscription in self._open.values():
             subscription.close()
+            self._reads.subscriptions.leave()
         self._open.clear()
         self._fresh.clear()
 
     def _add(self, sub: RequestId, subscription: Subscription | Consumption) -> None:
         self._open[sub] = subscription
+        self._reads.subscriptions.enter()
         self._fresh.append(subscription)
 
     def _find(self, sub: RequestId) -> Subscription | Consumption:
@@ -104,6 +112,7 @@ class SubscriptionBook:
         if len(self._open) >= SUBSCRIPTIONS_MAX:
             told = f"a connection may have {SUBSCRIPTIONS_MAX} subscriptions"
             raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, told)
+        self._reads.subscriptions.require_room()
         watched = sum(subscription.stream_count for subscription in self._open.values())
         if watched + stream_count > WATCHED_STREAMS_MAX:
             told = f"{watched + stream_count} streams: a connection may watch {WATCHED_STREAMS_MAX}"

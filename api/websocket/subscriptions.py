@@ -256,6 +256,12 @@ class Consumption:
         if self._watch is not None:
             self._watch.cancel()
 
+    def end(self, failure: Failure) -> None:
+        """Say why nothing more comes."""
+        self.close()
+        self._connection.send(end_push(self._connection.codec, self._sub, failure))
+        self._connection.subscription_ended(self._sub, failure)
+
     @property
     def _may_push(self) -> bool:
         return not (self._is_closed or self.credit.is_spent or self._connection.is_congested)
@@ -279,7 +285,7 @@ class Consumption:
             self._take([read for read in answer.streams if read.entries.ids])
         elif not self._is_closed:
             assert isinstance(answer, StreamError | NotAccepting)
-            self._end(answer)
+            self.end(answer)
 
     def _take(self, reads: Sequence[StreamRead]) -> None:
         if self._is_closed:
@@ -299,11 +305,6 @@ class Consumption:
 
     def _owner(self, read: StreamRead) -> Owner:
         return Owner(read.key, self._command.group, self._command.consumer)
-
-    def _end(self, failure: Failure) -> None:
-        self._is_closed = True
-        self._connection.send(end_push(self._connection.codec, self._sub, failure))
-        self._connection.subscription_ended(self._sub, failure)
 
 
 def new_entries_of(keys: Iterable[bytes]) -> tuple[ReadFrom, ...]:

@@ -1,28 +1,98 @@
-"""The command line `tailrace`: one module a command, joined here. Commands parse and print, no more."""
+"""The command line `tailrace`: one module a command, joined here. Commands parse and print, no more.
+
+A command's module is loaded when the command is named: a server needs much that a client starts without, and
+a shell that completes a word starts the program each time.
+"""
 
 from __future__ import annotations
 
-import typer
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any, Final
 
-from app.cli.backup import backup
-from app.cli.check import check
-from app.cli.openapi import openapi
-from app.cli.restore import restore
-from app.cli.serve import serve
-from app.cli.version import version
+import typer
+from typer.core import TyperGroup
 
 _HELP = """Redis and Valkey Streams semantics, over HTTP."""
 
+_CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
+
+_COMMANDS: Final = {
+    "serve": "serve:serve",
+    "cli": "cli:cli",
+    "tail": "tail:tail",
+    "import": "import_file:import_file",
+    "export": "export_stream:export_stream",
+    "check": "check:check",
+    "backup": "backup:backup",
+    "restore": "restore:restore",
+    "token": "token:token",
+    "openapi": "openapi:openapi",
+    "version": "version:version",
+}
+"""Each command's name, its module here, and in that its function, or the application of its subcommands."""
+
+_SETTINGS: Final[dict[str, dict[str, Any]]] = {
+    # Behind a Redis command everything is its own, whatever it looks like.
+    "cli": {"allow_interspersed_args": False},
+}
+
+
+class _Commands(TyperGroup):
+    """The commands, each loaded when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names, in the order in which help shows them."""
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, None where there is none."""
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, attribute = _COMMANDS[cmd_name].partition(":")
+        command = typer.main.get_command(
+            _application(cmd_name, getattr(import_module(f"app.cli.{module}"), attribute))
+        )
+        command.name = cmd_name
+        return command
+
+
+def _application(name: str, found: typer.Typer | Callable[..., Any]) -> typer.Typer:
+    """A command's function as an application of its own; one with subcommands is one already."""
+    if isinstance(found, typer.Typer):
+        return found
+    application = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    application.command(name, context_settings={**_CONTEXT, **_SETTINGS.get(name, {})})(found)
+    return application
+
+
 _cli = typer.Typer(
+    cls=_Commands,
     help=_HELP,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_CONTEXT,
 )
-for _command in (serve, check, backup, restore, version, openapi):
-    _cli.command()(_command)
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the signature of an option's callback
+    if wanted:
+        import_module("app.cli.version").version()
+        raise typer.Exit
+
+
+@_cli.callback()
+def _options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """What stands before a command."""
+    del version
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from app.server import reason
+from app.reasons import reason
 from core.storage.damage import Damage
 from core.storage.inspection import NoData, check_groups, copy_whole, inspected
 from core.storage.recovery import check_payloads, recover

@@ -1,22 +1,43 @@
-"""`tailrace openapi`: the API's own document, as the program that serves it knows it."""
+"""`tailrace openapi`: the documents of the API, as the program that serves it knows them."""
 
 from __future__ import annotations
+
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
 from api.application import create_api
+from api.asyncapi import asyncapi_document
+from api.sdk_document import sdk_document
 from app import __version__
 from app.service import EngineStore
 from core.engine import Engine
 
 
-def openapi() -> None:
+def openapi(
+    *,
+    sdk: Annotated[
+        bool, typer.Option("--sdk", help="The same operations in OpenAPI 3.0, for generators of clients.")
+    ] = False,
+    asyncapi: Annotated[
+        bool, typer.Option("--asyncapi", help="The AsyncAPI document: WebSocket and Server-Sent Events.")
+    ] = False,
+) -> None:
     """Print the OpenAPI document as JSON.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
       tailrace openapi > openapi.json
+      tailrace openapi --sdk > openapi.sdk.json
+      tailrace openapi --asyncapi > asyncapi.json
     """
-    document = create_api(EngineStore(Engine()), version=__version__).openapi()
-    typer.echo(msgspec.json.format(msgspec.json.encode(document), indent=2))
+    if sdk and asyncapi:
+        raise typer.BadParameter("--sdk and --asyncapi are two documents: print them one by one")
+    document = asyncapi_document(__version__) if asyncapi else _openapi_document()
+    shown = sdk_document(document) if sdk else document
+    typer.echo(msgspec.json.format(msgspec.json.encode(shown), indent=2))
+
+
+def _openapi_document() -> dict[str, Any]:
+    return create_api(EngineStore(Engine()), version=__version__).openapi()

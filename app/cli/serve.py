@@ -5,26 +5,40 @@ from __future__ import annotations
 import logging
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from pydantic import ValidationError
 from typer.models import OptionInfo
 
+from api.security import Security
 from app import __version__
-from app.http_protocol import fast_protocol
+from app.audit import write_audit_line
+from app.connections import Connections, raise_open_files_max
+from app.known_heads import fast_protocol
 from app.logs import configure_logging
 from app.main import create_app
-from app.server import CannotStart, reason
+from app.metrics.sources import Sources
+from app.rates import TokenBuckets
+from app.reasons import reason
+from app.server import CannotStart
 from app.server import serve as serve_app
 from app.service import EngineStore
 from app.settings import ENVIRONMENT_PREFIX, Durability, LogFormat, LogLevel, Settings
+from app.slow_log import SlowLog
 from app.storage import Storage
+from app.tokens.file import BadTokensFile
+from app.tokens.keeper import TokenKeeper
+from app.tracing import CannotTrace, tracing_from
+from app.websocket_protocol import websocket_protocol
 from core.block_cache import BlockCache
 from core.engine import Engine
 from core.limits import MIB
 from core.storage.damage import Damage
 from core.storage.schema import InUse, UnknownFormat
+
+if TYPE_CHECKING:
+    from app.spans import Tracing
 
 _logger: Final = logging.getLogger("tailrace")
 
@@ -44,7 +58,7 @@ def _option(name: str) -> OptionInfo:
     return option
 
 
-def serve(
+def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
     host: Annotated[str | None, _option("host")] = None,
     port: Annotated[int | None, _option("port")] = None,
     data_dir: Annotated[Path | None, _option("data_dir")] = None,
@@ -52,7 +66,27 @@ def serve(
     cache_mb: Annotated[int | None, _option("cache_mb")] = None,
     log_level: Annotated[LogLevel | None, _option("log_level")] = None,
     log_format: Annotated[LogFormat | None, _option("log_format")] = None,
+    tokens_file: Annotated[Path | None, _option("tokens_file")] = None,
+    tls_cert: Annotated[Path | None, _option("tls_cert")] = None,
+    tls_key: Annotated[Path | None, _option("tls_key")] = None,
+    allowed_origin: Annotated[list[str] | None, _option("allowed_origin")] = None,
+    metrics_groups: Annotated[int | None, _option("metrics_groups")] = None,
+    slow_log_ms: Annotated[int | None, _option("slow_log_ms")] = None,
     shutdown_grace_s: Annotated[int | None, _option("shutdown_grace_s")] = None,
+    header_timeout_s: Annotated[int | None, _option("header_timeout_s")] = None,
+    body_bytes_per_s_min: Annotated[int | None, _option("body_bytes_per_s_min")] = None,
+    answer_timeout_s: Annotated[int | None, _option("answer_timeout_s")] = None,
+    keep_alive_timeout_s: Annotated[int | None, _option("keep_alive_timeout_s")] = None,
+    connections_max: Annotated[int | None, _option("connections_max")] = None,
+    connections_per_peer_max: Annotated[int | None, _option("connections_per_peer_max")] = None,
+    waiting_readers_max: Annotated[int | None, _option("waiting_readers_max")] = None,
+    event_streams_max: Annotated[int | None, _option("event_streams_max")] = None,
+    websockets_max: Annotated[int | None, _option("websockets_max")] = None,
+    subscriptions_max: Annotated[int | None, _option("subscriptions_max")] = None,
+    bodies_mb: Annotated[int | None, _option("bodies_mb")] = None,
+    requests_per_s: Annotated[int | None, _option("requests_per_s")] = None,
+    request_burst: Annotated[int | None, _option("request_burst")] = None,
+    memory_limit_mb: Annotated[int | None, _option("memory_limit_mb")] = None,
 ) -> None:
     """Serve streams over HTTP until SIGINT or SIGTERM.
 
@@ -66,17 +100,29 @@ def serve(
       tailrace serve --port 0 --log-format console
 
       TAILRACE_PORT=9000 tailrace serve --log-level warning
+
+      tailrace serve --host 0.0.0.0 --tokens-file tokens.json --tls-cert server.pem --tls-key server.key
     """
     settings = _settings_from(locals())
     configure_logging(settings.log_format, settings.log_level)
+    _require_safety(settings)
     try:
+        tokens = _open_tokens(settings)
+        security = Security(tokens, write_audit_line, settings.allowed_origin)
         storage = _open_storage(settings)
-        store = EngineStore(Engine(None if storage is None else storage.keyspace))
-        app = create_app(store, storage, settings.durability)
+        engine = Engine(None if storage is None else storage.keyspace)
+        store = EngineStore(
+            engine, slow_log=SlowLog(settings.slow_log_ms), readers_max=settings.waiting_readers_max
+        )
+        registry = Connections(settings, open_files_max=raise_open_files_max())
+        rates = TokenBuckets(settings)
+        sources, tracing = Sources(store, storage, registry), _tracing()
+        app = create_app(sources, settings, rates, tokens, security, tracing)
         serve_app(
             app,
             settings,
-            http=fast_protocol(store),
+            http=fast_protocol(sources, tracing, security, rates),
+            ws=websocket_protocol(registry),
             on_ready=partial(_announce, settings),
             on_stop=store.drain,
         )
@@ -103,6 +149,33 @@ def _complaints(error: ValidationError, given: dict[str, Any]) -> list[str]:
     return complaints
 
 
+def _require_safety(settings: Settings) -> None:
+    """Options that are good each, and not together."""
+    if (settings.tls_cert is None) is not (settings.tls_key is None):
+        raise typer.BadParameter("--tls-cert and --tls-key go together")
+    if not settings.is_loopback and not settings.tokens_path.exists():
+        path = settings.tokens_path
+        raise typer.BadParameter(
+            f"--host: {settings.host!r} is not a loopback address, and without tokens only loopback is "
+            f"served: make one with `tailrace token create NAME --scope read --tokens-file {path}` and "
+            f"serve with `--tokens-file {path}`"
+        )
+
+
+def _open_tokens(settings: Settings) -> TokenKeeper:
+    """Who may do what; raises `CannotStart` where the tokens file is named and not there, or is no good."""
+    path = settings.tokens_path
+    try:
+        if settings.tokens_file is not None:
+            path.stat()
+        return TokenKeeper(path, write_audit_line)
+    except OSError as error:
+        told = f"{reason(error)}; `tailrace token create NAME --scope read --tokens-file {path}` makes one"
+        raise CannotStart(f"cannot read the tokens file {path}: {told}") from error
+    except BadTokensFile as error:
+        raise CannotStart(str(error)) from error
+
+
 def _open_storage(settings: Settings) -> Storage | None:
     """What the data directory holds; raises `CannotStart` where it cannot be had whole."""
     if settings.durability is Durability.NONE:
@@ -117,8 +190,17 @@ def _open_storage(settings: Settings) -> Storage | None:
         raise CannotStart(f"the data directory {settings.data_dir} is damaged: {error}") from error
 
 
+def _tracing() -> Tracing | None:
+    try:
+        return tracing_from()
+    except CannotTrace as error:
+        raise CannotStart(str(error)) from error
+
+
 def _announce(settings: Settings, url: str) -> None:
     """Say once that requests are taken, and first what becomes of the data."""
+    if not settings.is_loopback and settings.tls_cert is None:
+        _logger.warning("tokens and data travel unencrypted: use --tls-cert, or a proxy that speaks TLS")
     if settings.durability is Durability.NONE:
         _logger.warning("data lives in memory only and ends with this process")
     else:

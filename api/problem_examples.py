@@ -1,0 +1,131 @@
+"""What each problem looks like: the example of every code, as the OpenAPI document shows it.
+
+It owns the words of the examples; a test sends the request behind each and compares. Titles, statuses and
+the rest come from the one table in `api.problems`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from api.problems import HttpCode, ProblemCode, problem
+from core.errors import ErrorCode
+
+REQUEST_ID: Final = "0f8fad5bd9cb469fa16570867728950e"
+
+
+class Example(NamedTuple):
+    """What is told of one case. `members`: those of this code."""
+
+    detail: str
+    members: Mapping[str, object] = {}
+
+
+def _redis(line: str) -> Example:
+    """An error of the command endpoint, which carries Redis's line."""
+    return Example(line.partition(" ")[2], {"error": line})
+
+
+EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
+    ErrorCode.INVALID_ID: Example(
+        "Invalid stream ID specified as stream command argument: '1-2-3'", {"given": "1-2-3"}
+    ),
+    ErrorCode.ID_NOT_GREATER: Example(
+        "The ID specified in XADD is equal or smaller than the target stream top item",
+        {"last_id": "1692632102976-0"},
+    ),
+    ErrorCode.ID_EXHAUSTED: Example(
+        "The stream has exhausted the last possible ID, unable to add more items",
+        {"last_id": "18446744073709551615-18446744073709551615"},
+    ),
+    ErrorCode.INVALID_ARGUMENT: Example("Idempotency-Key can be used only with ids that the server chooses"),
+    ErrorCode.NOT_AN_INTEGER: _redis("ERR value is not an integer or out of range"),
+    ErrorCode.SYNTAX: _redis("ERR syntax error"),
+    ErrorCode.WRONG_ARITY: _redis("ERR wrong number of arguments for 'xlen' command"),
+    ErrorCode.UNKNOWN_COMMAND: _redis("ERR unknown command 'GET', with args beginning with: 'race:france' "),
+    ErrorCode.NO_SUCH_STREAM: Example("no such key"),
+    ErrorCode.NOGROUP: Example(
+        "No such key 'race:france' or consumer group 'nobody' in XREADGROUP with GROUP option"
+    ),
+    ErrorCode.BUSYGROUP: Example("Consumer Group name already exists"),
+    ErrorCode.NO_SUCH_CONSUMER: Example("the group has no consumer 'nobody'"),
+    ErrorCode.CONSUMER_HAS_PENDING: Example("consumer 'alice' has 2 pending entries", {"pending": "2"}),
+    ErrorCode.ENTRY_TOO_LARGE: Example("an entry may take 16777216 bytes at most, this one takes 16777228"),
+    ErrorCode.LIMIT_EXCEEDED: Example("100001 entries: 100000 may be appended at once"),
+    ErrorCode.PRECONDITION_FAILED: Example(
+        "the stream's last id is 1692632102976-0, not 0-0", {"last_id": "1692632102976-0"}
+    ),
+    ErrorCode.POSITION_TRIMMED: Example(
+        "entries from 1692632086370-0 on were trimmed, the first is 1692632102976-0",
+        {"first_id": "1692632102976-0", "last_id": "1692632102976-0"},
+    ),
+    ErrorCode.IDEMPOTENCY_MISMATCH: Example("the idempotency key was used before with another body"),
+    ErrorCode.STALE_EPOCH: Example(
+        "the producer's epoch 1 is older than those that are remembered", {"epoch": "2"}
+    ),
+    ErrorCode.LAYOUT_CHANGED: Example(
+        "epoch 1 was begun with another layout: replay it as it was cut first", {"layout": "4 partitions"}
+    ),
+    ErrorCode.MEMORY_LIMIT: Example("command not allowed when used memory > 'maxmemory'."),
+    ErrorCode.TOO_MANY_READERS: Example("10000 reads wait already, and no more may"),
+    ErrorCode.NOPERM: Example(
+        "the token 'gate' does not allow 'append' on 'race:france'",
+        {"required_scope": "append", "key": "race:france"},
+    ),
+    HttpCode.UNAUTHENTICATED: Example("the token is not known, or was revoked"),
+    HttpCode.TOKEN_IN_URL: Example(
+        "a token never stands in a URL, where logs and histories keep it: send `Authorization: Bearer "
+        "<token>`, or for a WebSocket a ticket as subprotocol; a token that was sent this way should be "
+        "revoked"
+    ),
+    HttpCode.ORIGIN_NOT_ALLOWED: Example(
+        "the page that asks is of another origin than this server, and not of an allowed one"
+    ),
+    HttpCode.HOST_NOT_ALLOWED: Example(
+        "without tokens the server answers to `localhost` and to addresses only, so that no web page can "
+        "reach it under a name of its own"
+    ),
+    HttpCode.REQUEST_TIMEOUT: Example("nearly nothing of the body came within 30 s"),
+    HttpCode.URL_TOO_LONG: Example("a target may take 65536 bytes at most"),
+    HttpCode.HEAD_TOO_LARGE: Example("a head may take 131072 bytes and 100 lines at most, a trailer as many"),
+    HttpCode.RATE_LIMITED: Example(
+        "100 requests in 1 s are allowed; the next one in 1 s", {"retry_after_s": 1}
+    ),
+    HttpCode.TOO_MANY_OPEN: Example("1000 tails are open, and no more are kept"),
+    HttpCode.MALFORMED_BODY: Example("Invalid JSON: EOF while parsing a value at line 1 column 11"),
+    HttpCode.BODY_MISMATCH: Example(
+        "/speed: Extra inputs are not permitted",
+        {"errors": [{"pointer": "/speed", "detail": "Extra inputs are not permitted"}]},
+    ),
+    HttpCode.BODY_TOO_LARGE: Example("a body may take 67108864 bytes at most"),
+    HttpCode.INVALID_PARAMETER: Example(
+        "unknown parameter: 'cuont'",
+        {"errors": [{"parameter": "cuont", "in": "query", "detail": "unknown parameter"}]},
+    ),
+    HttpCode.INVALID_NAME: Example("a name in the path: a name has 1 to 512 bytes, this one has 513"),
+    HttpCode.NO_SUCH_ENTRY: Example("the stream holds no entry 1-0"),
+    HttpCode.NOT_ACCEPTABLE: Example("this resource answers application/json"),
+    HttpCode.UNSUPPORTED_MEDIA_TYPE: Example("the body is to be application/json, not text/plain"),
+    HttpCode.TRANSACTION_ABORTED: Example(
+        "command 1 does not parse: ERR wrong number of arguments for 'xlen' command",
+        {
+            "errors": [{"pointer": "/1", "detail": "ERR wrong number of arguments for 'xlen' command"}],
+            "error": "EXECABORT Transaction discarded because of previous errors.",
+        },
+    ),
+    HttpCode.NOT_ACCEPTING: Example("the server is shutting down"),
+    HttpCode.INTERNAL: Example("the server failed; the log names the request"),
+}
+"""A code that is not here is shown under its title alone."""
+
+
+def problem_examples(codes: Iterable[ProblemCode]) -> dict[str, dict[str, Any]]:
+    """The document's components for these codes, by code."""
+    return {str(code): _component(code) for code in codes}
+
+
+def _component(code: ProblemCode) -> dict[str, Any]:
+    shown = problem(code, "", REQUEST_ID)
+    detail, members = EXAMPLES.get(code, Example(shown["title"]))
+    return {"summary": shown["title"], "value": {**shown, "detail": detail, **members}}

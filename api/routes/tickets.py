@@ -1,0 +1,39 @@
+"""Tickets: what a page sends in place of its token when it opens a WebSocket."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.operations import operation
+from api.problems import HttpCode
+from api.replies import json_response
+from api.schemas.tickets import Ticket
+from api.security import Security, principal_of
+from api.tickets import EXPIRES_IN_S
+
+router = APIRouter(tags=["service"])
+
+
+@router.post(
+    "/v1/tickets",
+    **operation(
+        "create_ticket",
+        "Get a ticket for a WebSocket",
+        reply=Ticket,
+        errors=(HttpCode.TOO_MANY_OPEN,),
+        asks_store=False,
+    ),
+)
+async def create_ticket(request: Request) -> Response:
+    """A ticket for whoever asks, with the rights of the token that asks and no longer than those last.
+
+    A page cannot set headers of a WebSocket, and a token never stands in a URL: so it offers the subprotocols
+    `tailrace.v1.json` and `tailrace.ticket.<ticket>`, in this order; the first is echoed. A ticket opens one
+    socket, within a minute.
+    """
+    security: Security = request.app.state.security
+    ticket = security.tickets.issue(principal_of(request.scope))
+    content = {"ticket": ticket, "expires_in_s": EXPIRES_IN_S}
+    return json_response(content, headers={"Cache-Control": "no-store"})

@@ -1,0 +1,23 @@
+"""Wire models of tickets."""
+
+from __future__ import annotations
+
+from pydantic import ConfigDict, Field
+
+from api.schemas.base import WireModel
+from api.tickets import EXPIRES_IN_S
+
+
+class Ticket(WireModel):
+    """Good for one WebSocket handshake, as the subprotocol `tailrace.ticket.<ticket>`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"ticket": "Zm9yIG9uZSBzb2NrZXQgb25seSwgYW5kIG5vdCBmb3IgbG9uZw", "expires_in_s": 60}
+        }
+    )
+
+    ticket: str = Field(
+        description="The ticket.", examples=["Zm9yIG9uZSBzb2NrZXQgb25seSwgYW5kIG5vdCBmb3IgbG9uZw"]
+    )
+    expires_in_s: int = Field(description="Seconds until it is of no use.", examples=[EXPIRES_IN_S])

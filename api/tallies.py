@@ -1,0 +1,56 @@
+"""How many of a kind may be open at once: tails, WebSockets, subscriptions.
+
+It owns the counts and the refusal. What is counted enters and leaves by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from api.problems import HttpCode, RequestRefused
+from api.server_limits import ServerLimits
+
+RETRY_AFTER_S: Final = 1
+
+
+class Tally:
+    """At most `most` of `what` at a time. A context in which one is counted."""
+
+    __slots__ = ("_most", "_what", "open_count")
+
+    def __init__(self, what: str, most: int) -> None:
+        self._what = what
+        self._most = most
+        self.open_count = 0
+
+    def require_room(self) -> None:
+        """Raises `RequestRefused` where as many are open as may be."""
+        if self.open_count >= self._most:
+            raise RequestRefused(
+                HttpCode.TOO_MANY_OPEN,
+                f"{self._most} {self._what} are open, and no more are kept",
+                headers={"Retry-After": str(RETRY_AFTER_S)},
+            )
+
+    def enter(self) -> None:
+        """One more is open."""
+        self.open_count += 1
+
+    def leave(self) -> None:
+        """One less."""
+        self.open_count -= 1
+
+    def __enter__(self) -> None:
+        self.enter()
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+
+class Tallies:
+    """All tallies of one server."""
+
+    def __init__(self, limits: ServerLimits) -> None:
+        self.event_streams = Tally("tails", limits.event_streams_max)
+        self.websockets = Tally("WebSockets", limits.websockets_max)
+        self.subscriptions = Tally("subscriptions", limits.subscriptions_max)

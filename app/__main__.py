@@ -1,0 +1,7 @@
+"""`python -m app` is `tailrace`."""
+
+from __future__ import annotations
+
+from app.cli import main
+
+main()

@@ -1,0 +1,103 @@
+"""`tailrace cli`: Redis commands typed at a prompt, given as arguments, or read from a pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from app.cli.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from app.cli.redis.printer import Printer
+from app.cli.redis.printing import Form
+from app.cli.redis.quoting import Unbalanced, split_words
+from app.cli.redis.session import Session
+
+
+def cli(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[COMMAND [ARGUMENT]...]", help="One Redis command.", show_default=False),
+    ] = None,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    *,
+    raw: Annotated[
+        bool | None,
+        typer.Option(
+            "--raw/--no-raw",
+            help="Bytes as they are, or quoted and numbered. By default the latter on a terminal alone.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Replies as JSON, one a line.")] = False,
+) -> None:
+    r"""Send Redis commands and print replies as redis-cli does.
+
+    With a COMMAND it sends that one. Without, it is a prompt on a terminal
+    (Tab completes, `help` lists the commands, Ctrl-C ends a waiting read), and
+    in a pipe it carries out the lines of standard input. Options stand before
+    the command.
+
+    Exit status: 0; 1 when a reply was an error or the server did not answer; 2
+    for wrong arguments.
+
+    [bold]Examples[/bold]
+
+      tailrace cli
+
+      tailrace cli XADD race:france '*' rider Castilla speed 30.2
+
+      tailrace cli --json XRANGE race:france - +
+
+      printf 'PING\nXLEN race:france\n' | tailrace cli
+    """
+    printer = Printer(_form(raw, as_json=as_json), colour=_wants_colour())
+    with connected(url, token, token_file) as server:
+        session = Session(server)
+        if words:
+            printer.run(session, [os.fsencode(word) for word in words])
+        elif sys.stdin.isatty():
+            _converse(session, printer)
+            return
+        else:
+            _run_lines(session, printer)
+    if session.failures:
+        raise typer.Exit(1)
+
+
+def _converse(session: Session, printer: Printer) -> None:
+    # What a prompt needs takes longer to load than a single command takes.
+    from app.cli.redis.prompt import converse  # noqa: PLC0415
+
+    converse(session, printer)
+
+
+def _form(raw: bool | None, *, as_json: bool) -> Form:  # noqa: FBT001 - None: not given
+    if as_json:
+        if raw is not None:
+            raise typer.BadParameter("--json and --raw/--no-raw exclude each other")
+        return Form.JSON
+    plain = not sys.stdout.isatty() if raw is None else raw
+    return Form.RAW if plain else Form.FORMATTED
+
+
+def _wants_colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def _run_lines(session: Session, printer: Printer) -> None:
+    """Each line of standard input, in order, whatever the reply to the one before."""
+    for line in sys.stdin.buffer:
+        try:
+            words = split_words(line)
+        except Unbalanced as error:
+            session.failures += 1
+            typer.echo(str(error))
+            continue
+        if words and words[0].lower() in (b"quit", b"exit"):
+            return
+        if words:
+            printer.run(session, words)

@@ -1,0 +1,26 @@
+"""What the shell completes beyond commands and options: the keys of streams.
+
+It asks the server that the line names, or the environment, for a moment only: a shell waits on Tab.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import typer
+
+from app.cli.connection import DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE, checked_url
+from app.cli.http_client import Server
+from app.cli.redis.keys import matching_keys
+
+
+def complete_stream(context: typer.Context, incomplete: str) -> list[str]:
+    """Keys that begin with what stands there; none where no server answers."""
+    given: dict[str, Any] = context.params
+    url = given.get("url") or os.environ.get(URL_VARIABLE) or DEFAULT_URL
+    try:
+        with Server(checked_url(url), given.get("token") or os.environ.get(TOKEN_VARIABLE)) as server:
+            return matching_keys(server, incomplete)
+    except typer.BadParameter:
+        return []

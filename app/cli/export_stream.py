@@ -1,0 +1,144 @@
+"""`tailrace export`: the entries of a stream as a file."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from app.cli.completions import complete_stream
+from app.cli.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
+from app.cli.http_client import Server, stream_path
+from app.cli.transfer.entry_writers import CsvRecords, EntryWriter, FieldsAlone, WholeEntries, names_of
+from app.cli.transfer.exporting import Export, ExportPlan, ExportState, exported_parts
+from app.cli.transfer.files import STANDARD, BadFile, FileFormat, Target, format_of
+from app.cli.transfer.progress import metered
+from app.cli.transfer.state import StateFile, differences, state_path
+from app.reasons import reason
+
+
+def export_stream(  # noqa: PLR0913 - one parameter an option
+    stream: Annotated[
+        str,
+        typer.Argument(metavar="KEY", help="The stream.", autocompletion=complete_stream, show_default=False),
+    ],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The file; - is standard output.", show_default=False)
+    ] = STANDARD,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    format_: Annotated[
+        FileFormat, typer.Option("--format", help="`auto`: as the suffix says, NDJSON where it says nothing.")
+    ] = FileFormat.AUTO,
+    shape: Annotated[
+        Literal["entry", "fields"],
+        typer.Option(help="NDJSON: whole entries with their ids, or fields alone, to be given new ids."),
+    ] = "entry",
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="CSV: the fields to write. By default all, for which the stream is read twice.",
+            show_default=False,
+        ),
+    ] = None,
+    id_column: Annotated[
+        str, typer.Option(metavar="NAME", help="CSV: the column for ids; empty leaves them out.")
+    ] = "id",
+    start: Annotated[str, typer.Option(metavar="ID", help="The first id, or its time.")] = "-",
+    end: Annotated[str, typer.Option(metavar="ID", help="The last id, or its time.")] = "+",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where an export into OUT stopped.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over OUT where it exists.")] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to keep how far it came. A hidden file beside OUT by default.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Write the entries of a stream to a file, NDJSON or CSV.
+
+    A name that ends in .gz or .zst is compressed. The export ends with the
+    entry that is the last one when it begins. One that was cut off goes on
+    with --resume behind the last whole line; one that ended goes on with
+    what was appended since.
+
+    Exit status: 0 when all is written; 1 when not; 2 for wrong arguments.
+
+    [bold]Examples[/bold]
+
+      tailrace export race:france race.ndjson.zst
+
+      tailrace export race:france riders.csv --columns rider,speed
+
+      tailrace export race:france | jq .fields.rider
+    """
+    format_ = format_of(out, format_)
+    wanted_columns = [] if columns is None else columns.split(",")
+    state_file = None
+    if out != STANDARD:
+        state_file = StateFile(state or state_path(out, "export", url, stream), ExportState)
+    try:
+        with connected(url, token, token_file) as server:
+            plan = ExportPlan(server.url, stream, format_, shape, wanted_columns, id_column, start, end)
+            found = state_file.load() if state_file is not None and resume else None
+            _check_free(out, overwrite=overwrite, resume=resume, found=found)
+            _export(server, out, plan, found, state_file)
+    except BadFile as error:
+        fail(str(error))
+
+
+def _check_free(out: Path, *, overwrite: bool, resume: bool, found: ExportState | None) -> None:
+    if out == STANDARD or overwrite or not out.exists():
+        if resume and found is not None and not out.exists():
+            fail(f"there is no {out} to continue")
+        return
+    if not resume:
+        fail(f"{out} exists: --resume continues it, --overwrite writes over it; nothing was written")
+    if found is None:
+        fail(f"{out} exists and nothing says how far its export came; nothing was written")
+
+
+def _export(
+    server: Server,
+    out: Path,
+    plan: ExportPlan,
+    found: ExportState | None,
+    state_file: StateFile[ExportState] | None,
+) -> None:
+    info = server.request("GET", stream_path(os.fsencode(plan.stream))).json()
+    end = info["last_id"] if plan.end == "+" else plan.end
+    begin = found or ExportState(plan, _columns(server, plan, end))
+    if different := differences(begin.plan, plan):
+        fail(f"the export to continue was begun with {different}")
+    writer = _writer(plan, begin.columns)
+    try:
+        target = Target(out, begin.length)
+    except OSError as error:
+        fail(f"cannot write {out}: {reason(error)}")
+    with closing(target), metered(None) as meter:
+        task = Export(server, target, begin, state_file)
+        try:
+            task.run(writer, end, meter)
+        finally:
+            typer.echo(f"{plan.stream}: {meter.summary}", err=True)
+
+
+def _columns(server: Server, plan: ExportPlan, end: str) -> list[str]:
+    """The columns of a CSV file: those that are wanted, or else all that there are."""
+    if plan.format != FileFormat.CSV or plan.columns:
+        return plan.columns
+    return names_of(exported_parts(server, plan.stream, plan.start, end))
+
+
+def _writer(plan: ExportPlan, columns: list[str]) -> EntryWriter:
+    if plan.format == FileFormat.CSV:
+        return CsvRecords(columns, plan.id_column, is_choice=bool(plan.columns))
+    return FieldsAlone() if plan.shape == "fields" else WholeEntries()

@@ -1,0 +1,155 @@
+"""A tail that never ends by itself: connected, followed, lost, connected again.
+
+It owns the position from which it resumes. What is done with entries is the caller's.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from app.cli.following.entries import Line
+from app.cli.following.sse import Event, events
+from app.cli.http_client import Refused, Server, ServerProblem, Unreachable, escaped, stream_path
+
+PREFETCH: Final = 1_000
+PAUSE_MS_DEFAULT: Final = 2_000
+PAUSE_MS_MAX: Final = 30_000
+
+_BEGINNING: Final = "0-0"
+
+
+class Reader(NamedTuple):
+    """The group's consumer that a tail reads as. `acknowledges`: whatever was handed over is done."""
+
+    group: bytes
+    consumer: bytes
+    acknowledges: bool
+
+
+class Follower:
+    """A tail of the streams in `positions`, each from behind its position.
+
+    `find_more`, where there is one, names all streams there are to follow; it is asked whenever the tail is
+    silent, and new ones are followed from their beginning. `on_notice` takes sentences about what happened.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        positions: Mapping[bytes, str],
+        reader: Reader | None,
+        find_more: Callable[[], Sequence[bytes]] | None,
+        on_notice: Callable[[str], None],
+    ) -> None:
+        self._server = server
+        self._positions = dict(positions)
+        self._reader = reader
+        self._find_more = find_more
+        self._on_notice = on_notice
+        self._last_id = ""
+        self._pause_ms = PAUSE_MS_DEFAULT
+        self._failures = 0
+        self._was_connected = False
+
+    def entries(self) -> Iterator[list[Line]]:
+        """Entries as they come, those of one event at a time, until the tail is ended by the server.
+
+        A sign of life gives an empty list, so that the caller can see to its own affairs. What was yielded
+        is acknowledged when the next is asked for. Raises `ServerProblem` where the first connection fails,
+        or what is followed is no longer there.
+        """
+        while True:
+            try:
+                yield from self._connection()
+            except ServerProblem as problem:
+                self._wait_after(problem)
+
+    def _wait_after(self, problem: ServerProblem) -> None:
+        passes = isinstance(problem, Unreachable) or (
+            isinstance(problem, Refused) and problem.is_worth_repeating
+        )
+        if not self._was_connected or not passes:
+            raise problem
+        if self._failures == 0:
+            self._on_notice(f"{problem}; trying again")
+        self._failures += 1
+        time.sleep(min(self._pause_ms * self._failures, PAUSE_MS_MAX) / 1000)
+
+    # --- one connection ----------------------------------------------------------------------------
+
+    def _connection(self) -> Iterator[list[Line]]:
+        while not self._positions:
+            # A pattern that nothing matches yet.
+            self._was_connected = True
+            time.sleep(PAUSE_MS_DEFAULT / 1000)
+            self._take_new_streams()
+        headers = {"Accept": "text/event-stream"}
+        if self._last_id and self._reader is None:
+            headers["Last-Event-ID"] = self._last_id
+        with self._server.stream("/v1/tail", self._parameters(), headers) as response:
+            self._back()
+            for event in events(response.iter_lines()):
+                self._pause_ms = event.retry_ms or self._pause_ms
+                lines = self._lines(event)
+                yield lines
+                if lines:
+                    acknowledge(self._server, self._reader, lines)
+                self._last_id = event.last_id or self._last_id
+                if not event.name and event.retry_ms is None and self._take_new_streams():
+                    return
+        raise Unreachable(f"{self._server.url} ended the tail")
+
+    def _back(self) -> None:
+        if self._failures:
+            self._on_notice("connected again")
+        self._was_connected, self._failures = True, 0
+
+    def _parameters(self) -> list[tuple[str, str]]:
+        parameters = [("stream", os.fsdecode(key)) for key in self._positions]
+        if self._reader is None:
+            return parameters + [("after", position) for position in self._positions.values()]
+        # One that acknowledges has printed all but what is pending for it, or is about to print it again.
+        history = [("after", _BEGINNING)] if self._reader.acknowledges else []
+        names = [("group", os.fsdecode(self._reader.group)), ("consumer", os.fsdecode(self._reader.consumer))]
+        return [*parameters, *history, *names, ("prefetch", str(PREFETCH))]
+
+    def _take_new_streams(self) -> bool:
+        if self._find_more is None:
+            return False
+        new = [key for key in self._find_more() if key not in self._positions]
+        self._positions |= dict.fromkeys(new, _BEGINNING)
+        return bool(new)
+
+    # --- events ------------------------------------------------------------------------------------
+
+    def _lines(self, event: Event) -> list[Line]:
+        if not event.name:
+            return []
+        content: dict[str, Any] = msgspec.json.decode(event.data)
+        if event.name in {"end", "error"}:
+            raise Refused(int(content.get("status", 500)), content)
+        key = _key_of(content)
+        if event.name == "gap":
+            self._on_notice(
+                f"{key.decode('utf-8', 'backslashreplace')}: entries after {content['from']} and before "
+                f"{content['to']} were trimmed away unseen"
+            )
+        return [Line(key, entry) for entry in content.get("entries", ())]
+
+
+def acknowledge(server: Server, reader: Reader | None, lines: Sequence[Line]) -> None:
+    """Tell the group that `lines`, all of one stream, are done, where the reader does so."""
+    if reader is not None and reader.acknowledges:
+        path = stream_path(lines[0].key, f"/groups/{escaped(reader.group)}:ack")
+        server.request("POST", path, body={"ids": [line.id for line in lines]})
+
+
+def _key_of(content: Mapping[str, Any]) -> bytes:
+    key = str(content["key"])
+    return b64decode(key) if content.get("encoding") == "base64" else key.encode()

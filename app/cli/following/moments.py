@@ -1,0 +1,43 @@
+"""Where to begin, as people say it: an id, a time, or how long ago. It owns that reading alone."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Final
+
+from core.errors import StreamError
+from core.stream_id import MAX_ID, SEQ_BITS, ZERO_ID, StreamId, parse_id
+
+_AGO: Final = re.compile(r"(\d+)(ms|s|m|h|d|w)", re.ASCII)
+_UNIT_MS: Final = {
+    "ms": 1,
+    "s": 1_000,
+    "m": 60_000,
+    "h": 3_600_000,
+    "d": 86_400_000,
+    "w": 604_800_000,
+}
+
+
+def first_id(text: str, now_ms: int) -> StreamId:
+    """The first id that is meant: an id, Unix milliseconds, an ISO 8601 time (local where it has no zone),
+    `-` for the beginning, or `90s`, `10m`, `2h`, `3d`, `1w` before `now_ms`. Raises `ValueError`.
+    """
+    if text == "-":
+        return ZERO_ID
+    if (ago := _AGO.fullmatch(text)) is not None:
+        return max(0, now_ms - int(ago[1]) * _UNIT_MS[ago[2]]) << SEQ_BITS
+    try:
+        return parse_id(text.encode())
+    except StreamError:
+        pass
+    try:
+        begin = int(datetime.fromisoformat(text).timestamp() * 1000) << SEQ_BITS
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"{text!r} is no id, no time like 2026-07-14T15:30, and not how long ago, like 10m"
+        ) from None
+    if not ZERO_ID <= begin <= MAX_ID:
+        raise ValueError(f"{text!r} lies outside the time that ids have")
+    return begin

@@ -1,0 +1,111 @@
+"""What is there already: the last entries of streams, or all from a moment on, and which streams match.
+
+It owns where the following begins. It waits for nothing.
+"""
+
+from __future__ import annotations
+
+import heapq
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from app.cli.following.entries import Line
+from app.cli.http_client import Server, stream_path
+from app.cli.redis.replies import run
+from core.limits import PAGE_ENTRIES_MAX
+from core.stream_id import StreamId, format_id, parse_id
+
+PAGE_ENTRIES: Final = 1_000
+_GLOB: Final = frozenset(b"*?[")
+
+
+class Wanted(NamedTuple):
+    """Entries that are there already: the last `most` (None: all) of those from `start` on (None: any)."""
+
+    most: int | None
+    start: StreamId | None
+
+
+def is_pattern(key: bytes) -> bool:
+    """Whether `key` stands for all streams that match it."""
+    return not _GLOB.isdisjoint(key)
+
+
+def matching_streams(server: Server, pattern: bytes) -> list[bytes]:
+    """The keys that match, sorted."""
+    keys: set[bytes] = set()
+    cursor = b"0"
+    while True:
+        reply = run(server, [b"SCAN", cursor, b"MATCH", pattern, b"COUNT", b"1000"])
+        assert isinstance(reply, list)
+        following, found = reply
+        assert isinstance(following, bytes)
+        assert isinstance(found, list)
+        cursor = following
+        keys.update(key for key in found if isinstance(key, bytes))
+        if cursor == b"0":
+            return sorted(keys)
+
+
+def entries_there(server: Server, keys: Sequence[bytes], wanted: Wanted) -> Iterator[Line]:
+    """The wanted entries of all streams, in the order of their ids."""
+    of_each = [_of_stream(server, key, wanted) for key in keys]
+    return heapq.merge(*of_each, key=lambda line: parse_id(line.id.encode()))
+
+
+def _of_stream(server: Server, key: bytes, wanted: Wanted) -> Iterator[Line]:
+    start = "-" if wanted.start is None else format_id(wanted.start)
+    if wanted.most is None:
+        return _all_from(server, key, start)
+    return iter(_last(server, key, start, wanted.most))
+
+
+def _last(server: Server, key: bytes, start: str, most: int) -> list[Line]:
+    """The last entries, in order."""
+    found: list[Line] = []
+    end: str | None = "+"
+    while end is not None and len(found) < most:
+        count = min(most - len(found), PAGE_ENTRIES_MAX)
+        page = _page(server, key, [("order", "desc"), ("start", start), ("end", end), ("count", str(count))])
+        found += [Line(key, entry) for entry in page["entries"]]
+        end = None if page["next"] is None else f"({page['next']}"
+    return found[::-1]
+
+
+def _all_from(server: Server, key: bytes, start: str) -> Iterator[Line]:
+    position: str | None = start
+    while position is not None:
+        page = _page(server, key, [("start", position), ("count", str(PAGE_ENTRIES))])
+        for entry in page["entries"]:
+            yield Line(key, entry)
+        position = None if page["next"] is None else f"({page['next']}"
+
+
+def _page(server: Server, key: bytes, parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    page: dict[str, Any] = server.request("GET", stream_path(key, "/entries"), parameters=parameters).json()
+    return page
+
+
+def position_before(wanted: Wanted) -> str:
+    """Where to follow a stream from that had none of the wanted entries."""
+    if wanted.most == 0:
+        return "$"
+    return format_id(max(0, (wanted.start or 0) - 1))
+
+
+def read_group(server: Server, keys: Sequence[bytes], group: bytes, consumer: bytes, most: int) -> list[Line]:
+    """Entries that the group has not given to anyone yet, now this consumer's."""
+    names = {"group": group, "consumer": consumer}
+    body = {**_named(names), "count": most, "streams": [_named({"key": key}) for key in keys]}
+    answered = server.request("POST", "/v1/read-group", body=body).json()["streams"]
+    return [Line(key, entry) for key, read in zip(keys, answered, strict=True) for entry in read["entries"]]
+
+
+def _named(names: dict[str, bytes]) -> dict[str, str]:
+    """Names as members of a JSON object: text, or all of them base64 where one is no text."""
+    try:
+        return {member: name.decode() for member, name in names.items()}
+    except UnicodeDecodeError:
+        encoded = {member: b64encode(name).decode() for member, name in names.items()}
+        return {**encoded, "encoding": "base64"}

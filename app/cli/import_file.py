@@ -1,0 +1,160 @@
+"""`tailrace import`: the rows of a file as entries of a stream."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import typer
+
+from app.cli.completions import complete_stream
+from app.cli.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
+from app.cli.http_client import ServerProblem
+from app.cli.transfer.chunks import BadRow, RowReader
+from app.cli.transfer.csv_rows import CsvRows
+from app.cli.transfer.files import STANDARD, BadFile, FileFormat, Source, format_of
+from app.cli.transfer.importing import Import, ImportPlan, ImportState, begun
+from app.cli.transfer.ndjson_rows import NdjsonRows
+from app.cli.transfer.progress import Meter, metered
+from app.cli.transfer.state import StateFile, differences, state_path
+from core.limits import BATCH_ENTRIES_MAX
+
+CHUNK_ROWS_DEFAULT: Final = 10_000
+
+
+def import_file(  # noqa: PLR0913 - one parameter an option
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file; - is standard input.", show_default=False)
+    ],
+    stream: Annotated[
+        str,
+        typer.Option(
+            metavar="KEY", help="The stream to append to.", autocompletion=complete_stream, show_default=False
+        ),
+    ],
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    format_: Annotated[
+        FileFormat, typer.Option("--format", help="`auto`: as the suffix says, NDJSON where it says nothing.")
+    ] = FileFormat.AUTO,
+    shape: Annotated[
+        Literal["auto", "fields", "entry"],
+        typer.Option(
+            help="NDJSON: what a line holds, fields or a whole entry. `auto`: as the first line does."
+        ),
+    ] = "auto",
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="CSV: the columns to take. All by default.", show_default=False),
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="CSV: the column that holds entry ids.", show_default=False),
+    ] = None,
+    chunk: Annotated[
+        int,
+        typer.Option(
+            min=1, max=BATCH_ENTRIES_MAX, metavar="ROWS", help="Rows that are appended all or none."
+        ),
+    ] = CHUNK_ROWS_DEFAULT,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where an import of this file stopped.")
+    ] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to keep how far it came. A hidden file beside FILE by default.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Append the rows of a file, NDJSON or CSV, to a stream.
+
+    A name that ends in .gz or .zst is read as compressed. A CSV file's first
+    row names the fields. A row that does not fit is named by line and column,
+    and nothing of its chunk is appended.
+
+    An import that was cut off, however that was, goes on with --resume and
+    doubles nothing; also when the file has grown since.
+
+    Exit status: 0 when all rows are there; 1 when not; 2 for wrong arguments.
+
+    [bold]Examples[/bold]
+
+      tailrace import riders.csv --stream race:france
+
+      tailrace import race.ndjson.zst --stream race:france --chunk 50000
+
+      tailrace import riders.csv --stream race:france --resume
+
+      zcat old.csv.gz | tailrace import - --format csv --stream race:france
+    """
+    format_ = format_of(file, format_)
+    if format_ is FileFormat.NDJSON and (columns is not None or id_column is not None):
+        raise typer.BadParameter("--columns and --id-column are for CSV; an NDJSON entry has its own id")
+    wanted_columns = [] if columns is None else columns.split(",")
+    state_file = _state_file(file, state, url, stream)
+    try:
+        with connected(url, token, token_file) as server, closing(Source(file)) as source:
+            reader = _reader(source, format_, shape, wanted_columns, id_column)
+            plan = ImportPlan(server.url, stream, format_, reader.shape, wanted_columns, id_column, chunk)
+            found = None if state_file is None else state_file.load()
+            begin = _where_to_begin(plan, found, resume=resume)
+            task = Import(server, source.name, begin, state_file, is_continued=found is not None and resume)
+            _run(task, reader, source)
+    except BadFile as error:
+        fail(str(error))
+
+
+def _state_file(file: Path, state: Path | None, url: str, stream: str) -> StateFile[ImportState] | None:
+    """Where the state is kept; standard input has none unless it is named."""
+    if state is None and file == STANDARD:
+        return None
+    return StateFile(state or state_path(file, "import", url, stream), ImportState)
+
+
+def _reader(
+    source: Source, format_: FileFormat, shape: str, columns: list[str], id_column: str | None
+) -> RowReader:
+    if format_ is FileFormat.CSV:
+        try:
+            return CsvRows(source, columns, id_column)
+        except BadRow as error:
+            fail(f"{error}; nothing was appended")
+    return NdjsonRows(source, shape)
+
+
+def _where_to_begin(plan: ImportPlan, found: ImportState | None, *, resume: bool) -> ImportState:
+    if found is None or (found.is_finished and not resume):
+        return begun(plan)
+    if not resume:
+        fail(
+            f"an import of this file stopped after {found.rows:,} rows: --resume continues it; "
+            "to begin anew, and have those rows twice, delete its state file"
+        )
+    if different := differences(found.plan, plan):
+        fail(f"the import to continue was begun with {different}")
+    return found
+
+
+def _run(task: Import, reader: RowReader, source: Source) -> None:
+    with metered(source.bytes_total, task.state.rows) as meter:
+        try:
+            task.run(reader, meter)
+        except BadRow as error:
+            _tell(task, meter)
+            fail(f"{error}; nothing of its chunk was appended")
+        except (BadFile, ServerProblem) as error:
+            _tell(task, meter)
+            fail(str(error))
+    _tell(task, meter)
+
+
+def _tell(task: Import, meter: Meter) -> None:
+    continued = task.state.rows - meter.rows
+    before = f"; {continued:,} were there before" if continued else ""
+    typer.echo(f"{task.state.plan.stream}: {meter.summary}{before}")

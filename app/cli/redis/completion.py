@@ -1,0 +1,110 @@
+"""What the prompt offers: names, subcommands, keywords and the server's keys, and the hint behind the cursor.
+
+It owns that alone. A server that does not answer at once offers no keys; nobody who types waits for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text.utils import fragment_list_to_text
+from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
+
+from app.cli.http_client import Server
+from app.cli.redis import syntax
+from app.cli.redis.keys import ANSWER_WITHIN_S, matching_keys
+from app.cli.redis.quoting import Unbalanced, quoted, split_words
+
+PAUSE_AFTER_FAILURE_S: Final = 10.0
+
+_OWN_WORDS: Final = ("help", "clear", "quit", "exit")
+_NEEDS_QUOTES: Final = frozenset("\"'\\ \t")
+
+
+class KeyFinder:
+    """The keys of a server, asked for as somebody types; one that fails is left alone for a while."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._silent_until_s = 0.0
+
+    def __call__(self, prefix: str) -> list[str]:
+        """Keys that begin with `prefix`."""
+        began_s = time.monotonic()
+        if began_s < self._silent_until_s:
+            return []
+        keys = matching_keys(self._server, prefix)
+        if time.monotonic() - began_s >= ANSWER_WITHIN_S:
+            self._silent_until_s = time.monotonic() + PAUSE_AFTER_FAILURE_S
+        return keys
+
+
+def typed_words(line: str) -> list[str]:
+    """The words of an unfinished line; of one with an open quote those between blanks."""
+    try:
+        return [
+            word.decode("utf-8", "replace") for word in split_words(line.encode("utf-8", "surrogateescape"))
+        ]
+    except Unbalanced:
+        return line.split()
+
+
+class CommandCompleter(Completer):
+    """Completion at the end of a line."""
+
+    def __init__(self, keys: KeyFinder) -> None:
+        self._keys = keys
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        """What may stand where the cursor is."""
+        del complete_event
+        before = document.text_before_cursor
+        begun = before.split(" ")[-1]
+        words = typed_words(before[: len(before) - len(begun)])
+        for choice in self._choices(words, begun):
+            yield Completion(_spelt(choice, begun), start_position=-len(begun), display=choice)
+
+    def _choices(self, words: list[str], begun: str) -> Iterable[str]:
+        if not words:
+            return _beginning([*syntax.command_names(), *_OWN_WORDS], begun)
+        if words[0].lower() == "help":
+            return _beginning(syntax.command_names(), begun)
+        if len(words) == 1 and (subcommands := syntax.subcommands(words[0])):
+            return _beginning(subcommands, begun)
+        typed = syntax.find(words)
+        if typed is None:
+            return ()
+        keys = self._keys(begun) if syntax.takes_key(typed) else []
+        return [*keys, *(_beginning(syntax.keywords(typed), begun) if begun else [])]
+
+
+def _beginning(choices: Iterable[str], begun: str) -> list[str]:
+    return [choice for choice in choices if choice.upper().startswith(begun.upper())]
+
+
+def _spelt(choice: str, begun: str) -> str:
+    """The choice as it must be typed: in quotes where it needs them, in the case in which it was begun."""
+    if not choice.isprintable() or not choice.isascii() or _NEEDS_QUOTES & set(choice):
+        return quoted(choice.encode())
+    if begun and begun.islower() and choice.isupper():
+        return choice.lower()
+    return choice
+
+
+class Hints(Processor):
+    """Shows behind the cursor, greyed, which arguments are still to come. They are no part of the line."""
+
+    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
+        """The line with its hint."""
+        document, fragments = transformation_input.document, transformation_input.fragments
+        is_last = transformation_input.lineno == document.line_count - 1
+        words = typed_words(document.text)
+        if not is_last or not words or not document.is_cursor_at_the_end:
+            return Transformation(fragments)
+        hint = syntax.hint(words)
+        gap = "" if fragment_list_to_text(fragments).endswith(" ") else " "
+        return Transformation([*fragments, ("class:hint", f"{gap}{hint}")] if hint else fragments)

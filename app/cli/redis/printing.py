@@ -1,0 +1,120 @@
+"""Replies as text, in the three forms of redis-cli.
+
+*Formatted*, for eyes: numbered, nested, strings quoted. *Raw*, for programs: bytes as they are, one value a
+line. *JSON*: one line a reply. It never decides which: that depends on options and on where output goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Final
+
+import msgspec
+
+from app.cli.redis.quoting import quoted
+from app.cli.redis.replies import Failure, Reply, Status, Words
+
+_RED: Final = "\x1b[31m"
+_PLAIN: Final = "\x1b[0m"
+
+
+class Form(Enum):
+    """How replies are written."""
+
+    FORMATTED = "formatted"
+    RAW = "raw"
+    JSON = "json"
+
+
+def written(reply: Reply, form: Form, words: Words = (), *, colour: bool = False) -> bytes:
+    """The reply to `words`, with its line end."""
+    if form is Form.FORMATTED and _is_text(words, reply):
+        form = Form.RAW
+    return _WRITERS[form](reply, colour)
+
+
+def _is_text(words: Words, reply: Reply) -> bool:
+    """INFO answers a text of many lines, which nobody wants to read in quotes."""
+    return bool(words) and words[0].upper() == b"INFO" and isinstance(reply, bytes)
+
+
+# --- formatted -------------------------------------------------------------------------------------
+
+
+def _formatted(reply: Reply, colour: bool) -> bytes:  # noqa: FBT001 - one of a table of writers
+    return _lines(reply, "", colour=colour).encode()
+
+
+def _lines(reply: Reply, margin: str, *, colour: bool) -> str:
+    """One value, its first line without the margin: whoever holds the value has written its number there."""
+    if isinstance(reply, list):
+        return _numbered(reply, margin, colour=colour) if reply else "(empty array)\n"
+    return f"{_scalar(reply, colour=colour)}\n"
+
+
+def _numbered(items: list[Reply], margin: str, *, colour: bool) -> str:
+    width = len(str(len(items)))
+    inner = margin + " " * (width + 2)
+    written = [
+        f"{number:>{width}}) {_lines(item, inner, colour=colour)}"
+        for number, item in enumerate(items, start=1)
+    ]
+    return margin.join(written)
+
+
+def _scalar(reply: int | bytes | Status | Failure | None, *, colour: bool) -> str:
+    if reply is None:
+        return "(nil)"
+    if isinstance(reply, Failure):
+        text = f"(error) {reply.line}"
+        return f"{_RED}{text}{_PLAIN}" if colour else text
+    if isinstance(reply, bytes):
+        return quoted(reply)
+    return f"(integer) {reply}" if isinstance(reply, int) else reply
+
+
+# --- raw -------------------------------------------------------------------------------------------
+
+
+def _raw(reply: Reply, colour: bool) -> bytes:  # noqa: ARG001, FBT001 - raw is without colours
+    # An error ends its own line, and then the reply does.
+    return _raw_value(reply) + b"\n"
+
+
+def _raw_value(reply: Reply) -> bytes:
+    if reply is None:
+        return b""
+    if isinstance(reply, list):
+        return b"\n".join(map(_raw_value, reply))
+    if isinstance(reply, Failure):
+        return reply.line.encode() + b"\n"
+    return reply if isinstance(reply, bytes) else str(reply).encode()
+
+
+# --- JSON ------------------------------------------------------------------------------------------
+
+
+def _json(reply: Reply, colour: bool) -> bytes:  # noqa: ARG001, FBT001 - JSON is without colours
+    return msgspec.json.encode(_json_value(reply)) + b"\n"
+
+
+def _json_value(reply: Reply) -> Any:
+    """As the server's JSON has it: bytes that are not UTF-8 are an object with their base64."""
+    if isinstance(reply, list):
+        return [_json_value(item) for item in reply]
+    if isinstance(reply, Failure):
+        return {"error": reply.line}
+    if isinstance(reply, bytes):
+        try:
+            return reply.decode()
+        except UnicodeDecodeError:
+            return {"base64": reply}
+    return str(reply) if isinstance(reply, Status) else reply
+
+
+_WRITERS: Final[dict[Form, Callable[[Reply, bool], bytes]]] = {
+    Form.FORMATTED: _formatted,
+    Form.RAW: _raw,
+    Form.JSON: _json,
+}

@@ -1,0 +1,110 @@
+"""The prompt: a line is read with history, completion and hints, carried out, and its reply printed.
+
+It owns the terminal while it runs. Ctrl-C gives up a line or a waiting read and never the prompt; Ctrl-D,
+`quit` and `exit` end it. What was typed is kept in a file that only its owner can read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import typer
+from prompt_toolkit import PromptSession
+from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.shortcuts import clear
+from prompt_toolkit.styles import Style
+
+from app.cli.http_client import ServerProblem
+from app.cli.redis.completion import CommandCompleter, Hints, KeyFinder, typed_words
+from app.cli.redis.printer import Printer
+from app.cli.redis.quoting import Unbalanced, split_words
+from app.cli.redis.session import Session
+from app.cli.redis.syntax import help_text
+
+_STYLE: Final = Style.from_dict({"hint": "ansibrightblack", "transaction": "ansiyellow"})
+_ENDINGS: Final = frozenset({"quit", "exit"})
+_SECRETIVE: Final = frozenset({"auth", "hello"})
+
+
+def history_file() -> Path:
+    """Where lines are kept; its directory is there and is the user's alone."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    directory = Path(state) / "tailrace"
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = directory / "cli_history"
+    path.touch(mode=0o600)
+    return path
+
+
+class _History(FileHistory):
+    """Keeps lines but those that a password may stand in, as redis-cli does, and those with the token."""
+
+    def __init__(self, path: Path, token: str | None) -> None:
+        super().__init__(path)
+        self._token = token
+
+    def store_string(self, string: str) -> None:
+        first = string.split(maxsplit=1)[:1]
+        if not first or first[0].lower() in _SECRETIVE or (self._token and self._token in string):
+            return
+        super().store_string(string)
+
+
+def converse(session: Session, printer: Printer) -> None:
+    """Read and carry out lines until the user ends it."""
+    prompt: PromptSession[str] = PromptSession(
+        history=_History(history_file(), session.server.token),
+        completer=CommandCompleter(KeyFinder(session.server)),
+        complete_while_typing=False,
+        complete_in_thread=True,
+        input_processors=[Hints()],
+        style=_STYLE,
+    )
+    while True:
+        try:
+            line = prompt.prompt(lambda: _label(session))
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+        if line.strip().lower() in _ENDINGS:
+            return
+        _carry_out(line, session, printer)
+
+
+def _label(session: Session) -> FormattedText:
+    transaction = [("class:transaction", "(TX)")] if session.is_in_transaction else []
+    return FormattedText([("", session.server.address), *transaction, ("", "> ")])
+
+
+def _carry_out(line: str, session: Session, printer: Printer) -> None:
+    words = typed_words(line)
+    if words and words[0].lower() in _OWN_COMMANDS:
+        _OWN_COMMANDS[words[0].lower()](words[1:])
+        return
+    try:
+        if split := split_words(line.encode("utf-8", "surrogateescape")):
+            printer.timed(session, split)
+    except Unbalanced as error:
+        typer.echo(str(error))
+    except ServerProblem as error:
+        typer.secho(f"(error) {error}", fg="red")
+    except KeyboardInterrupt:
+        # The connection is closed with the request, and the server gives up the read that waited on it.
+        typer.echo("^C")
+
+
+def _help(words: list[str]) -> None:
+    typer.echo(help_text(words), nl=False)
+
+
+def _clear(words: list[str]) -> None:
+    del words
+    clear()
+
+
+_OWN_COMMANDS: Final[dict[str, Callable[[list[str]], None]]] = {"help": _help, "?": _help, "clear": _clear}

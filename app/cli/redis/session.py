@@ -1,0 +1,75 @@
+"""What becomes of one typed command: sent, gathered for a transaction, or answered here.
+
+It owns the state between MULTI and EXEC. The server keeps none: HTTP has no connection to keep it by, so the
+commands are gathered here and go all at once. As in Redis, one that cannot be right is refused when it is
+typed, and EXEC does nothing then; what is wrong is said by the grammar that the server itself parses with.
+"""
+
+from __future__ import annotations
+
+from app.cli.http_client import Server
+from app.cli.redis.replies import OK, QUEUED, Failure, Reply, Words, run, run_transaction
+from core.errors import StreamError
+from core.grammar import parse_request
+
+_ABORTED = Failure("EXECABORT Transaction discarded because of previous errors.")
+
+
+class Session:
+    """Commands one after another, against one server."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.failures = 0
+        """How many replies were errors."""
+        self._gathered: list[Words] | None = None
+        self._is_spoilt = False
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether commands are gathered."""
+        return self._gathered is not None
+
+    def execute(self, words: Words) -> Reply:
+        """The reply to one command. Raises `ServerProblem` where there was none."""
+        reply = self._reply(words)
+        self.failures += isinstance(reply, Failure)
+        return reply
+
+    def _reply(self, words: Words) -> Reply:
+        name = words[0].upper()
+        if name in (b"MULTI", b"EXEC", b"DISCARD"):
+            return self._transaction(name, words)
+        if self._gathered is None:
+            return run(self.server, words)
+        return self._gather(self._gathered, words)
+
+    def _transaction(self, name: bytes, words: Words) -> Reply:
+        if len(words) > 1:
+            return Failure(f"ERR wrong number of arguments for '{name.decode().lower()}' command")
+        if name == b"MULTI":
+            return self._begin()
+        gathered, is_spoilt = self._gathered, self._is_spoilt
+        if gathered is None:
+            return Failure(f"ERR {name.decode()} without MULTI")
+        self._gathered, self._is_spoilt = None, False
+        if name == b"DISCARD":
+            return OK
+        if is_spoilt:
+            return _ABORTED
+        return run_transaction(self.server, gathered)
+
+    def _begin(self) -> Reply:
+        if self._gathered is not None:
+            return Failure("ERR MULTI calls can not be nested")
+        self._gathered = []
+        return OK
+
+    def _gather(self, gathered: list[Words], words: Words) -> Reply:
+        try:
+            parse_request(words)
+        except StreamError as error:
+            self._is_spoilt = True
+            return Failure(error.line)
+        gathered.append(words)
+        return QUEUED

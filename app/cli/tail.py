@@ -1,0 +1,226 @@
+"""`tailrace tail`: the last entries of streams, and those that come."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Annotated, Final
+
+import typer
+
+from app.cli.completions import complete_stream
+from app.cli.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
+from app.cli.following.entries import Line, Written, as_json, for_eyes, in_form
+from app.cli.following.follow import Follower, Reader, acknowledge
+from app.cli.following.moments import first_id
+from app.cli.following.reading import (
+    Wanted,
+    entries_there,
+    is_pattern,
+    matching_streams,
+    position_before,
+    read_group,
+)
+from app.cli.http_client import Server, stream_path
+from core.limits import PAGE_ENTRIES_MAX, READ_STREAMS_MAX
+
+LAST_DEFAULT: Final = 10
+
+
+def tail(  # noqa: PLR0913 - one parameter an option
+    streams: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KEY...",
+            help="Streams, or patterns like 'race:*'.",
+            autocompletion=complete_stream,
+            show_default=False,
+        ),
+    ],
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    last: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--last",
+            min=0,
+            max=PAGE_ENTRIES_MAX,
+            metavar="COUNT",
+            help=f"The last entries of each stream. {LAST_DEFAULT} by default, with --from all.",
+            show_default=False,
+        ),
+    ] = None,
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="WHEN",
+            help="Nothing before this: an id, a time (2026-07-14T15:30), how long ago (10m), or -.",
+            show_default=False,
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="TEXT",
+            help="A line an entry, with {time}, {key}, {id}, {fields}, and {NAME} for a field's value.",
+            show_default=False,
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(metavar="GROUP", help="Read as a consumer of this group.", show_default=False),
+    ] = None,
+    consumer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The consumer's name.", show_default=False)
+    ] = None,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on with what comes.")] = False,
+    as_json_lines: Annotated[bool, typer.Option("--json", help="One JSON object an entry.")] = False,
+    ack: Annotated[bool, typer.Option("--ack", help="With --group: acknowledge what was printed.")] = False,
+) -> None:
+    """Print the last entries of streams, and with -f what comes, until Ctrl-C.
+
+    A lost connection is made again, and nothing is missed or printed twice.
+    Streams that appear later and match a pattern are followed too.
+
+    With --group it takes entries from the group: up to COUNT new ones, with
+    -f all that come; without --ack they stay pending for the consumer.
+
+    Exit status: 0; 1 when the server refused or there is no such stream; 2 for
+    wrong arguments; 130 after Ctrl-C.
+
+    [bold]Examples[/bold]
+
+      tailrace tail race:france
+
+      tailrace tail -f 'race:*' --from 10m
+
+      tailrace tail -f race:france --json | jq .fields.rider
+
+      tailrace tail -f race:italy --group italy_riders --consumer Alice --ack
+    """
+    wanted = _wanted(last, from_)
+    reader = _reader(group, consumer, ack=ack)
+    if reader is not None and from_ is not None:
+        raise typer.BadParameter("--from does not go with --group: the group knows what it has not given yet")
+    if form is not None and as_json_lines:
+        raise typer.BadParameter("--format and --json exclude each other")
+    names = list(dict.fromkeys(map(os.fsencode, streams)))
+    with connected(url, token, token_file) as server:
+        keys = _keys(server, names, must_exist=not follow)
+        written = _written(form, as_json_lines=as_json_lines, with_key=_are_several(names))
+        if reader is not None:
+            _as_consumer(server, keys, reader, wanted, written, follow=follow)
+            return
+        positions = dict.fromkeys(keys, position_before(wanted))
+        positions |= _print(entries_there(server, keys, wanted), written)
+        if follow:
+            find_more = partial(_keys, server, names) if any(map(is_pattern, names)) else None
+            follower = Follower(server, positions, None, find_more, _notice)
+            for lines in follower.entries():
+                _print(lines, written)
+
+
+def _wanted(last: int | None, from_: str | None) -> Wanted:
+    if from_ is None:
+        return Wanted(LAST_DEFAULT if last is None else last, None)
+    try:
+        return Wanted(last, first_id(from_, time.time_ns() // 1_000_000))
+    except ValueError as error:
+        raise typer.BadParameter(f"--from: {error}") from None
+
+
+def _reader(group: str | None, consumer: str | None, *, ack: bool) -> Reader | None:
+    if group is None or consumer is None:
+        if group is not None or consumer is not None or ack:
+            raise typer.BadParameter("--group and --consumer go together, and --ack needs them")
+        return None
+    return Reader(os.fsencode(group), os.fsencode(consumer), ack)
+
+
+def _keys(server: Server, names: Sequence[bytes], *, must_exist: bool = False) -> list[bytes]:
+    """The streams that `names` stand for."""
+    found: dict[bytes, None] = {}
+    for name in names:
+        matching = matching_streams(server, name) if is_pattern(name) else [name]
+        if must_exist and not is_pattern(name):
+            server.request("GET", stream_path(name, "/length"))
+        if must_exist and not matching:
+            fail(f"no stream matches {os.fsdecode(name)!r}")
+        found |= dict.fromkeys(matching)
+    if len(found) > READ_STREAMS_MAX:
+        fail(f"{len(found)} streams match: {READ_STREAMS_MAX} can be followed at once")
+    return list(found)
+
+
+def _are_several(names: Sequence[bytes]) -> bool:
+    return len(names) > 1 or any(map(is_pattern, names))
+
+
+# --- printing --------------------------------------------------------------------------------------
+
+
+def _written(form: str | None, *, as_json_lines: bool, with_key: bool) -> Written:
+    if as_json_lines:
+        return partial(as_json, with_key=with_key)
+    if form is not None:
+        return partial(in_form, form)
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return partial(for_eyes, with_key=with_key, colour=colour)
+
+
+def _print(lines: Iterable[Line], written: Written) -> dict[bytes, str]:
+    """Print each entry at once; the last id of each stream."""
+    _check_reader()
+    last_ids = {}
+    for line in lines:
+        sys.stdout.buffer.write(written(line).encode("utf-8", "surrogateescape") + b"\n")
+        last_ids[line.key] = line.id
+    sys.stdout.buffer.flush()
+    return last_ids
+
+
+def _check_reader() -> None:
+    """Raises `BrokenPipeError` where nobody reads what we print: a quiet stream would never tell."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    if any(what & select.POLLERR for _, what in poll.poll(0)):
+        raise BrokenPipeError
+
+
+def _notice(sentence: str) -> None:
+    typer.echo(f"tailrace: {sentence}", err=True)
+
+
+# --- as a consumer ---------------------------------------------------------------------------------
+
+
+def _as_consumer(
+    server: Server, keys: Sequence[bytes], reader: Reader, wanted: Wanted, written: Written, *, follow: bool
+) -> None:
+    if follow:
+        batches: Iterator[list[Line]] = Follower(
+            server, dict.fromkeys(keys, ""), reader, None, _notice
+        ).entries()
+    else:
+        batches = _once(server, keys, reader, wanted.most or LAST_DEFAULT)
+    for lines in batches:
+        _print(lines, written)
+
+
+def _once(server: Server, keys: Sequence[bytes], reader: Reader, most: int) -> Iterator[list[Line]]:
+    """What one read gives, a stream at a time; acknowledged once the next is asked for."""
+    by_key: dict[bytes, list[Line]] = {}
+    for line in read_group(server, keys, reader.group, reader.consumer, most):
+        by_key.setdefault(line.key, []).append(line)
+    for lines in by_key.values():
+        yield lines
+        acknowledge(server, reader, lines)

@@ -1,0 +1,256 @@
+"""`tailrace token`: make tokens, list them, revoke them; a running server sees it within a second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final, TypeAlias, cast
+
+import msgspec
+import typer
+
+from app.clock import system_clock_ms
+from app.reasons import reason
+from app.settings import ENVIRONMENT_PREFIX
+from app.tokens.file import DEFAULT_NAME, BadTokensFile, changing_tokens, read_tokens
+from app.tokens.tokens import PREFIX, TokenRecord, duration_ms_from, name_from, new_token
+from app.tokens.usage import read_usage
+from core.grammar import Scope
+
+token: Final = typer.Typer(
+    help="Make, list and revoke tokens.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class ScopeName(StrEnum):
+    """What a token may allow."""
+
+    READ = "read"
+    APPEND = "append"
+    CONSUME = "consume"
+    ADMIN = "admin"
+
+
+TokensFileOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help=f"The tokens file. Default: {DEFAULT_NAME} in the data directory.",
+        envvar=f"{ENVIRONMENT_PREFIX}TOKENS_FILE",
+        show_default=False,
+    ),
+]
+DataDirOption: TypeAlias = Annotated[
+    Path,
+    typer.Option(metavar="D", help="The data directory.", envvar=f"{ENVIRONMENT_PREFIX}DATA_DIR"),
+]
+
+
+def _name(text: str | None) -> str | None:
+    try:
+        return None if text is None else name_from(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _duration_ms(text: str | None) -> str | None:
+    try:
+        if text is not None:
+            duration_ms_from(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return text
+
+
+@token.command()
+def create(
+    scope: Annotated[
+        list[ScopeName],
+        typer.Option(help="What it allows; once for each. None of them implies another.", show_default=False),
+    ],
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="What it is called in lists and logs; several may have the same name.",
+            show_default=False,
+            callback=_name,
+        ),
+    ] = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Keys that it reaches, a glob such as 'race:*'; once for each. Default: '*', all of them.",
+            show_default=False,
+        ),
+    ] = None,
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="How long it lasts: 90s, 45m, 12h, 30d or 2w. Default: until it is revoked.",
+            show_default=False,
+            callback=_duration_ms,
+        ),
+    ] = None,
+    tokens_file: TokensFileOption = None,
+    data_dir: DataDirOption = Path("data"),
+) -> None:
+    """Make a token, and print it: it is shown this once, and kept only as a hash.
+
+    The token is all that goes to standard output. To rotate, make the new one,
+    give it to whoever uses the old one, then revoke that.
+
+    [bold]Examples[/bold]
+
+      tailrace token create ingest --scope append --keys 'race:*' --expires 30d
+
+      tailrace token create ops --scope read --scope admin > ops.token
+    """
+    path = tokens_file or data_dir / DEFAULT_NAME
+    made = new_token(
+        name,
+        cast("list[Scope]", [each.value for each in scope]),
+        keys or ["*"],
+        system_clock_ms(),
+        None if expires is None else duration_ms_from(expires),
+    )
+    with _failing_in_one_line(path), changing_tokens(path) as tokens:
+        tokens.append(made.record)
+    typer.echo(made.text)
+    typer.echo(f"tailrace: made {_in_words(made.record)}, in {path}", err=True)
+
+
+def _in_words(record: TokenRecord) -> str:
+    until = "" if record.expires_at_ms is None else f", until {_time(record.expires_at_ms)}"
+    return f"{record.id} ({record.name}): {' '.join(record.scopes)} on {' '.join(record.keys)}{until}"
+
+
+@token.command("list")
+def list_tokens(
+    *,
+    json: Annotated[bool, typer.Option("--json", help="As JSON, times in Unix milliseconds.")] = False,
+    tokens_file: TokensFileOption = None,
+    data_dir: DataDirOption = Path("data"),
+) -> None:
+    """List the tokens: what they allow, how long, and when each was last used (to the minute).
+
+    [bold]Example[/bold]
+
+      tailrace token list
+    """
+    path = tokens_file or data_dir / DEFAULT_NAME
+    with _failing_in_one_line(path):
+        tokens = read_tokens(path)
+    used_at_ms = read_usage(path)
+    if json:
+        rows = [_row_as_json(record, used_at_ms.get(record.id)) for record in tokens]
+        typer.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2))
+    else:
+        _print_table(tokens, used_at_ms)
+
+
+def _row_as_json(record: TokenRecord, last_used_at_ms: int | None) -> dict[str, object]:
+    row: dict[str, object] = msgspec.to_builtins(record)
+    del row["sha256"]
+    return {**row, "last_used_at_ms": last_used_at_ms}
+
+
+_COLUMNS: Final = ("id", "name", "scopes", "keys", "made", "expires", "last used")
+
+
+def _print_table(tokens: Sequence[TokenRecord], used_at_ms: dict[str, int]) -> None:
+    """Columns of text, never cut: scripts read them, too."""
+    rows = [_COLUMNS, *(_row(record, used_at_ms.get(record.id)) for record in tokens)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _row(record: TokenRecord, used_at_ms: int | None) -> tuple[str, ...]:
+    return (
+        record.id,
+        record.name,
+        " ".join(record.scopes),
+        " ".join(record.keys),
+        _time(record.created_at_ms),
+        _expiry(record.expires_at_ms),
+        "-" if used_at_ms is None else _time(used_at_ms),
+    )
+
+
+def _expiry(expires_at_ms: int | None) -> str:
+    if expires_at_ms is None:
+        return "never"
+    past = " (expired)" if expires_at_ms <= system_clock_ms() else ""
+    return _time(expires_at_ms) + past
+
+
+def _time(unix_ms: int) -> str:
+    return datetime.fromtimestamp(unix_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%MZ")
+
+
+@token.command()
+def revoke(
+    tokens: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ID", help="Ids of tokens, or names that only one of them has.", show_default=False
+        ),
+    ],
+    tokens_file: TokensFileOption = None,
+    data_dir: DataDirOption = Path("data"),
+) -> None:
+    """Revoke tokens: all of them, or none where one is not known.
+
+    What was opened with them, sockets, tails and waiting reads, is ended.
+
+    [bold]Example[/bold]
+
+      tailrace token revoke 3f9a0c27b1d4
+    """
+    path = tokens_file or data_dir / DEFAULT_NAME
+    with _failing_in_one_line(path):
+        read_tokens(path)
+        with changing_tokens(path) as known:
+            revoked = [_found(known, each) for each in dict.fromkeys(tokens)]
+            known[:] = [record for record in known if record not in revoked]
+    for record in revoked:
+        typer.echo(f"revoked {record.id} ({record.name})")
+
+
+def _found(known: Sequence[TokenRecord], wanted: str) -> TokenRecord:
+    if wanted.startswith(PREFIX):
+        raise typer.BadParameter(
+            "that is a token: give its id or name, since arguments stand in process lists; the id is between "
+            "the first underscore and the second"
+        )
+    found = [record for record in known if record.id == wanted]
+    found = found or [record for record in known if record.name == wanted]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise BadTokensFile(f"no token has the id or the name {wanted!r}; nothing was revoked")
+    ids = ", ".join(record.id for record in found)
+    raise BadTokensFile(f"{len(found)} tokens have the name {wanted!r}: {ids}; nothing was revoked")
+
+
+@contextmanager
+def _failing_in_one_line(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except BadTokensFile as error:
+        sentence = str(error)
+    except OSError as error:
+        sentence = f"cannot use the tokens file {path}: {reason(error)}"
+    else:
+        return
+    typer.echo(f"tailrace: {sentence}", err=True)
+    raise typer.Exit(1)

@@ -1,0 +1,129 @@
+"""Entries as the lines of a file: NDJSON of whole entries or of fields alone, or CSV (RFC 4180).
+
+It owns what CSV cannot say: a name that repeats, bytes that are not UTF-8, and fields that have no column are
+refused by id, never dropped in silence. (Columns that were chosen drop the others by the chooser's wish.)
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
+
+import msgspec
+
+from app.cli.transfer.files import BadFile
+
+
+class _Entry(msgspec.Struct):
+    id: str
+    fields: dict[str, str] | None = None
+    pairs: list[tuple[str, str]] | None = None
+    encoding: str | None = None
+
+
+class _RawEntry(msgspec.Struct):
+    fields: msgspec.Raw = msgspec.Raw()
+    encoding: str | None = None
+
+
+_decode_entries: Final = msgspec.json.Decoder(_Entry).decode_lines
+_decode_raw: Final = msgspec.json.Decoder(_RawEntry).decode
+
+
+class EntryWriter(Protocol):
+    """From lines as the server exports them to what stands in the file."""
+
+    def heading(self) -> bytes:
+        """What stands before the first entry."""
+        ...
+
+    def written(self, lines: bytes) -> bytes:
+        """Whole lines of entries. Raises `BadFile`."""
+        ...
+
+
+class WholeEntries:
+    """Lines as they come: with id, fields or pairs, and encoding."""
+
+    def heading(self) -> bytes:
+        """Nothing."""
+        return b""
+
+    def written(self, lines: bytes) -> bytes:
+        """The lines themselves."""
+        return lines
+
+
+class FieldsAlone:
+    """The fields of each entry, as an import takes them; an entry that has no such form is written whole."""
+
+    def heading(self) -> bytes:
+        """Nothing."""
+        return b""
+
+    def written(self, lines: bytes) -> bytes:
+        """One object a line."""
+        return b"".join(map(_fields_line, lines.splitlines()))
+
+
+def _fields_line(line: bytes) -> bytes:
+    entry = _decode_raw(line)
+    fields = bytes(entry.fields)
+    return (fields if fields and entry.encoding is None else line) + b"\n"
+
+
+class CsvRecords:
+    """One record an entry. `id_column` empty: ids are left out. `is_choice`: other fields are not wanted."""
+
+    def __init__(self, columns: Sequence[str], id_column: str, *, is_choice: bool) -> None:
+        if id_column in columns:
+            raise BadFile(f"the entries have a field {id_column!r}: name the ids' column with --id-column")
+        self._columns = columns
+        self._known = None if is_choice else frozenset(columns)
+        self._id_column = id_column
+
+    def heading(self) -> bytes:
+        """The names."""
+        return _records([[*self._ids(self._id_column), *self._columns]])
+
+    def written(self, lines: bytes) -> bytes:
+        """The entries; a field that one does not have is an empty cell."""
+        return _records(map(self._record, _decode_entries(lines)))
+
+    def _record(self, entry: _Entry) -> list[str]:
+        fields = fields_of(entry)
+        if self._known is not None and not self._known.issuperset(fields):
+            others = ", ".join(sorted(fields.keys() - self._known))
+            raise BadFile(
+                f"entry {entry.id} has fields for which the file has no column: {others}; see --columns"
+            )
+        return [*self._ids(entry.id), *[fields.get(name, "") for name in self._columns]]
+
+    def _ids(self, value: str) -> list[str]:
+        return [value] if self._id_column else []
+
+
+def _records(rows: Iterable[list[str]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+def fields_of(entry: _Entry) -> dict[str, str]:
+    """The fields of an entry that CSV can hold. Raises `BadFile`."""
+    if entry.encoding is not None:
+        raise BadFile(f"entry {entry.id} holds bytes that are not UTF-8: CSV cannot say them, NDJSON can")
+    if entry.fields is None:
+        raise BadFile(f"entry {entry.id} repeats the name of a field: CSV cannot say that, NDJSON can")
+    return entry.fields
+
+
+def names_of(parts: Iterable[bytes]) -> list[str]:
+    """The names of all fields, in the order in which they first appear. Raises `BadFile`."""
+    names: dict[str, None] = {}
+    for part in parts:
+        for entry in _decode_entries(part):
+            names.update(dict.fromkeys(fields_of(entry)))
+    return list(names)

@@ -1,0 +1,206 @@
+"""An import: chunk after chunk, each appended once however often it is sent.
+
+How that holds through cuts is told in the package's docstring; this module is its plan, its state, and the
+sending.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from secrets import token_hex
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from app.cli.http_client import Refused, Server, ServerProblem, Unreachable, stream_path
+from app.cli.transfer.chunks import BadRow, Chunk, RowReader
+from app.cli.transfer.lines import Position
+from app.cli.transfer.progress import Meter
+from app.cli.transfer.state import StateFile
+
+PAUSES_S: Final = (0.2, 0.5, 1.0, 2.0, 4.0)
+"""How long to wait before each further try: a restart of the server is outlasted."""
+
+_NDJSON: Final = "application/x-ndjson"
+_NOT_ABOUT_ROWS: Final = frozenset({401, 403, 500, 503, 507})
+_NUMBERED: Final = re.compile(r"line (\d+): ")
+_OF_ONE_LINE: Final = re.compile(r" at line 1 column ")
+_BEGINNING: Final = Position(0, 0, "")
+_ID_NOT_GREATER: Final = "ID_NOT_GREATER"
+
+
+class ImportPlan(msgspec.Struct, frozen=True):
+    """What an import is of; a continued one must be of the same."""
+
+    url: str
+    stream: str
+    format: str
+    shape: str
+    columns: list[str]
+    id_column: str | None
+    chunk: int
+
+
+class ImportState(msgspec.Struct, frozen=True):
+    """How far it came. `run` names the producer of its keys; `chunks` is also the next chunk's number."""
+
+    plan: ImportPlan
+    run: str
+    chunks: int = 0
+    rows: int = 0
+    position: Position = _BEGINNING
+    is_finished: bool = False
+
+
+def begun(plan: ImportPlan) -> ImportState:
+    """The state of a new import."""
+    return ImportState(plan, token_hex(16))
+
+
+class Import:
+    """An import from `state` on. `state_file` None: a cut cannot be continued.
+
+    `name`: the file's, for messages. `is_continued`: the next chunk may be there already.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        name: str,
+        state: ImportState,
+        state_file: StateFile[ImportState] | None,
+        *,
+        is_continued: bool,
+    ) -> None:
+        self._server = server
+        self._name = name
+        self._key = os.fsencode(state.plan.stream)
+        self.state = state
+        self._state_file = state_file
+        self._may_be_there = is_continued
+        self._under_way: tuple[Chunk, Future[None]] | None = None
+
+    def run(self, reader: RowReader, meter: Meter) -> None:
+        """Append all that `reader` gives. Raises `BadRow`, `BadFile` or `ServerProblem`."""
+        self._save()
+        try:
+            self._append_all(reader, meter)
+        finally:
+            self._forget_what_never_began()
+        self.state = replace(self.state, is_finished=True)
+        self._save()
+
+    def _append_all(self, reader: RowReader, meter: Meter) -> None:
+        if self.state.chunks:
+            reader.skip_to(self.state.position)
+        chunks = (chunk for chunk in reader.chunks(self.state.plan.chunk) if chunk.rows)
+        with ThreadPoolExecutor(1) as sender:
+            try:
+                for chunk in chunks:
+                    # While the last chunk was on its way, this one was read.
+                    self._settle(meter)
+                    self._under_way = chunk, sender.submit(self._append, chunk, self.state.chunks)
+            finally:
+                self._settle(meter)
+
+    def _settle(self, meter: Meter) -> None:
+        """Wait for the chunk that is under way, and keep that it is there."""
+        if self._under_way is None:
+            return
+        (chunk, appended), self._under_way = self._under_way, None
+        appended.result()
+        self.state = replace(
+            self.state,
+            chunks=self.state.chunks + 1,
+            rows=self.state.rows + chunk.rows,
+            position=chunk.end,
+            is_finished=False,
+        )
+        self._save()
+        meter.add(chunk.rows, len(chunk.body), chunk.bytes_read)
+
+    def _save(self) -> None:
+        if self._state_file is not None:
+            self._state_file.save(self.state)
+
+    def _forget_what_never_began(self) -> None:
+        """Where it is certain that nothing was appended, there is nothing to continue."""
+        if self._state_file is not None and not self.state.chunks and not self._may_be_there:
+            self._state_file.forget()
+
+    # --- sending -----------------------------------------------------------------------------------
+
+    def _append(self, chunk: Chunk, number: int) -> None:
+        """Send until there is an answer, or too many tries were in vain."""
+        for pause_s in PAUSES_S:
+            try:
+                self._send(chunk, number)
+            except ServerProblem as problem:
+                if not is_passing(problem):
+                    raise
+                self._may_be_there = True
+                time.sleep(pause_s)
+            else:
+                self._may_be_there = False
+                return
+        self._send(chunk, number)
+
+    def _send(self, chunk: Chunk, number: int) -> None:
+        try:
+            self._server.request(
+                "POST",
+                stream_path(self._key, "/entries:import"),
+                content=chunk.body,
+                parameters=[("shape", self.state.plan.shape)],
+                headers=self._headers(chunk, number),
+            )
+        except Refused as refusal:
+            if refusal.code == _ID_NOT_GREATER and self._may_be_there and self._is_there(chunk):
+                return
+            if is_passing(refusal) or refusal.status in _NOT_ABOUT_ROWS:
+                raise
+            raise BadRow(f"{self._name}, {_place(chunk, refusal)}") from None
+
+    def _headers(self, chunk: Chunk, number: int) -> dict[str, str]:
+        if chunk.last_id is not None:
+            return {"Content-Type": _NDJSON}
+        return {
+            "Content-Type": _NDJSON,
+            "Producer-Id": f"tailrace-import-{self.state.run}",
+            "Producer-Epoch": str(number),
+            "Idempotency-Key": str(number),
+        }
+
+    def _is_there(self, chunk: Chunk) -> bool:
+        """Whether the chunk's last row is in the stream: then all of it was appended."""
+        row = msgspec.json.decode(chunk.body.strip().rpartition(b"\n")[2])
+        parameters = [("shape", "pairs"), *([("encoding", "base64")] if row.get("encoding") else [])]
+        path = stream_path(self._key, f"/entries/{chunk.last_id}")
+        try:
+            found = self._server.request("GET", path, parameters=parameters).json()
+        except Refused:
+            return False
+        pairs = row.get("pairs") or [list(pair) for pair in row["fields"].items()]
+        return bool(found["pairs"] == pairs)
+
+
+def is_passing(problem: ServerProblem) -> bool:
+    """Whether it is worth trying again."""
+    return isinstance(problem, Unreachable) or (isinstance(problem, Refused) and problem.is_worth_repeating)
+
+
+def _place(chunk: Chunk, refusal: Refused) -> str:
+    """Where in the file the row stands that the server refused, and why."""
+    error = (refusal.problem.get("errors") or [{}])[0]
+    told = _NUMBERED.match(refusal.detail)
+    number = error.get("line") or (told and int(told[1]))
+    if not number:
+        return f"lines {chunk.lines[0]} to {chunk.lines[-1]}: {refusal.detail}"
+    name = str(error.get("pointer", "")).removeprefix("/fields").removeprefix("/")
+    column = f", column {name}" if name else ""
+    detail = error.get("detail") or _NUMBERED.sub("", refusal.detail)
+    return f"line {chunk.lines[number - 1]}{column}: {_OF_ONE_LINE.sub(' at column ', detail)}"

@@ -1,0 +1,69 @@
+"""State files: how far an import or export came, and of what. They own the file, not the meaning.
+
+A state is replaced as a whole and is on disk before anything that depends on it is begun.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from app.cli.transfer.files import BadFile
+from app.reasons import reason
+
+PLAN_DIGEST_BYTES: Final = 6
+
+StateT = TypeVar("StateT", bound=msgspec.Struct)
+
+
+class StateFile(Generic[StateT]):
+    """The state of type `kind` at `path`."""
+
+    def __init__(self, path: Path, kind: type[StateT]) -> None:
+        self.path = path
+        self._decoder = msgspec.json.Decoder(kind)
+
+    def load(self) -> StateT | None:
+        """The state, None where there is no file. Raises `BadFile`."""
+        try:
+            return self._decoder.decode(self.path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise BadFile(f"cannot read the state file {self.path}: {reason(error)}") from None
+        except msgspec.DecodeError as error:
+            raise BadFile(f"{self.path} is no state file of this command: {error}") from None
+
+    def save(self, state: StateT) -> None:
+        """Replace the state. Raises `BadFile`."""
+        unfinished = self.path.with_name(f"{self.path.name}.new")
+        try:
+            with unfinished.open("wb") as file:
+                file.write(msgspec.json.encode(state))
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(self.path)
+        except OSError as error:
+            raise BadFile(f"cannot write the state file {self.path}: {reason(error)}; see --state") from None
+
+    def forget(self) -> None:
+        """Have no state."""
+        self.path.unlink(missing_ok=True)
+
+
+def state_path(file: Path, doing: str, *target: str) -> Path:
+    """Where the state stands by default: hidden, beside the file, one for each server and stream."""
+    digest = blake2b("\0".join(target).encode("utf-8", "surrogateescape"), digest_size=PLAN_DIGEST_BYTES)
+    return file.with_name(f".{file.name}.{doing}-{digest.hexdigest()}")
+
+
+def differences(begun: msgspec.Struct, wanted: msgspec.Struct) -> str:
+    """In which settings two plans differ, in words; empty where they do not."""
+    one, other = msgspec.structs.asdict(begun), msgspec.structs.asdict(wanted)
+    return ", ".join(
+        f"{name} {one[name]!r} and not {other[name]!r}" for name in one if one[name] != other[name]
+    )

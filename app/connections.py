@@ -1,0 +1,193 @@
+"""All connections of the server: how many there are, from whom, and which stand still for too long.
+
+It owns the counts and the sweep. A connection costs no timer: each is looked at about once a second, a
+tenth of them every tenth of a second, so that ten thousand do not hold the loop together. What standing
+still means, a connection knows itself (`Connection.look`), and adds up the seconds between its looks. Where
+the server itself stood still those are more, and only some are counted: what a client sent meanwhile has
+not been read yet.
+
+A connection over the bounds is told so, and for that it must live for a moment: a few of those are kept,
+beside the count, and beyond them connections are cut without a word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import socket
+import struct
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from ipaddress import IPv6Address, ip_address
+from itertools import count
+from typing import Final, NamedTuple, Protocol
+
+from api.server_limits import ServerLimits
+from core.limits import KIB, MIB
+
+PORTIONS: Final = 10
+"""In how many parts the connections are looked at, one after another within a second."""
+
+ROUND_S: Final = 1.0
+SWEEP_PERIOD_S: Final = ROUND_S / PORTIONS
+
+PASSED_S_MAX: Final = 2.0
+"""How much of the time between two looks counts."""
+
+REFUSED_MAX: Final = 64
+"""Connections that are being told that they are too many."""
+
+OTHER_FILES: Final = REFUSED_MAX + 64
+"""Files that are open beside the connections: those being refused, the data, the log, the listener."""
+
+SMALL_BODY_BYTES: Final = 64 * KIB
+"""What a connection may hold of a body, or of a message, without its being counted."""
+
+_NETWORK_BITS: Final = 64
+_NO_LINGERING: Final = struct.pack("ii", 1, 0)
+
+
+class Connection(Protocol):
+    """What is looked at."""
+
+    def look(self, passed_s: float) -> None:
+        """So much time has passed since the last look, about a second."""
+        ...
+
+
+class Excess(NamedTuple):
+    """Why a connection is not served; `is_mute`: it cannot even be told."""
+
+    detail: str
+    is_mute: bool
+
+
+class Connections:
+    """The connections of one server. `cuts` counts by reason those that were ended for standing still."""
+
+    def __init__(
+        self,
+        limits: ServerLimits,
+        clock_s: Callable[[], float] = time.monotonic,
+        open_files_max: int | None = None,
+    ) -> None:
+        self.limits = limits
+        self.connections_max = limits.connections_max
+        """As set, or fewer where the system allows no more: who is refused here is at least told."""
+        if open_files_max is not None:
+            self.connections_max = max(1, min(self.connections_max, open_files_max - OTHER_FILES))
+        self._clock_s = clock_s
+        self.cuts: Counter[str] = Counter()
+        self.held_bytes = 0
+        self._held_bytes_max = limits.bodies_mb * MIB
+        self._peers: Counter[str] = Counter()
+        self._refused: set[Connection] = set()
+        self._portions: list[dict[Connection, str]] = [{} for _ in range(PORTIONS)]
+        now_s = clock_s()
+        self._swept_at_s = [now_s - number * SWEEP_PERIOD_S for number in range(PORTIONS)]
+        self._portion_of: dict[Connection, dict[Connection, str]] = {}
+        self._turns = count()
+
+    def __len__(self) -> int:
+        """Those that are served."""
+        return len(self._portion_of) - len(self._refused)
+
+    def enter(self, connection: Connection, host: str) -> Excess | None:
+        """Count a connection from the address `host`, or say why it is one too many. O(1)."""
+        peer = network_of(host)
+        detail = self._excess(peer)
+        if detail is None:
+            self._peers[peer] += 1
+        elif len(self._refused) >= REFUSED_MAX:
+            return Excess(detail, is_mute=True)
+        else:
+            self._refused.add(connection)
+        portion = self._portions[next(self._turns) % PORTIONS]
+        portion[connection] = peer
+        self._portion_of[connection] = portion
+        return None if detail is None else Excess(detail, is_mute=False)
+
+    def _excess(self, peer: str) -> str | None:
+        limits = self.limits
+        if len(self) >= self.connections_max:
+            return f"there are {self.connections_max} connections, and no more are kept"
+        if 0 < limits.connections_per_peer_max <= self._peers[peer]:
+            return f"{limits.connections_per_peer_max} connections of one address are kept"
+        return None
+
+    def replace(self, connection: Connection, successor: Connection) -> None:
+        """The connection is another object's from now on: it became a WebSocket."""
+        portion = self._portion_of.pop(connection)
+        portion[successor] = portion.pop(connection)
+        self._portion_of[successor] = portion
+
+    def leave(self, connection: Connection) -> None:
+        """A connection is gone; harmless where it was never counted."""
+        portion = self._portion_of.pop(connection, None)
+        if portion is None:
+            return
+        peer = portion.pop(connection)
+        if connection in self._refused:
+            self._refused.discard(connection)
+            return
+        self._peers[peer] -= 1
+        if not self._peers[peer]:
+            del self._peers[peer]
+
+    def sweep(self) -> None:
+        """Look at the portions that were looked at a second ago. Call it every `SWEEP_PERIOD_S`."""
+        now_s = self._clock_s()
+        for number, portion in enumerate(self._portions):
+            passed_s = now_s - self._swept_at_s[number]
+            if passed_s >= ROUND_S:
+                self._swept_at_s[number] = now_s
+                for connection in tuple(portion):
+                    connection.look(min(passed_s, PASSED_S_MAX))
+
+    # --- what they hold together ---------------------------------------------------------------
+
+    def hold(self, size: int) -> bool:
+        """Count so many bytes more of bodies that are held; False where that is too much: none is counted."""
+        if self.held_bytes + size > self._held_bytes_max:
+            return False
+        self.held_bytes += size
+        return True
+
+    def release(self, size: int) -> None:
+        """They are held no more."""
+        self.held_bytes -= size
+
+
+def raise_open_files_max() -> int:
+    """Have the system allow this process as many open files as it may ask for; how many those are."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def cut(transport: asyncio.Transport) -> None:
+    """End a connection now, and throw away what was not taken.
+
+    An abort alone ends it here only: the system would go on holding what was written, megabytes of it, and
+    offer it to a client that takes nothing. With no time to linger it resets the connection instead.
+    """
+    connection = transport.get_extra_info("socket")
+    if connection is not None:
+        with suppress(OSError):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)
+    transport.abort()
+
+
+def network_of(host: str) -> str:
+    """Who an address counts as: itself, or its /64 in IPv6, all of which one client has to choose from."""
+    if ":" not in host:
+        return host
+    address = ip_address(host.partition("%")[0])
+    assert isinstance(address, IPv6Address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(IPv6Address(int(address) >> _NETWORK_BITS << _NETWORK_BITS))

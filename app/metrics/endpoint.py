@@ -1,0 +1,117 @@
+"""`GET /metrics`: all figures, in Prometheus's text format or in OpenMetrics, as the scraper asks.
+
+Nothing here stops the event loop for long: the walk over the groups pauses, and so does the writing,
+after each figure. It owns no figure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.ports import Principal
+from api.security import guard_of, principal_of
+from app.metrics.census import Census, GroupState
+from app.metrics.families import PREFIX, families, gauge
+from app.metrics.sources import Sources
+
+_END: Final = b"# EOF\n"
+"""What OpenMetrics wants behind the last figure, and the encoder writes behind each."""
+
+_GROUP_FIGURES: Final[dict[str, tuple[str, Callable[[GroupState], float]]]] = {
+    "group_pending_entries": (
+        "Entries delivered and not acknowledged, by group.",
+        lambda state: state.pending,
+    ),
+    "group_lag_entries": (
+        "Entries yet to be delivered, by group; missing where deletions make it unknown.",
+        lambda state: state.lag,
+    ),
+    "group_oldest_pending_seconds": (
+        "Since the delivery of the owned entry that has been pending longest, by group.",
+        lambda state: state.oldest_ms / 1000,
+    ),
+}
+
+
+class MetricsEndpoint:
+    """The route's handler. `groups_max`: how many groups are named; the rest are one, `other`."""
+
+    def __init__(self, sources: Sources, groups_max: int) -> None:
+        self._sources = sources
+        self._groups_max = groups_max
+        self._process = CollectorRegistry()
+        ProcessCollector(registry=self._process)
+        GCCollector(registry=self._process)
+
+    async def metrics(self, request: Request) -> Response:
+        """All figures, as of now. O(streams + groups), in slices."""
+        guard_of(request).require("read")
+        census = await self._taken_census(self._named_for(principal_of(request.scope)))
+        encode, media_type = choose_encoder(request.headers.get("accept", ""))
+        parts = []
+        for family in self._families(census):
+            parts.append(encode(_One(family)).removesuffix(_END))
+            await asyncio.sleep(0)
+        end = _END if media_type.startswith("application/openmetrics-text") else b""
+        return Response(b"".join(parts) + end, headers={"content-type": media_type})
+
+    def _named_for(self, principal: Principal) -> int:
+        """How many groups to name to a scraper with these rights: names of keys are for who may see all."""
+        return self._groups_max if principal.reaches_all_keys else 0
+
+    async def _taken_census(self, named_max: int) -> Census:
+        store = self._sources.store
+        census = Census(store.keyspace, store.now_ms(), named_max)
+        for _ in census.steps():
+            await asyncio.sleep(0)
+        return census
+
+    def _families(self, census: Census) -> Iterator[Metric]:
+        yield from _totals(census)
+        yield from _groups(census)
+        yield from families(self._sources)
+        yield from self._process.collect()
+
+
+class _One(Collector):
+    """One figure, for an encoder."""
+
+    def __init__(self, family: Metric) -> None:
+        self._family = family
+
+    def collect(self) -> Iterator[Metric]:
+        """It."""
+        yield self._family
+
+
+def _totals(census: Census) -> Iterator[Metric]:
+    yield gauge("streams", "Streams.", census.streams)
+    yield gauge("entries", "Live entries in all streams.", census.entries)
+    yield gauge("groups", "Consumer groups of all streams.", census.groups)
+    yield gauge("pending_entries", "Entries delivered and not acknowledged, in all groups.", census.pending)
+
+
+def _groups(census: Census) -> Iterator[Metric]:
+    shown = [*sorted(census.named, reverse=True), *([census.rest] if census.rest else [])]
+    for name, (meaning, value_of) in _GROUP_FIGURES.items():
+        family = GaugeMetricFamily(PREFIX + name, meaning, labels=("key", "group"))
+        for state in shown:
+            value = value_of(state)
+            if value >= 0:
+                family.add_metric((_label(state.key), _label(state.group)), value)
+        yield family
+
+
+def _label(name: bytes) -> str:
+    r"""A name as a label's value: bytes that are not UTF-8 become ``\xNN``, and a backslash two, so that
+    no two names become one."""
+    return name.replace(b"\\", rb"\\").decode("utf-8", "backslashreplace")

@@ -1,0 +1,25 @@
+"""Who knows the figures of one server, in one place: what the parts fill, and whom a scrape asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from api.server_limits import DEFAULT_LIMITS
+from api.tallies import Tallies
+from app.connections import Connections
+from app.metrics.loop_lag import LoopLag
+from app.metrics.requests import RequestFigures
+from app.service import EngineStore
+from app.storage import Storage
+
+
+@dataclass
+class Sources:
+    """`storage` None: all is in memory. `connections`: all of them; `tallies`: those that stay open."""
+
+    store: EngineStore
+    storage: Storage | None = None
+    connections: Connections = field(default_factory=lambda: Connections(DEFAULT_LIMITS))
+    requests: RequestFigures = field(default_factory=RequestFigures)
+    loop_lag: LoopLag = field(default_factory=LoopLag)
+    tallies: Tallies = field(default_factory=lambda: Tallies(DEFAULT_LIMITS))

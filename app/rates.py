@@ -1,0 +1,80 @@
+"""Request rates: a token bucket for each token, and for each address of those who have none.
+
+It owns the buckets. A bucket is two numbers, brought up to date when it is asked: nothing runs beside the
+requests, and time is passed in. A full bucket is the same as none, so those are what is forgotten when
+there are many.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from math import ceil
+from typing import Final
+
+from api.ports import ANONYMOUS_LOCAL, Principal
+from api.rates import Quota
+from api.server_limits import ServerLimits
+from app.connections import network_of
+
+BUCKETS_MAX: Final = 100_000
+"""Buckets kept; an attacker with more addresses than that meets the bound on connections first."""
+
+
+class TokenBuckets:
+    """`api.rates.Rates`. `clock_s` never steps."""
+
+    def __init__(self, limits: ServerLimits, clock_s: Callable[[], float] = time.monotonic) -> None:
+        self._per_s = limits.requests_per_s
+        self._burst = limits.request_burst or limits.requests_per_s
+        self._window_s = ceil(self._burst / self._per_s) if self._per_s else 0
+        self._clock_s = clock_s
+        self._buckets: dict[str, tuple[float, float]] = {}
+        """How many requests each may make, and when that was so."""
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is a rate at all."""
+        return self._per_s > 0
+
+    def take(self, principal: Principal | None, host: str) -> Quota | None:
+        """Count one request; one that is refused takes nothing. O(1)."""
+        if not self._per_s:
+            return None
+        now_s = self._clock_s()
+        who = _who(principal, host)
+        left = self._left(who, now_s)
+        if left >= 1:
+            self._buckets[who] = left - 1, now_s
+            return self._quota(left - 1, None)
+        return self._quota(left, ceil((1 - left) / self._per_s))
+
+    def _left(self, who: str, now_s: float) -> float:
+        bucket = self._buckets.get(who)
+        if bucket is None:
+            if len(self._buckets) >= BUCKETS_MAX:
+                self._forget_full(now_s)
+            return self._burst
+        left, at_s = bucket
+        return min(left + (now_s - at_s) * self._per_s, self._burst)
+
+    def _forget_full(self, now_s: float) -> None:
+        """Where none is full, all begin anew: better than to let chance addresses take the memory."""
+        self._buckets = {
+            who: (left, at_s)
+            for who, (left, at_s) in self._buckets.items()
+            if left + (now_s - at_s) * self._per_s < self._burst
+        }
+        if len(self._buckets) >= BUCKETS_MAX:
+            self._buckets.clear()
+
+    def _quota(self, left: float, retry_after_s: int | None) -> Quota:
+        whole_in_s = ceil((self._burst - left) / self._per_s)
+        return Quota(self._burst, self._window_s, int(left), whole_in_s, retry_after_s)
+
+
+def _who(principal: Principal | None, host: str) -> str:
+    """Tokens and addresses cannot be mistaken for each other."""
+    if principal is None or principal is ANONYMOUS_LOCAL:
+        return f"address {network_of(host)}"
+    return f"token {principal.token_id}"

@@ -1,0 +1,108 @@
+"""What a token is: its text, which its owner keeps, and its record, which the server keeps.
+
+The text is ``tlr_<id>_<secret>``: a prefix that scanners for leaked secrets find, the id under which it is
+listed, and 256 random bits. The record holds the SHA-256 of the whole text. A slow hash is for passwords,
+which can be guessed; 2^256 cannot.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from api.ports import SCOPES, Principal
+from core.grammar import Scope
+
+PREFIX: Final = "tlr_"
+_SECRET_BYTES: Final = 32
+_ID_BYTES: Final = 6
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,63}", re.ASCII)
+_DURATION: Final = re.compile(r"([0-9]{1,6})([smhdw])", re.ASCII)
+_UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+
+
+class TokenRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """A token as it is kept. Times are Unix milliseconds; `sha256` is hexadecimal; `keys` are globs."""
+
+    id: str
+    name: str
+    sha256: str
+    scopes: tuple[Scope, ...]
+    keys: tuple[str, ...]
+    created_at_ms: int
+    expires_at_ms: int | None = None
+
+    def principal(self) -> Principal:
+        """Who shows this token."""
+        patterns = tuple(pattern.encode() for pattern in self.keys)
+        return Principal(self.id, self.name, frozenset(self.scopes), patterns, self.expires_at_ms)
+
+
+class NewToken(NamedTuple):
+    """A token in the moment it is made: the only one in which its text is known."""
+
+    text: str
+    record: TokenRecord
+
+
+def new_token(
+    name: str | None, scopes: Sequence[Scope], keys: Sequence[str], now_ms: int, expires_in_ms: int | None
+) -> NewToken:
+    """A token that nobody has yet; `name` None names it by its id."""
+    token_id = secrets.token_hex(_ID_BYTES)
+    text = f"{PREFIX}{token_id}_{secrets.token_hex(_SECRET_BYTES)}"
+    record = TokenRecord(
+        token_id,
+        name or token_id,
+        digest_of(text.encode()).hex(),
+        tuple(sorted(set(scopes))),
+        tuple(dict.fromkeys(keys)),
+        now_ms,
+        None if expires_in_ms is None else now_ms + expires_in_ms,
+    )
+    return NewToken(text, record)
+
+
+def digest_of(text: bytes) -> bytes:
+    """What is kept of a token's text."""
+    return sha256(text).digest()
+
+
+def complaint_about(record: TokenRecord) -> str | None:
+    """What is wrong with a record that has the right shape, None where nothing is."""
+    if not re.fullmatch(r"[0-9a-f]{64}", record.sha256):
+        return "sha256 is not 64 hexadecimal digits"
+    if not _NAME.fullmatch(record.name):
+        return f"the name {record.name!r} is none"
+    if not record.scopes or not set(record.scopes) <= SCOPES:
+        return "it has no scope"
+    if not record.keys or not all(record.keys):
+        return "it has no key pattern, or an empty one"
+    return None
+
+
+# --- as people write them ----------------------------------------------------------------------------
+
+
+def name_from(text: str) -> str:
+    """A token's name. Raises `ValueError` with a sentence."""
+    if text.startswith(PREFIX):
+        raise ValueError("that is a token, not a name: names are shown, and arguments stand in process lists")
+    if not _NAME.fullmatch(text):
+        raise ValueError(
+            "a name has 1 to 64 of the characters A-Z a-z 0-9 . _ : @ - and begins with a letter or digit"
+        )
+    return text
+
+
+def duration_ms_from(text: str) -> int:
+    """A time such as `90s`, `45m`, `12h`, `30d`, `2w`. Raises `ValueError` with a sentence."""
+    match = _DURATION.fullmatch(text)
+    if match is None or not int(match[1]):
+        raise ValueError("a time is a number with s, m, h, d or w behind it, such as 12h or 30d")
+    return int(match[1]) * _UNIT_MS[match[2]]
