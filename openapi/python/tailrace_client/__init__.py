@@ -1,0 +1,48 @@
+"""The Python client of Tailrace: streams over HTTP, for programs that block and for programs that await.
+
+It knows the server's published interface and nothing of the server's code. `generated` is made from the
+published document, one module an operation; all beside it is a thin layer by hand: retries that double
+nothing, appends and reads of many entries at a time, tails that resume, and consumers of a group.
+"""
+
+from tailrace_client.async_client import AsyncTailrace
+from tailrace_client.async_consumer import AsyncConsumer
+from tailrace_client.async_group import AsyncGroup
+from tailrace_client.async_stream import AsyncStream
+from tailrace_client.client import Tailrace
+from tailrace_client.consumer import Consumer
+from tailrace_client.entries import Delivery, Entry
+from tailrace_client.errors import TailraceError
+from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
+from tailrace_client.group import Group
+from tailrace_client.items import AsyncItem, Item
+from tailrace_client.retry import NO_RETRIES, RetryPolicy
+from tailrace_client.stream import Stream
+from tailrace_client.stream_calls import ImportResult, Producer, Trim
+from tailrace_client.tail import Gap
+
+__all__ = [
+    "NO_RETRIES",
+    "AsyncConsumer",
+    "AsyncGroup",
+    "AsyncItem",
+    "AsyncStream",
+    "AsyncTailrace",
+    "BadFieldError",
+    "Consumer",
+    "Delivery",
+    "Entry",
+    "ExactFields",
+    "Fields",
+    "FieldsToAppend",
+    "Gap",
+    "Group",
+    "ImportResult",
+    "Item",
+    "Producer",
+    "RetryPolicy",
+    "Stream",
+    "Tailrace",
+    "TailraceError",
+    "Trim",
+]

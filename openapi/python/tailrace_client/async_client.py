@@ -1,0 +1,51 @@
+"""The way in, for programs that await."""
+
+from __future__ import annotations
+
+from ssl import SSLContext
+from types import TracebackType
+from typing import Self
+from uuid import uuid4
+
+from tailrace_client import generated
+from tailrace_client.async_stream import AsyncStream
+from tailrace_client.client import CONNECTIONS_MAX, TIMEOUT_S
+from tailrace_client.retry import RetryPolicy
+from tailrace_client.session import AsyncSession, Settings
+
+
+class AsyncTailrace:
+    """As `Tailrace`, for the tasks of one event loop."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - it is frozen
+        connections_max: int = CONNECTIONS_MAX,
+        verify: SSLContext | bool = True,
+        producer_id: str | None = None,
+    ) -> None:
+        self.session = AsyncSession(
+            Settings(url, token, timeout_s, retry, connections_max, verify, producer_id or uuid4().hex)
+        )
+        self.generated = generated.Client(base_url=url).set_async_httpx_client(self.session.http)
+        """As `Tailrace.generated`."""
+
+    def stream(self, key: str) -> AsyncStream:
+        """The stream of that key; nothing is asked for it."""
+        return AsyncStream(self.session, key)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self.session.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

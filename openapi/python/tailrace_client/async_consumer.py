@@ -1,0 +1,249 @@
+"""The loop of a worker, for programs that await: `Consumer` with tasks in place of threads.
+
+What is asked and held stands in `consumer_state`. Workers take turns at one lock: who finds nothing to hand
+out reads the next entries for all. One more task extends leases.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from math import inf
+from typing import Any, Final
+
+from tailrace_client import dead_letters
+from tailrace_client.async_client import AsyncTailrace
+from tailrace_client.consumer import ACKS_WAIT_S
+from tailrace_client.consumer_state import ConsumerState, Options, Read, is_group_missing, keys_of
+from tailrace_client.errors import TailraceError
+from tailrace_client.items import AsyncItem, Settlement
+
+_log: Final = logging.getLogger("tailrace_client")
+
+
+Handler = Callable[[AsyncItem], Awaitable[object]]
+
+
+class AsyncConsumer:
+    """As `Consumer`; use it in one event loop."""
+
+    def __init__(  # noqa: PLR0913 - all but four have a default
+        self,
+        client: AsyncTailrace,
+        streams: str | Iterable[str],
+        group: str,
+        consumer: str,
+        *,
+        claim_min_idle_ms: int | None = None,
+        max_deliveries: int | None = None,
+        dead_letter_stream: str | None = None,
+        batch: int = 100,
+        wait_ms: int = 1_000,
+        create_group: bool = True,
+        after: str = "0-0",
+    ) -> None:
+        self.options = Options(
+            keys_of(streams),
+            group,
+            consumer,
+            claim_min_idle_ms=claim_min_idle_ms,
+            max_deliveries=max_deliveries,
+            dead_letter_stream=dead_letter_stream,
+            batch=batch,
+            wait_ms=wait_ms,
+            create_group=create_group,
+            after=after,
+        )
+        self._session = client.session
+        self._state: ConsumerState[AsyncItem] = ConsumerState(self.options)
+        self._waiting: deque[AsyncItem] = deque()
+        self._done: deque[AsyncItem] = deque()
+        self._flushed_at = 0.0
+        self._handler: Handler | None = None
+        self._reading = asyncio.Lock()
+        self._stopped = asyncio.Event()
+        self._forever = replace(self._session.settings.retry, deadline_s=inf)
+        self._attempts = self._forever.attempts(is_idempotent=True)
+
+    # --- two ways to consume -------------------------------------------------------------------
+
+    async def __aiter__(self) -> AsyncIterator[AsyncItem]:
+        """As `Consumer.__iter__`. What is left when a loop breaks off is given back when the iterator is
+        closed (`contextlib.aclosing` does so at once)."""
+        async with self._running():
+            while (item := await self._next()) is not None:
+                yield item
+                self._state.let_go(item)
+
+    def handler(self, function: Handler) -> Handler:
+        """As `Consumer.handler`."""
+        self._handler = function
+        return function
+
+    async def run(self, handler: Handler | None = None, *, concurrency: int = 1) -> None:
+        """As `Consumer.run`, with a coroutine function, in `concurrency` tasks."""
+        handle = handler or self._handler
+        if handle is None:
+            raise ValueError("run needs a handler: give it one, or decorate one with `consumer.handler`")
+        async with self._running():
+            workers = [self._work(handle) for _ in range(concurrency)]
+            for ended in await asyncio.gather(*workers, return_exceptions=True):
+                if isinstance(ended, BaseException):
+                    raise ended
+
+    def stop(self) -> None:
+        """As `Consumer.stop`, from the same event loop."""
+        self._stopped.set()
+
+    def stop_on_signals(self, *numbers: signal.Signals) -> None:
+        """As `Consumer.stop_on_signals`; the loop must be running."""
+        for number in numbers or (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, self.stop)
+
+    # --- the loop ------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncIterator[None]:
+        beats = asyncio.create_task(self._extend_leases())
+        try:
+            yield
+        finally:
+            beats.cancel()
+            await self._end()
+
+    async def _work(self, handler: Handler) -> None:
+        try:
+            while (item := await self._next()) is not None:
+                await self._handle(handler, item)
+        except BaseException:
+            self.stop()  # the other tasks too: the error ends the whole run
+            raise
+
+    async def _handle(self, handler: Handler, item: AsyncItem) -> None:
+        try:
+            await handler(item)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is this item's
+            _log.exception("%r failed", item)
+            await self._failed(item, error)
+        else:
+            if self._state.holds(item):
+                await self._acknowledge_soon(item)
+
+    async def _next(self) -> AsyncItem | None:
+        """The next item to work on; None once it is to stop."""
+        if not self._waiting:
+            await self._flush()  # it may wait now
+        async with self._reading:
+            while not self._stopped.is_set():
+                if self._waiting:
+                    return self._waiting.popleft()
+                await self._read()
+        return None
+
+    async def _read(self) -> None:
+        try:
+            reads = self._state.taken(await self._session.attempt(self._state.read_call()))
+        except TailraceError as error:
+            await self._recover(error)
+            return
+        self._attempts = self._forever.attempts(is_idempotent=True)
+        for read in reads:
+            await self._sort(read)
+
+    async def _sort(self, read: Read) -> None:
+        """To be worked on, unless it is past that."""
+        if read.entry.fields is None:
+            await self._send_all(self._state.ack_calls([read]))  # deleted while it was pending
+        elif self._state.is_dead(read.entry.deliveries):
+            await self._bury(read, read.entry.deliveries, "")
+        else:
+            item = AsyncItem(read, self._settle_now)
+            self._state.hold(item)
+            self._waiting.append(item)
+
+    async def _recover(self, error: TailraceError) -> None:
+        """Do what can be done so that the next read succeeds. Raises `error` where that is nothing."""
+        if is_group_missing(error) and self.options.create_group:
+            await self.create_groups()
+            return
+        delay_s = self._attempts.delay_after(error)
+        self._state.answer_lost()
+        _log.warning("reading again in %.2f s: %s", delay_s, error)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopped.wait(), delay_s)
+
+    async def create_groups(self) -> None:
+        """Make the group on each stream that does not have it."""
+        for call in self._state.create_calls():
+            try:
+                await self._session.send(call)
+            except TailraceError as error:
+                if error.code != "BUSYGROUP":
+                    raise
+
+    # --- settling ------------------------------------------------------------------------------
+
+    async def _settle_now(self, read: Read, how: Settlement) -> None:
+        """`Item.ack` and `Item.nack`. Raises `TailraceError`; the item is let go all the same."""
+        self._state.let_go(read)
+        calls = self._state.ack_calls([read]) if how == "ack" else self._state.nack_calls([read], "fail")
+        for call in calls:
+            await self._session.send(call)
+
+    async def _acknowledge_soon(self, item: AsyncItem) -> None:
+        self._done.append(item)
+        if time.monotonic() - self._flushed_at >= ACKS_WAIT_S:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        """Acknowledge what is done."""
+        done = list(self._done)
+        self._done.clear()
+        self._flushed_at = time.monotonic()
+        await self._send_all(self._state.ack_calls(done))
+        for item in done:
+            self._state.let_go(item)
+
+    async def _failed(self, item: AsyncItem, error: Exception) -> None:
+        if self._state.holds(item) and self._state.is_dead(item.deliveries + 1):
+            await self._bury(item.read, item.deliveries + 1, f"{type(error).__name__}: {error}")
+        self._state.let_go(item)
+
+    async def _bury(self, read: Read, deliveries: int, error: str) -> None:
+        _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "not known")
+        await self._send_all([dead_letters.set_aside(self.options, read, deliveries, error)])
+
+    async def _send_all(self, calls: Iterable[Any]) -> None:
+        """Where one fails for good its entries stay pending, and come back: the loop goes on."""
+        for call in calls:
+            try:
+                await self._session.send(call)
+            except TailraceError as error:
+                _log.warning("entries stay pending: %s", error)
+
+    # --- the end, and leases -------------------------------------------------------------------
+
+    async def _end(self) -> None:
+        """Acknowledge what is done, give back what was not begun."""
+        await self._flush()
+        await self._send_all(self._state.nack_calls(self._waiting, "silent"))
+        self._waiting.clear()
+        self._state.held.clear()
+        self._stopped.clear()
+
+    async def _extend_leases(self) -> None:
+        while self.options.beat_s is not None:
+            await asyncio.sleep(self.options.beat_s)
+            try:
+                for key, call in self._state.held_calls():
+                    extension = self._state.extend_call(key, await self._session.attempt(call))
+                    if extension is not None:
+                        await self._session.attempt(extension)
+            except TailraceError as error:
+                _log.warning("leases were not extended: %s", error)

@@ -1,0 +1,136 @@
+"""One consumer group of one stream, for programs that await: `Group` with awaited methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tailrace_client import group_calls
+from tailrace_client.entries import Delivery, Entry
+from tailrace_client.errors import TailraceError
+from tailrace_client.generated import models
+from tailrace_client.group_calls import NackMode, ScanResult
+from tailrace_client.session import AsyncSession
+
+if TYPE_CHECKING:
+    from tailrace_client.stream_calls import References
+
+
+class AsyncGroup:
+    """As `Group`."""
+
+    def __init__(self, session: AsyncSession, key: str, name: str) -> None:
+        self._session = session
+        self.key = key
+        self.name = name
+
+    # --- the group -----------------------------------------------------------------------------
+
+    async def create(self, after: str = "$", *, create_stream: bool = False, exist_ok: bool = False) -> None:
+        """As `Group.create`."""
+        try:
+            await self._session.send(
+                group_calls.create(self.key, self.name, after, create_stream=create_stream)
+            )
+        except TailraceError as error:
+            if not (exist_ok and error.code == "BUSYGROUP"):
+                raise
+
+    async def destroy(self) -> None:
+        """As `Group.destroy`."""
+        await self._session.send(group_calls.destroy(self.key, self.name))
+
+    async def set_position(self, after: str, *, entries_read: int | None = None) -> None:
+        """As `Group.set_position`."""
+        await self._session.send(group_calls.set_position(self.key, self.name, after, entries_read))
+
+    async def info(self) -> models.Group:
+        """As `Group.info`."""
+        return await self._session.send(group_calls.info(self.key, self.name))
+
+    async def consumers(self) -> list[models.Consumer]:
+        """As `Group.consumers`."""
+        return (await self._session.send(group_calls.consumers(self.key, self.name))).consumers
+
+    async def delete_consumer(
+        self, consumer: str, *, force: bool = False, transfer_to: str | None = None
+    ) -> int:
+        """As `Group.delete_consumer`."""
+        call = group_calls.delete_consumer(
+            self.key, self.name, consumer, force=force, transfer_to=transfer_to
+        )
+        return await self._session.send(call)
+
+    # --- entries -------------------------------------------------------------------------------
+
+    async def read(
+        self,
+        consumer: str,
+        count: int | None = None,
+        *,
+        id: str = ">",  # noqa: A002 - the name that an entry's id has everywhere
+        wait_ms: int | None = None,
+        claim_min_idle_ms: int | None = None,
+        noack: bool = False,
+    ) -> list[Delivery]:
+        """As `Group.read`."""
+        call = group_calls.read(
+            self.name,
+            consumer,
+            {self.key: id},
+            count=count,
+            wait_ms=wait_ms,
+            claim_min_idle_ms=claim_min_idle_ms,
+            noack=noack,
+        )
+        return (await self._session.send(call))[0].entries
+
+    async def ack(self, *ids: str, delete: bool = False, references: References | None = None) -> int:
+        """As `Group.ack`."""
+        if not ids:
+            return 0
+        call = group_calls.ack(self.key, self.name, ids, delete=delete, references=references)
+        return await self._session.send(call)
+
+    async def nack(self, *ids: str, mode: NackMode = "fail", retry_count: int | None = None) -> int:
+        """As `Group.nack`."""
+        if not ids:
+            return 0
+        return await self._session.send(group_calls.nack(self.key, self.name, ids, mode, retry_count))
+
+    async def claim(self, consumer: str, *ids: str, min_idle_ms: int) -> list[Entry]:
+        """As `Group.claim`."""
+        if not ids:
+            return []
+        return await self._session.send(group_calls.claim(self.key, self.name, consumer, ids, min_idle_ms))
+
+    async def autoclaim(
+        self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100
+    ) -> ScanResult:
+        """As `Group.autoclaim`."""
+        call = group_calls.autoclaim(self.key, self.name, consumer, min_idle_ms, start, count)
+        return await self._session.send(call)
+
+    async def pending(
+        self,
+        *,
+        start: str = "-",
+        end: str = "+",
+        count: int | None = None,
+        consumer: str | None = None,
+        min_idle_ms: int | None = None,
+    ) -> list[models.PendingItem]:
+        """As `Group.pending`."""
+        call = group_calls.pending(
+            self.key,
+            self.name,
+            start=start,
+            end=end,
+            count=count,
+            consumer=consumer,
+            min_idle_ms=min_idle_ms,
+        )
+        return (await self._session.send(call)).pending
+
+    async def pending_summary(self) -> models.PendingOverview:
+        """As `Group.pending_summary`."""
+        return await self._session.send(group_calls.pending_summary(self.key, self.name))

@@ -1,0 +1,141 @@
+"""What goes wrong between a program and the server, as one exception.
+
+It owns the reading of problems (RFC 9457) and of failed connections. Whether to try again is
+`retry`'s to decide; it finds here all that it needs: `retryable`, `side_effects`, `retry_after_s`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from json import JSONDecodeError
+from typing import Any, Final, Literal
+
+import httpx
+
+SideEffects = Literal["none", "unknown"]
+
+PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
+NOT_CONNECTED: Final = "NOT_CONNECTED"
+ANSWER_LOST: Final = "ANSWER_LOST"
+UNEXPECTED_ANSWER: Final = "UNEXPECTED_ANSWER"
+
+_TRANSIENT: Final = frozenset(
+    {
+        HTTPStatus.TOO_MANY_REQUESTS,
+        HTTPStatus.BAD_GATEWAY,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        HTTPStatus.GATEWAY_TIMEOUT,
+    }
+)
+
+
+class TailraceError(Exception):
+    """A request that failed.
+
+    `code`: stable, as the server documents it (`NOGROUP`, `ID_NOT_GREATER`, ...), or one of the client's own:
+    `NOT_CONNECTED` (nothing was sent), `ANSWER_LOST` (it was sent, and the answer never came whole),
+    `UNEXPECTED_ANSWER` (not from a Tailrace server, such as a proxy's page).
+    `status`: the HTTP status, 0 where there was no answer.
+    `retryable`: the same request can succeed later, unchanged.
+    `side_effects`: "none": nothing was changed; "unknown": it may have been carried out.
+    `last_id`, `first_id`: the stream's, where going on needs them. `errors`: each thing that was wrong.
+    `problem`: all members of the server's answer; empty where there was none.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        detail: str,
+        *,
+        status: int = 0,
+        retryable: bool = False,
+        side_effects: SideEffects = "none",
+        retry_after_s: float | None = None,
+        problem: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+        self.status = status
+        self.retryable = retryable
+        self.side_effects: SideEffects = side_effects
+        self.retry_after_s = retry_after_s
+        self.problem = problem or {}
+
+    @property
+    def request_id(self) -> str | None:
+        """The request's id, as in the server's log."""
+        return self.problem.get("request_id")
+
+    @property
+    def last_id(self) -> str | None:
+        """The stream's last id, where going on needs it."""
+        return self.problem.get("last_id")
+
+    @property
+    def first_id(self) -> str | None:
+        """The stream's first id, where going on needs it."""
+        return self.problem.get("first_id")
+
+    @property
+    def errors(self) -> Sequence[Mapping[str, Any]]:
+        """Each thing that was wrong with the body or the parameters, with its place."""
+        return self.problem.get("errors") or ()
+
+
+def error_of_answer(response: httpx.Response) -> TailraceError:
+    """The error that an answer tells, its body read."""
+    if response.headers.get("content-type", "").partition(";")[0] != PROBLEM_MEDIA_TYPE:
+        return _unexpected(response)
+    try:
+        problem = response.json()
+    except (JSONDecodeError, UnicodeDecodeError):
+        return _unexpected(response)
+    return error_of_problem(problem, _retry_after_s(response))
+
+
+def error_of_problem(problem: Mapping[str, Any], retry_after_s: float | None = None) -> TailraceError:
+    """The error of a problem, wherever it stood: in an answer, or in the last event of a tail."""
+    return TailraceError(
+        problem.get("code", UNEXPECTED_ANSWER),
+        problem.get("detail", ""),
+        status=problem.get("status", 0),
+        retryable=problem.get("retryable", False),
+        side_effects=problem.get("side_effects", "unknown"),
+        retry_after_s=retry_after_s,
+        problem=problem,
+    )
+
+
+def error_of_transport(error: httpx.TransportError) -> TailraceError:
+    """The error of a connection: whether the request can have arrived decides what is known of it."""
+    detail = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError):
+        return TailraceError(NOT_CONNECTED, detail, retryable=True)
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+        return TailraceError(NOT_CONNECTED, detail)
+    return TailraceError(ANSWER_LOST, detail, retryable=True, side_effects="unknown")
+
+
+def _unexpected(response: httpx.Response) -> TailraceError:
+    """An answer that is no problem: of something between here and the server, or of no Tailrace server."""
+    shown = response.content[:200].decode("utf-8", "backslashreplace")
+    return TailraceError(
+        UNEXPECTED_ANSWER,
+        f"{response.request.method} {response.request.url.path}: HTTP {response.status_code}: {shown}",
+        status=response.status_code,
+        retryable=response.status_code in _TRANSIENT,
+        side_effects="unknown",
+        retry_after_s=_retry_after_s(response),
+    )
+
+
+def _retry_after_s(response: httpx.Response) -> float | None:
+    """Seconds of Retry-After; its other form, a date, is not one that the server sends."""
+    try:
+        seconds = float(response.headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return seconds if seconds >= 0 and math.isfinite(seconds) else None

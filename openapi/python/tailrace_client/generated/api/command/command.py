@@ -1,0 +1,300 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.base_64_argument import Base64Argument
+from ...models.command_reply import CommandReply
+from ...models.problem import Problem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    body: list[Base64Argument | bool | float | str],
+    upstash_encoding: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(upstash_encoding, Unset):
+        headers["Upstash-Encoding"] = upstash_encoding
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/command",
+    }
+
+    _kwargs["json"] = []
+    for componentsschemas_command_body_item_data in body:
+        componentsschemas_command_body_item: bool | dict[str, Any] | float | str
+        if isinstance(componentsschemas_command_body_item_data, Base64Argument):
+            componentsschemas_command_body_item = componentsschemas_command_body_item_data.to_dict()
+        else:
+            componentsschemas_command_body_item = componentsschemas_command_body_item_data
+        _kwargs["json"].append(componentsschemas_command_body_item)
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> CommandReply | Problem | None:
+    if response.status_code == 200:
+        response_200 = CommandReply.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Problem.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[CommandReply | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: list[Base64Argument | bool | float | str],
+    upstash_encoding: str | Unset = UNSET,
+) -> Response[CommandReply | Problem]:
+    """Run a Redis command
+
+     One command in Redis's own words; the answer is its RESP2 reply as JSON.
+
+    `BLOCK` waits, for at most the server's limit. An error is a problem whose member `error` is the
+    exact Redis error line.
+
+    Args:
+        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
+            `OK` apart. Example: base64.
+        body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
+            its arguments. Each is a string, a number or a boolean
+            (which stand for their text, as it was sent), or base64. Example: ['XLEN', 'race:france'].
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[CommandReply | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        upstash_encoding=upstash_encoding,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient | Client,
+    body: list[Base64Argument | bool | float | str],
+    upstash_encoding: str | Unset = UNSET,
+) -> CommandReply | Problem | None:
+    """Run a Redis command
+
+     One command in Redis's own words; the answer is its RESP2 reply as JSON.
+
+    `BLOCK` waits, for at most the server's limit. An error is a problem whose member `error` is the
+    exact Redis error line.
+
+    Args:
+        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
+            `OK` apart. Example: base64.
+        body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
+            its arguments. Each is a string, a number or a boolean
+            (which stand for their text, as it was sent), or base64. Example: ['XLEN', 'race:france'].
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        CommandReply | Problem
+    """
+
+    return sync_detailed(
+        client=client,
+        body=body,
+        upstash_encoding=upstash_encoding,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: list[Base64Argument | bool | float | str],
+    upstash_encoding: str | Unset = UNSET,
+) -> Response[CommandReply | Problem]:
+    """Run a Redis command
+
+     One command in Redis's own words; the answer is its RESP2 reply as JSON.
+
+    `BLOCK` waits, for at most the server's limit. An error is a problem whose member `error` is the
+    exact Redis error line.
+
+    Args:
+        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
+            `OK` apart. Example: base64.
+        body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
+            its arguments. Each is a string, a number or a boolean
+            (which stand for their text, as it was sent), or base64. Example: ['XLEN', 'race:france'].
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[CommandReply | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        upstash_encoding=upstash_encoding,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient | Client,
+    body: list[Base64Argument | bool | float | str],
+    upstash_encoding: str | Unset = UNSET,
+) -> CommandReply | Problem | None:
+    """Run a Redis command
+
+     One command in Redis's own words; the answer is its RESP2 reply as JSON.
+
+    `BLOCK` waits, for at most the server's limit. An error is a problem whose member `error` is the
+    exact Redis error line.
+
+    Args:
+        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
+            `OK` apart. Example: base64.
+        body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
+            its arguments. Each is a string, a number or a boolean
+            (which stand for their text, as it was sent), or base64. Example: ['XLEN', 'race:france'].
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        CommandReply | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            body=body,
+            upstash_encoding=upstash_encoding,
+        )
+    ).parsed

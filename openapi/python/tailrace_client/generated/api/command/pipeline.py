@@ -1,0 +1,280 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.base_64_argument import Base64Argument
+from ...models.command_outcome import CommandOutcome
+from ...models.problem import Problem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    body: list[list[Base64Argument | bool | float | str]],
+    upstash_encoding: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(upstash_encoding, Unset):
+        headers["Upstash-Encoding"] = upstash_encoding
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/command/pipeline",
+    }
+
+    _kwargs["json"] = []
+    for componentsschemas_commands_body_item_data in body:
+        componentsschemas_commands_body_item = []
+        for componentsschemas_command_body_item_data in componentsschemas_commands_body_item_data:
+            componentsschemas_command_body_item: bool | dict[str, Any] | float | str
+            if isinstance(componentsschemas_command_body_item_data, Base64Argument):
+                componentsschemas_command_body_item = componentsschemas_command_body_item_data.to_dict()
+            else:
+                componentsschemas_command_body_item = componentsschemas_command_body_item_data
+            componentsschemas_commands_body_item.append(componentsschemas_command_body_item)
+
+        _kwargs["json"].append(componentsschemas_commands_body_item)
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | list[CommandOutcome] | None:
+    if response.status_code == 200:
+        response_200 = []
+        _response_200 = response.json()
+        for componentsschemas_command_outcomes_item_data in _response_200:
+            componentsschemas_command_outcomes_item = CommandOutcome.from_dict(
+                componentsschemas_command_outcomes_item_data
+            )
+
+            response_200.append(componentsschemas_command_outcomes_item)
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | list[CommandOutcome]]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: list[list[Base64Argument | bool | float | str]],
+    upstash_encoding: str | Unset = UNSET,
+) -> Response[Problem | list[CommandOutcome]]:
+    """Run several Redis commands
+
+     Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+
+    Args:
+        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
+            `OK` apart. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
+            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | list[CommandOutcome]]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        upstash_encoding=upstash_encoding,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient | Client,
+    body: list[list[Base64Argument | bool | float | str]],
+    upstash_encoding: str | Unset = UNSET,
+) -> Problem | list[CommandOutcome] | None:
+    """Run several Redis commands
+
+     Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+
+    Args:
+        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
+            `OK` apart. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
+            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | list[CommandOutcome]
+    """
+
+    return sync_detailed(
+        client=client,
+        body=body,
+        upstash_encoding=upstash_encoding,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: list[list[Base64Argument | bool | float | str]],
+    upstash_encoding: str | Unset = UNSET,
+) -> Response[Problem | list[CommandOutcome]]:
+    """Run several Redis commands
+
+     Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+
+    Args:
+        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
+            `OK` apart. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
+            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | list[CommandOutcome]]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        upstash_encoding=upstash_encoding,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient | Client,
+    body: list[list[Base64Argument | bool | float | str]],
+    upstash_encoding: str | Unset = UNSET,
+) -> Problem | list[CommandOutcome] | None:
+    """Run several Redis commands
+
+     Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+
+    Args:
+        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
+            `OK` apart. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
+            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | list[CommandOutcome]
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            body=body,
+            upstash_encoding=upstash_encoding,
+        )
+    ).parsed

@@ -1,0 +1,267 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.consumer_created import ConsumerCreated
+from ...models.problem import Problem
+from ...types import Response
+
+
+def _get_kwargs(
+    key: str,
+    group: str,
+    consumer: str,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "put",
+        "url": "/v1/streams/{key}/groups/{group}/consumers/{consumer}".format(
+            key=quote(str(key), safe=""),
+            group=quote(str(group), safe=""),
+            consumer=quote(str(consumer), safe=""),
+        ),
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> ConsumerCreated | Problem | None:
+    if response.status_code == 200:
+        response_200 = ConsumerCreated.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 201:
+        response_201 = ConsumerCreated.from_dict(response.json())
+
+        return response_201
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Problem.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[ConsumerCreated | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    group: str,
+    consumer: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Response[ConsumerCreated | Problem]:
+    """Create a consumer
+
+     Create a consumer; reads and claims create theirs too. O(1).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        consumer (str):  Example: alice.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ConsumerCreated | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        group=group,
+        consumer=consumer,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    group: str,
+    consumer: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> ConsumerCreated | Problem | None:
+    """Create a consumer
+
+     Create a consumer; reads and claims create theirs too. O(1).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        consumer (str):  Example: alice.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ConsumerCreated | Problem
+    """
+
+    return sync_detailed(
+        key=key,
+        group=group,
+        consumer=consumer,
+        client=client,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    group: str,
+    consumer: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Response[ConsumerCreated | Problem]:
+    """Create a consumer
+
+     Create a consumer; reads and claims create theirs too. O(1).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        consumer (str):  Example: alice.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ConsumerCreated | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        group=group,
+        consumer=consumer,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    group: str,
+    consumer: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> ConsumerCreated | Problem | None:
+    """Create a consumer
+
+     Create a consumer; reads and claims create theirs too. O(1).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        consumer (str):  Example: alice.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ConsumerCreated | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            group=group,
+            consumer=consumer,
+            client=client,
+        )
+    ).parsed

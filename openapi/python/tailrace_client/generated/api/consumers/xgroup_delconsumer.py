@@ -1,0 +1,306 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.consumer_deleted import ConsumerDeleted
+from ...models.problem import Problem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    key: str,
+    group: str,
+    consumer: str,
+    *,
+    force: bool | Unset = False,
+    transfer_to: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["force"] = force
+
+    params["transfer_to"] = transfer_to
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "delete",
+        "url": "/v1/streams/{key}/groups/{group}/consumers/{consumer}".format(
+            key=quote(str(key), safe=""),
+            group=quote(str(group), safe=""),
+            consumer=quote(str(consumer), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> ConsumerDeleted | Problem | None:
+    if response.status_code == 200:
+        response_200 = ConsumerDeleted.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[ConsumerDeleted | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    group: str,
+    consumer: str,
+    *,
+    client: AuthenticatedClient | Client,
+    force: bool | Unset = False,
+    transfer_to: str | Unset = UNSET,
+) -> Response[ConsumerDeleted | Problem]:
+    """Delete a consumer
+
+     Delete a consumer. While it has pending entries that needs `transfer_to` or `force`. O(pending).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        consumer (str):  Example: alice.
+        force (bool | Unset): Drop what is pending for it, for good. Default: False. Example:
+            False.
+        transfer_to (str | Unset): The consumer that takes over what is pending. Percent-encoded,
+            any byte; 1 to 512 bytes. Example: bob.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ConsumerDeleted | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        group=group,
+        consumer=consumer,
+        force=force,
+        transfer_to=transfer_to,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    group: str,
+    consumer: str,
+    *,
+    client: AuthenticatedClient | Client,
+    force: bool | Unset = False,
+    transfer_to: str | Unset = UNSET,
+) -> ConsumerDeleted | Problem | None:
+    """Delete a consumer
+
+     Delete a consumer. While it has pending entries that needs `transfer_to` or `force`. O(pending).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        consumer (str):  Example: alice.
+        force (bool | Unset): Drop what is pending for it, for good. Default: False. Example:
+            False.
+        transfer_to (str | Unset): The consumer that takes over what is pending. Percent-encoded,
+            any byte; 1 to 512 bytes. Example: bob.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ConsumerDeleted | Problem
+    """
+
+    return sync_detailed(
+        key=key,
+        group=group,
+        consumer=consumer,
+        client=client,
+        force=force,
+        transfer_to=transfer_to,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    group: str,
+    consumer: str,
+    *,
+    client: AuthenticatedClient | Client,
+    force: bool | Unset = False,
+    transfer_to: str | Unset = UNSET,
+) -> Response[ConsumerDeleted | Problem]:
+    """Delete a consumer
+
+     Delete a consumer. While it has pending entries that needs `transfer_to` or `force`. O(pending).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        consumer (str):  Example: alice.
+        force (bool | Unset): Drop what is pending for it, for good. Default: False. Example:
+            False.
+        transfer_to (str | Unset): The consumer that takes over what is pending. Percent-encoded,
+            any byte; 1 to 512 bytes. Example: bob.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ConsumerDeleted | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        group=group,
+        consumer=consumer,
+        force=force,
+        transfer_to=transfer_to,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    group: str,
+    consumer: str,
+    *,
+    client: AuthenticatedClient | Client,
+    force: bool | Unset = False,
+    transfer_to: str | Unset = UNSET,
+) -> ConsumerDeleted | Problem | None:
+    """Delete a consumer
+
+     Delete a consumer. While it has pending entries that needs `transfer_to` or `force`. O(pending).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        consumer (str):  Example: alice.
+        force (bool | Unset): Drop what is pending for it, for good. Default: False. Example:
+            False.
+        transfer_to (str | Unset): The consumer that takes over what is pending. Percent-encoded,
+            any byte; 1 to 512 bytes. Example: bob.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ConsumerDeleted | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            group=group,
+            consumer=consumer,
+            client=client,
+            force=force,
+            transfer_to=transfer_to,
+        )
+    ).parsed

@@ -1,0 +1,337 @@
+from http import HTTPStatus
+from io import BytesIO
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.export_entries_encoding import (
+    ExportEntriesEncoding,
+)
+from ...models.export_entries_shape import (
+    ExportEntriesShape,
+)
+from ...models.problem import Problem
+from ...types import UNSET, File, Response, Unset
+
+
+def _get_kwargs(
+    key: str,
+    *,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+    shape: ExportEntriesShape | Unset = "entry",
+    encoding: ExportEntriesEncoding | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["start"] = start
+
+    params["end"] = end
+
+    json_shape: str | Unset = UNSET
+    if not isinstance(shape, Unset):
+        json_shape = shape
+
+    params["shape"] = json_shape
+
+    json_encoding: str | Unset = UNSET
+    if not isinstance(encoding, Unset):
+        json_encoding = encoding
+
+    params["encoding"] = json_encoding
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/streams/{key}/entries:export".format(
+            key=quote(str(key), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> File | Problem | None:
+    if response.status_code == 200:
+        response_200 = File(payload=BytesIO(response.content))
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[File | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+    shape: ExportEntriesShape | Unset = "entry",
+    encoding: ExportEntriesEncoding | Unset = UNSET,
+) -> Response[File | Problem]:
+    """Export entries as NDJSON
+
+     All entries of a range, streamed: there is no bound on their number. O(n).
+
+    What is appended while it runs is part of it where it lies in the range.
+
+    Args:
+        key (str):  Example: race:france.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: the same, fields as
+            pairs. `fields`: the fields alone, as `entries:import` takes them; an entry that repeats a
+            name or is not UTF-8 is written whole. Default: 'entry'. Example: entry.
+        encoding (ExportEntriesEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[File | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        start=start,
+        end=end,
+        shape=shape,
+        encoding=encoding,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+    shape: ExportEntriesShape | Unset = "entry",
+    encoding: ExportEntriesEncoding | Unset = UNSET,
+) -> File | Problem | None:
+    """Export entries as NDJSON
+
+     All entries of a range, streamed: there is no bound on their number. O(n).
+
+    What is appended while it runs is part of it where it lies in the range.
+
+    Args:
+        key (str):  Example: race:france.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: the same, fields as
+            pairs. `fields`: the fields alone, as `entries:import` takes them; an entry that repeats a
+            name or is not UTF-8 is written whole. Default: 'entry'. Example: entry.
+        encoding (ExportEntriesEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        File | Problem
+    """
+
+    return sync_detailed(
+        key=key,
+        client=client,
+        start=start,
+        end=end,
+        shape=shape,
+        encoding=encoding,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+    shape: ExportEntriesShape | Unset = "entry",
+    encoding: ExportEntriesEncoding | Unset = UNSET,
+) -> Response[File | Problem]:
+    """Export entries as NDJSON
+
+     All entries of a range, streamed: there is no bound on their number. O(n).
+
+    What is appended while it runs is part of it where it lies in the range.
+
+    Args:
+        key (str):  Example: race:france.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: the same, fields as
+            pairs. `fields`: the fields alone, as `entries:import` takes them; an entry that repeats a
+            name or is not UTF-8 is written whole. Default: 'entry'. Example: entry.
+        encoding (ExportEntriesEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[File | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        start=start,
+        end=end,
+        shape=shape,
+        encoding=encoding,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+    shape: ExportEntriesShape | Unset = "entry",
+    encoding: ExportEntriesEncoding | Unset = UNSET,
+) -> File | Problem | None:
+    """Export entries as NDJSON
+
+     All entries of a range, streamed: there is no bound on their number. O(n).
+
+    What is appended while it runs is part of it where it lies in the range.
+
+    Args:
+        key (str):  Example: race:france.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: the same, fields as
+            pairs. `fields`: the fields alone, as `entries:import` takes them; an entry that repeats a
+            name or is not UTF-8 is written whole. Default: 'entry'. Example: entry.
+        encoding (ExportEntriesEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        File | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            client=client,
+            start=start,
+            end=end,
+            shape=shape,
+            encoding=encoding,
+        )
+    ).parsed

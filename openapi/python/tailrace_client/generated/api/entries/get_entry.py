@@ -1,0 +1,297 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.entry import Entry
+from ...models.get_entry_encoding import GetEntryEncoding
+from ...models.get_entry_shape import GetEntryShape
+from ...models.problem import Problem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    key: str,
+    id: str,
+    *,
+    shape: GetEntryShape | Unset = "fields",
+    encoding: GetEntryEncoding | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    json_shape: str | Unset = UNSET
+    if not isinstance(shape, Unset):
+        json_shape = shape
+
+    params["shape"] = json_shape
+
+    json_encoding: str | Unset = UNSET
+    if not isinstance(encoding, Unset):
+        json_encoding = encoding
+
+    params["encoding"] = json_encoding
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/streams/{key}/entries/{id}".format(
+            key=quote(str(key), safe=""),
+            id=quote(str(id), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Entry | Problem | None:
+    if response.status_code == 200:
+        response_200 = Entry.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Entry | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    shape: GetEntryShape | Unset = "fields",
+    encoding: GetEntryEncoding | Unset = UNSET,
+) -> Response[Entry | Problem]:
+    """Read one entry
+
+     The entry with this id. O(log n).
+
+    Args:
+        key (str):  Example: race:france.
+        id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
+        shape (GetEntryShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (GetEntryEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Entry | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        id=id,
+        shape=shape,
+        encoding=encoding,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    shape: GetEntryShape | Unset = "fields",
+    encoding: GetEntryEncoding | Unset = UNSET,
+) -> Entry | Problem | None:
+    """Read one entry
+
+     The entry with this id. O(log n).
+
+    Args:
+        key (str):  Example: race:france.
+        id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
+        shape (GetEntryShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (GetEntryEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Entry | Problem
+    """
+
+    return sync_detailed(
+        key=key,
+        id=id,
+        client=client,
+        shape=shape,
+        encoding=encoding,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    shape: GetEntryShape | Unset = "fields",
+    encoding: GetEntryEncoding | Unset = UNSET,
+) -> Response[Entry | Problem]:
+    """Read one entry
+
+     The entry with this id. O(log n).
+
+    Args:
+        key (str):  Example: race:france.
+        id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
+        shape (GetEntryShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (GetEntryEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Entry | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        id=id,
+        shape=shape,
+        encoding=encoding,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    shape: GetEntryShape | Unset = "fields",
+    encoding: GetEntryEncoding | Unset = UNSET,
+) -> Entry | Problem | None:
+    """Read one entry
+
+     The entry with this id. O(log n).
+
+    Args:
+        key (str):  Example: race:france.
+        id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
+        shape (GetEntryShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (GetEntryEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Entry | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            id=id,
+            client=client,
+            shape=shape,
+            encoding=encoding,
+        )
+    ).parsed

@@ -1,0 +1,269 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.seek_position import SeekPosition
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    key: str,
+    *,
+    count: int,
+    start: str | Unset = "-",
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["count"] = count
+
+    params["start"] = start
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/streams/{key}/entries:seek".format(
+            key=quote(str(key), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | SeekPosition | None:
+    if response.status_code == 200:
+        response_200 = SeekPosition.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | SeekPosition]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    count: int,
+    start: str | Unset = "-",
+) -> Response[Problem | SeekPosition]:
+    """Find where a page ends
+
+     The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+
+    Args:
+        key (str):  Example: race:france.
+        count (int): Entries in the page. Example: 2.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SeekPosition]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        count=count,
+        start=start,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    count: int,
+    start: str | Unset = "-",
+) -> Problem | SeekPosition | None:
+    """Find where a page ends
+
+     The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+
+    Args:
+        key (str):  Example: race:france.
+        count (int): Entries in the page. Example: 2.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SeekPosition
+    """
+
+    return sync_detailed(
+        key=key,
+        client=client,
+        count=count,
+        start=start,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    count: int,
+    start: str | Unset = "-",
+) -> Response[Problem | SeekPosition]:
+    """Find where a page ends
+
+     The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+
+    Args:
+        key (str):  Example: race:france.
+        count (int): Entries in the page. Example: 2.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SeekPosition]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        count=count,
+        start=start,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    count: int,
+    start: str | Unset = "-",
+) -> Problem | SeekPosition | None:
+    """Find where a page ends
+
+     The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+
+    Args:
+        key (str):  Example: race:france.
+        count (int): Entries in the page. Example: 2.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SeekPosition
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            client=client,
+            count=count,
+            start=start,
+        )
+    ).parsed

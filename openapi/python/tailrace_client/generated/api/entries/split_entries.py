@@ -1,0 +1,288 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.split_plan import SplitPlan
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    key: str,
+    *,
+    parts: int,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["parts"] = parts
+
+    params["start"] = start
+
+    params["end"] = end
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/streams/{key}/entries:split".format(
+            key=quote(str(key), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | SplitPlan | None:
+    if response.status_code == 200:
+        response_200 = SplitPlan.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | SplitPlan]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    parts: int,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+) -> Response[Problem | SplitPlan]:
+    """Plan a split of a range
+
+     Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+
+    Args:
+        key (str):  Example: race:france.
+        parts (int): How many parts; fewer where entries are few. Example: 2.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SplitPlan]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        parts=parts,
+        start=start,
+        end=end,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    parts: int,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+) -> Problem | SplitPlan | None:
+    """Plan a split of a range
+
+     Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+
+    Args:
+        key (str):  Example: race:france.
+        parts (int): How many parts; fewer where entries are few. Example: 2.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SplitPlan
+    """
+
+    return sync_detailed(
+        key=key,
+        client=client,
+        parts=parts,
+        start=start,
+        end=end,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    parts: int,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+) -> Response[Problem | SplitPlan]:
+    """Plan a split of a range
+
+     Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+
+    Args:
+        key (str):  Example: race:france.
+        parts (int): How many parts; fewer where entries are few. Example: 2.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SplitPlan]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        parts=parts,
+        start=start,
+        end=end,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    parts: int,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+) -> Problem | SplitPlan | None:
+    """Plan a split of a range
+
+     Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+
+    Args:
+        key (str):  Example: race:france.
+        parts (int): How many parts; fewer where entries are few. Example: 2.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SplitPlan
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            client=client,
+            parts=parts,
+            start=start,
+            end=end,
+        )
+    ).parsed

@@ -1,0 +1,392 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.xadd_body import XaddBody
+from ...models.xadd_reply import XaddReply
+from ...models.xadd_tailrace_trace import XaddTailraceTrace
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    key: str,
+    *,
+    body: XaddBody,
+    idempotency_key: str | Unset = UNSET,
+    producer_id: str | Unset = UNSET,
+    producer_epoch: int | Unset = UNSET,
+    producer_layout: str | Unset = UNSET,
+    tailrace_trace: XaddTailraceTrace | Unset = UNSET,
+    traceparent: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    if not isinstance(producer_id, Unset):
+        headers["Producer-Id"] = producer_id
+
+    if not isinstance(producer_epoch, Unset):
+        headers["Producer-Epoch"] = str(producer_epoch)
+
+    if not isinstance(producer_layout, Unset):
+        headers["Producer-Layout"] = producer_layout
+
+    if not isinstance(tailrace_trace, Unset):
+        headers["Tailrace-Trace"] = str(tailrace_trace)
+
+    if not isinstance(traceparent, Unset):
+        headers["traceparent"] = traceparent
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/streams/{key}/entries".format(
+            key=quote(str(key), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | XaddReply | None:
+    if response.status_code == 200:
+        response_200 = XaddReply.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 201:
+        response_201 = XaddReply.from_dict(response.json())
+
+        return response_201
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 412:
+        response_412 = Problem.from_dict(response.json())
+
+        return response_412
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Problem.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | XaddReply]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: XaddBody,
+    idempotency_key: str | Unset = UNSET,
+    producer_id: str | Unset = UNSET,
+    producer_epoch: int | Unset = UNSET,
+    producer_layout: str | Unset = UNSET,
+    tailrace_trace: XaddTailraceTrace | Unset = UNSET,
+    traceparent: str | Unset = UNSET,
+) -> Response[Problem | XaddReply]:
+    """Append an entry
+
+     Append one entry; the stream is created where there is none, unless `nomkstream`. O(1).
+
+    The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
+
+    Args:
+        key (str):  Example: race:france.
+        idempotency_key (str | Unset):  Example: batch-17.
+        producer_id (str | Unset):  Example: timing-gate-1.
+        producer_epoch (int | Unset):  Example: 1.
+        producer_layout (str | Unset):  Example: 4 partitions.
+        tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
+        traceparent (str | Unset):  Example:
+            00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        body (XaddBody): An append of one entry. Example: {'fields': {'rider': 'Castilla',
+            'speed': '29.9', 'position': '1', 'location_id': '2'}}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | XaddReply]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        body=body,
+        idempotency_key=idempotency_key,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        producer_layout=producer_layout,
+        tailrace_trace=tailrace_trace,
+        traceparent=traceparent,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: XaddBody,
+    idempotency_key: str | Unset = UNSET,
+    producer_id: str | Unset = UNSET,
+    producer_epoch: int | Unset = UNSET,
+    producer_layout: str | Unset = UNSET,
+    tailrace_trace: XaddTailraceTrace | Unset = UNSET,
+    traceparent: str | Unset = UNSET,
+) -> Problem | XaddReply | None:
+    """Append an entry
+
+     Append one entry; the stream is created where there is none, unless `nomkstream`. O(1).
+
+    The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
+
+    Args:
+        key (str):  Example: race:france.
+        idempotency_key (str | Unset):  Example: batch-17.
+        producer_id (str | Unset):  Example: timing-gate-1.
+        producer_epoch (int | Unset):  Example: 1.
+        producer_layout (str | Unset):  Example: 4 partitions.
+        tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
+        traceparent (str | Unset):  Example:
+            00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        body (XaddBody): An append of one entry. Example: {'fields': {'rider': 'Castilla',
+            'speed': '29.9', 'position': '1', 'location_id': '2'}}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | XaddReply
+    """
+
+    return sync_detailed(
+        key=key,
+        client=client,
+        body=body,
+        idempotency_key=idempotency_key,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        producer_layout=producer_layout,
+        tailrace_trace=tailrace_trace,
+        traceparent=traceparent,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: XaddBody,
+    idempotency_key: str | Unset = UNSET,
+    producer_id: str | Unset = UNSET,
+    producer_epoch: int | Unset = UNSET,
+    producer_layout: str | Unset = UNSET,
+    tailrace_trace: XaddTailraceTrace | Unset = UNSET,
+    traceparent: str | Unset = UNSET,
+) -> Response[Problem | XaddReply]:
+    """Append an entry
+
+     Append one entry; the stream is created where there is none, unless `nomkstream`. O(1).
+
+    The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
+
+    Args:
+        key (str):  Example: race:france.
+        idempotency_key (str | Unset):  Example: batch-17.
+        producer_id (str | Unset):  Example: timing-gate-1.
+        producer_epoch (int | Unset):  Example: 1.
+        producer_layout (str | Unset):  Example: 4 partitions.
+        tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
+        traceparent (str | Unset):  Example:
+            00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        body (XaddBody): An append of one entry. Example: {'fields': {'rider': 'Castilla',
+            'speed': '29.9', 'position': '1', 'location_id': '2'}}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | XaddReply]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        body=body,
+        idempotency_key=idempotency_key,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        producer_layout=producer_layout,
+        tailrace_trace=tailrace_trace,
+        traceparent=traceparent,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: XaddBody,
+    idempotency_key: str | Unset = UNSET,
+    producer_id: str | Unset = UNSET,
+    producer_epoch: int | Unset = UNSET,
+    producer_layout: str | Unset = UNSET,
+    tailrace_trace: XaddTailraceTrace | Unset = UNSET,
+    traceparent: str | Unset = UNSET,
+) -> Problem | XaddReply | None:
+    """Append an entry
+
+     Append one entry; the stream is created where there is none, unless `nomkstream`. O(1).
+
+    The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
+
+    Args:
+        key (str):  Example: race:france.
+        idempotency_key (str | Unset):  Example: batch-17.
+        producer_id (str | Unset):  Example: timing-gate-1.
+        producer_epoch (int | Unset):  Example: 1.
+        producer_layout (str | Unset):  Example: 4 partitions.
+        tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
+        traceparent (str | Unset):  Example:
+            00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        body (XaddBody): An append of one entry. Example: {'fields': {'rider': 'Castilla',
+            'speed': '29.9', 'position': '1', 'location_id': '2'}}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | XaddReply
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            client=client,
+            body=body,
+            idempotency_key=idempotency_key,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            producer_layout=producer_layout,
+            tailrace_trace=tailrace_trace,
+            traceparent=traceparent,
+        )
+    ).parsed

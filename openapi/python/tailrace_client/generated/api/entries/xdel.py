@@ -1,0 +1,263 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.delete_body import DeleteBody
+from ...models.delete_reply import DeleteReply
+from ...models.problem import Problem
+from ...types import Response
+
+
+def _get_kwargs(
+    key: str,
+    *,
+    body: DeleteBody,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/streams/{key}/entries:delete".format(
+            key=quote(str(key), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> DeleteReply | Problem | None:
+    if response.status_code == 200:
+        response_200 = DeleteReply.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[DeleteReply | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: DeleteBody,
+) -> Response[DeleteReply | Problem]:
+    """Delete entries
+
+     Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
+
+    In a missing stream no id is found.
+
+    Args:
+        key (str):  Example: race:france.
+        body (DeleteBody): Entries to delete. Example: {'ids': ['1692632086370-0', '1-0']}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[DeleteReply | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: DeleteBody,
+) -> DeleteReply | Problem | None:
+    """Delete entries
+
+     Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
+
+    In a missing stream no id is found.
+
+    Args:
+        key (str):  Example: race:france.
+        body (DeleteBody): Entries to delete. Example: {'ids': ['1692632086370-0', '1-0']}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        DeleteReply | Problem
+    """
+
+    return sync_detailed(
+        key=key,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: DeleteBody,
+) -> Response[DeleteReply | Problem]:
+    """Delete entries
+
+     Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
+
+    In a missing stream no id is found.
+
+    Args:
+        key (str):  Example: race:france.
+        body (DeleteBody): Entries to delete. Example: {'ids': ['1692632086370-0', '1-0']}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[DeleteReply | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: DeleteBody,
+) -> DeleteReply | Problem | None:
+    """Delete entries
+
+     Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
+
+    In a missing stream no id is found.
+
+    Args:
+        key (str):  Example: race:france.
+        body (DeleteBody): Entries to delete. Example: {'ids': ['1692632086370-0', '1-0']}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        DeleteReply | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            client=client,
+            body=body,
+        )
+    ).parsed

@@ -1,0 +1,454 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.range_page import RangePage
+from ...models.xrange_encoding import XrangeEncoding
+from ...models.xrange_order import XrangeOrder
+from ...models.xrange_shape import XrangeShape
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    key: str,
+    *,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+    order: XrangeOrder | Unset = "asc",
+    after: str | Unset = UNSET,
+    wait_ms: int | Unset = UNSET,
+    count: int | Unset = 100000,
+    strict: bool | Unset = False,
+    shape: XrangeShape | Unset = "fields",
+    encoding: XrangeEncoding | Unset = UNSET,
+    prefer: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(prefer, Unset):
+        headers["prefer"] = prefer
+
+    params: dict[str, Any] = {}
+
+    params["start"] = start
+
+    params["end"] = end
+
+    json_order: str | Unset = UNSET
+    if not isinstance(order, Unset):
+        json_order = order
+
+    params["order"] = json_order
+
+    params["after"] = after
+
+    params["wait_ms"] = wait_ms
+
+    params["count"] = count
+
+    params["strict"] = strict
+
+    json_shape: str | Unset = UNSET
+    if not isinstance(shape, Unset):
+        json_shape = shape
+
+    params["shape"] = json_shape
+
+    json_encoding: str | Unset = UNSET
+    if not isinstance(encoding, Unset):
+        json_encoding = encoding
+
+    params["encoding"] = json_encoding
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/streams/{key}/entries".format(
+            key=quote(str(key), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | RangePage | None:
+    if response.status_code == 200:
+        response_200 = RangePage.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 410:
+        response_410 = Problem.from_dict(response.json())
+
+        return response_410
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | RangePage]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+    order: XrangeOrder | Unset = "asc",
+    after: str | Unset = UNSET,
+    wait_ms: int | Unset = UNSET,
+    count: int | Unset = 100000,
+    strict: bool | Unset = False,
+    shape: XrangeShape | Unset = "fields",
+    encoding: XrangeEncoding | Unset = UNSET,
+    prefer: str | Unset = UNSET,
+) -> Response[Problem | RangePage]:
+    """Read a range of entries
+
+     Entries between two ids, both included, a page at a time; a missing stream is an empty one.
+
+    With `after` and `wait_ms` (or `Prefer: wait=N`) it waits for entries: the answer comes with the
+    first ones, or empty when the time is over, and its `next` is the `after` of the next request.
+    O(log n + page).
+
+    Args:
+        key (str):  Example: race:france.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+        order (XrangeOrder | Unset): `desc` reads from `end` down (XREVRANGE). Default: 'asc'.
+            Example: asc.
+        after (str | Unset): Read on after this id instead (XREAD): `$` is only what comes from
+            now on, `+` from the last entry there is. Excludes `start`, `end` and `order`.
+        wait_ms (int | Unset): How long to wait for entries where there are none; needs `after`. 0
+            by default. Example: 0.
+        count (int | Unset): The most entries in the page. Default: 100000. Example: 100.
+        strict (bool | Unset): Refuse (410) where entries at or after the position were trimmed
+            away. Default: False. Example: False.
+        shape (XrangeShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XrangeEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+            Example: wait=5.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | RangePage]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        start=start,
+        end=end,
+        order=order,
+        after=after,
+        wait_ms=wait_ms,
+        count=count,
+        strict=strict,
+        shape=shape,
+        encoding=encoding,
+        prefer=prefer,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+    order: XrangeOrder | Unset = "asc",
+    after: str | Unset = UNSET,
+    wait_ms: int | Unset = UNSET,
+    count: int | Unset = 100000,
+    strict: bool | Unset = False,
+    shape: XrangeShape | Unset = "fields",
+    encoding: XrangeEncoding | Unset = UNSET,
+    prefer: str | Unset = UNSET,
+) -> Problem | RangePage | None:
+    """Read a range of entries
+
+     Entries between two ids, both included, a page at a time; a missing stream is an empty one.
+
+    With `after` and `wait_ms` (or `Prefer: wait=N`) it waits for entries: the answer comes with the
+    first ones, or empty when the time is over, and its `next` is the `after` of the next request.
+    O(log n + page).
+
+    Args:
+        key (str):  Example: race:france.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+        order (XrangeOrder | Unset): `desc` reads from `end` down (XREVRANGE). Default: 'asc'.
+            Example: asc.
+        after (str | Unset): Read on after this id instead (XREAD): `$` is only what comes from
+            now on, `+` from the last entry there is. Excludes `start`, `end` and `order`.
+        wait_ms (int | Unset): How long to wait for entries where there are none; needs `after`. 0
+            by default. Example: 0.
+        count (int | Unset): The most entries in the page. Default: 100000. Example: 100.
+        strict (bool | Unset): Refuse (410) where entries at or after the position were trimmed
+            away. Default: False. Example: False.
+        shape (XrangeShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XrangeEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+            Example: wait=5.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | RangePage
+    """
+
+    return sync_detailed(
+        key=key,
+        client=client,
+        start=start,
+        end=end,
+        order=order,
+        after=after,
+        wait_ms=wait_ms,
+        count=count,
+        strict=strict,
+        shape=shape,
+        encoding=encoding,
+        prefer=prefer,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+    order: XrangeOrder | Unset = "asc",
+    after: str | Unset = UNSET,
+    wait_ms: int | Unset = UNSET,
+    count: int | Unset = 100000,
+    strict: bool | Unset = False,
+    shape: XrangeShape | Unset = "fields",
+    encoding: XrangeEncoding | Unset = UNSET,
+    prefer: str | Unset = UNSET,
+) -> Response[Problem | RangePage]:
+    """Read a range of entries
+
+     Entries between two ids, both included, a page at a time; a missing stream is an empty one.
+
+    With `after` and `wait_ms` (or `Prefer: wait=N`) it waits for entries: the answer comes with the
+    first ones, or empty when the time is over, and its `next` is the `after` of the next request.
+    O(log n + page).
+
+    Args:
+        key (str):  Example: race:france.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+        order (XrangeOrder | Unset): `desc` reads from `end` down (XREVRANGE). Default: 'asc'.
+            Example: asc.
+        after (str | Unset): Read on after this id instead (XREAD): `$` is only what comes from
+            now on, `+` from the last entry there is. Excludes `start`, `end` and `order`.
+        wait_ms (int | Unset): How long to wait for entries where there are none; needs `after`. 0
+            by default. Example: 0.
+        count (int | Unset): The most entries in the page. Default: 100000. Example: 100.
+        strict (bool | Unset): Refuse (410) where entries at or after the position were trimmed
+            away. Default: False. Example: False.
+        shape (XrangeShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XrangeEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+            Example: wait=5.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | RangePage]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        start=start,
+        end=end,
+        order=order,
+        after=after,
+        wait_ms=wait_ms,
+        count=count,
+        strict=strict,
+        shape=shape,
+        encoding=encoding,
+        prefer=prefer,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    start: str | Unset = "-",
+    end: str | Unset = "+",
+    order: XrangeOrder | Unset = "asc",
+    after: str | Unset = UNSET,
+    wait_ms: int | Unset = UNSET,
+    count: int | Unset = 100000,
+    strict: bool | Unset = False,
+    shape: XrangeShape | Unset = "fields",
+    encoding: XrangeEncoding | Unset = UNSET,
+    prefer: str | Unset = UNSET,
+) -> Problem | RangePage | None:
+    """Read a range of entries
+
+     Entries between two ids, both included, a page at a time; a missing stream is an empty one.
+
+    With `after` and `wait_ms` (or `Prefer: wait=N`) it waits for entries: the answer comes with the
+    first ones, or empty when the time is over, and its `next` is the `after` of the next request.
+    O(log n + page).
+
+    Args:
+        key (str):  Example: race:france.
+        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+            Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
+            seq`, or `(id`. Default: '+'. Example: +.
+        order (XrangeOrder | Unset): `desc` reads from `end` down (XREVRANGE). Default: 'asc'.
+            Example: asc.
+        after (str | Unset): Read on after this id instead (XREAD): `$` is only what comes from
+            now on, `+` from the last entry there is. Excludes `start`, `end` and `order`.
+        wait_ms (int | Unset): How long to wait for entries where there are none; needs `after`. 0
+            by default. Example: 0.
+        count (int | Unset): The most entries in the page. Default: 100000. Example: 100.
+        strict (bool | Unset): Refuse (410) where entries at or after the position were trimmed
+            away. Default: False. Example: False.
+        shape (XrangeShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XrangeEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+            Example: wait=5.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | RangePage
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            client=client,
+            start=start,
+            end=end,
+            order=order,
+            after=after,
+            wait_ms=wait_ms,
+            count=count,
+            strict=strict,
+            shape=shape,
+            encoding=encoding,
+            prefer=prefer,
+        )
+    ).parsed

@@ -1,0 +1,331 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.claim_body import ClaimBody
+from ...models.claim_reply import ClaimReply
+from ...models.problem import Problem
+from ...models.xclaim_encoding import XclaimEncoding
+from ...models.xclaim_shape import XclaimShape
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    key: str,
+    group: str,
+    *,
+    body: ClaimBody,
+    shape: XclaimShape | Unset = "fields",
+    encoding: XclaimEncoding | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    params: dict[str, Any] = {}
+
+    json_shape: str | Unset = UNSET
+    if not isinstance(shape, Unset):
+        json_shape = shape
+
+    params["shape"] = json_shape
+
+    json_encoding: str | Unset = UNSET
+    if not isinstance(encoding, Unset):
+        json_encoding = encoding
+
+    params["encoding"] = json_encoding
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/streams/{key}/groups/{group}:claim".format(
+            key=quote(str(key), safe=""),
+            group=quote(str(group), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> ClaimReply | Problem | None:
+    if response.status_code == 200:
+        response_200 = ClaimReply.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[ClaimReply | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    group: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: ClaimBody,
+    shape: XclaimShape | Unset = "fields",
+    encoding: XclaimEncoding | Unset = UNSET,
+) -> Response[ClaimReply | Problem]:
+    """Take entries over
+
+     Pending entries become this consumer's, if they have been idle long enough. O(ids log n).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        shape (XclaimShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XclaimEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+        body (ClaimBody): Pending entries that a consumer takes over, by id. Example: {'consumer':
+            'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ClaimReply | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        group=group,
+        body=body,
+        shape=shape,
+        encoding=encoding,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    group: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: ClaimBody,
+    shape: XclaimShape | Unset = "fields",
+    encoding: XclaimEncoding | Unset = UNSET,
+) -> ClaimReply | Problem | None:
+    """Take entries over
+
+     Pending entries become this consumer's, if they have been idle long enough. O(ids log n).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        shape (XclaimShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XclaimEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+        body (ClaimBody): Pending entries that a consumer takes over, by id. Example: {'consumer':
+            'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ClaimReply | Problem
+    """
+
+    return sync_detailed(
+        key=key,
+        group=group,
+        client=client,
+        body=body,
+        shape=shape,
+        encoding=encoding,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    group: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: ClaimBody,
+    shape: XclaimShape | Unset = "fields",
+    encoding: XclaimEncoding | Unset = UNSET,
+) -> Response[ClaimReply | Problem]:
+    """Take entries over
+
+     Pending entries become this consumer's, if they have been idle long enough. O(ids log n).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        shape (XclaimShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XclaimEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+        body (ClaimBody): Pending entries that a consumer takes over, by id. Example: {'consumer':
+            'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ClaimReply | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        group=group,
+        body=body,
+        shape=shape,
+        encoding=encoding,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    group: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: ClaimBody,
+    shape: XclaimShape | Unset = "fields",
+    encoding: XclaimEncoding | Unset = UNSET,
+) -> ClaimReply | Problem | None:
+    """Take entries over
+
+     Pending entries become this consumer's, if they have been idle long enough. O(ids log n).
+
+    Args:
+        key (str):  Example: race:france.
+        group (str):  Example: judges.
+        shape (XclaimShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XclaimEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+        body (ClaimBody): Pending entries that a consumer takes over, by id. Example: {'consumer':
+            'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ClaimReply | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            group=group,
+            client=client,
+            body=body,
+            shape=shape,
+            encoding=encoding,
+        )
+    ).parsed

@@ -1,0 +1,332 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.read_body import ReadBody
+from ...models.read_page import ReadPage
+from ...models.xread_encoding import XreadEncoding
+from ...models.xread_shape import XreadShape
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    body: ReadBody,
+    shape: XreadShape | Unset = "fields",
+    encoding: XreadEncoding | Unset = UNSET,
+    prefer: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(prefer, Unset):
+        headers["prefer"] = prefer
+
+    params: dict[str, Any] = {}
+
+    json_shape: str | Unset = UNSET
+    if not isinstance(shape, Unset):
+        json_shape = shape
+
+    params["shape"] = json_shape
+
+    json_encoding: str | Unset = UNSET
+    if not isinstance(encoding, Unset):
+        json_encoding = encoding
+
+    params["encoding"] = json_encoding
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/read",
+        "params": params,
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | ReadPage | None:
+    if response.status_code == 200:
+        response_200 = ReadPage.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 410:
+        response_410 = Problem.from_dict(response.json())
+
+        return response_410
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | ReadPage]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: ReadBody,
+    shape: XreadShape | Unset = "fields",
+    encoding: XreadEncoding | Unset = UNSET,
+    prefer: str | Unset = UNSET,
+) -> Response[Problem | ReadPage]:
+    """Read several streams
+
+     Entries after a position in each stream, waiting for the first ones if `wait_ms` says so.
+
+    It is answered as soon as any stream has entries, and when the time is over; a missing stream is an
+    empty one. O(log n + entries) a stream.
+
+    Args:
+        shape (XreadShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XreadEncoding | Unset): `base64`: all names and values of all entries in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+            Example: wait=5.
+        body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
+            'race:france', 'after': '1692632094485-0'}], 'count': 100}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | ReadPage]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        shape=shape,
+        encoding=encoding,
+        prefer=prefer,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient | Client,
+    body: ReadBody,
+    shape: XreadShape | Unset = "fields",
+    encoding: XreadEncoding | Unset = UNSET,
+    prefer: str | Unset = UNSET,
+) -> Problem | ReadPage | None:
+    """Read several streams
+
+     Entries after a position in each stream, waiting for the first ones if `wait_ms` says so.
+
+    It is answered as soon as any stream has entries, and when the time is over; a missing stream is an
+    empty one. O(log n + entries) a stream.
+
+    Args:
+        shape (XreadShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XreadEncoding | Unset): `base64`: all names and values of all entries in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+            Example: wait=5.
+        body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
+            'race:france', 'after': '1692632094485-0'}], 'count': 100}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | ReadPage
+    """
+
+    return sync_detailed(
+        client=client,
+        body=body,
+        shape=shape,
+        encoding=encoding,
+        prefer=prefer,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: ReadBody,
+    shape: XreadShape | Unset = "fields",
+    encoding: XreadEncoding | Unset = UNSET,
+    prefer: str | Unset = UNSET,
+) -> Response[Problem | ReadPage]:
+    """Read several streams
+
+     Entries after a position in each stream, waiting for the first ones if `wait_ms` says so.
+
+    It is answered as soon as any stream has entries, and when the time is over; a missing stream is an
+    empty one. O(log n + entries) a stream.
+
+    Args:
+        shape (XreadShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XreadEncoding | Unset): `base64`: all names and values of all entries in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+            Example: wait=5.
+        body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
+            'race:france', 'after': '1692632094485-0'}], 'count': 100}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | ReadPage]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        shape=shape,
+        encoding=encoding,
+        prefer=prefer,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient | Client,
+    body: ReadBody,
+    shape: XreadShape | Unset = "fields",
+    encoding: XreadEncoding | Unset = UNSET,
+    prefer: str | Unset = UNSET,
+) -> Problem | ReadPage | None:
+    """Read several streams
+
+     Entries after a position in each stream, waiting for the first ones if `wait_ms` says so.
+
+    It is answered as soon as any stream has entries, and when the time is over; a missing stream is an
+    empty one. O(log n + entries) a stream.
+
+    Args:
+        shape (XreadShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XreadEncoding | Unset): `base64`: all names and values of all entries in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+            Example: wait=5.
+        body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
+            'race:france', 'after': '1692632094485-0'}], 'count': 100}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | ReadPage
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            body=body,
+            shape=shape,
+            encoding=encoding,
+            prefer=prefer,
+        )
+    ).parsed

@@ -1,0 +1,253 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.slow_log_page import SlowLogPage
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    limit: int | Unset = 100,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["limit"] = limit
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/slow-log",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | SlowLogPage | None:
+    if response.status_code == 200:
+        response_200 = SlowLogPage.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | SlowLogPage]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+) -> Response[Problem | SlowLogPage]:
+    """Show slow operations
+
+     The last operations that took the server long, as Redis's SLOWLOG GET: which, how large, and where
+    the
+    time went. They name streams of all tokens, so the token's patterns must reach every key. O(limit).
+
+    Where the time went: the engine's part, the disk's, and the rest. What a read waited for data is no
+    part
+    of it, and neither is what a client needed to send its body.
+
+    Args:
+        limit (int | Unset): The most operations to show. Default: 100. Example: 10.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SlowLogPage]
+    """
+
+    kwargs = _get_kwargs(
+        limit=limit,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+) -> Problem | SlowLogPage | None:
+    """Show slow operations
+
+     The last operations that took the server long, as Redis's SLOWLOG GET: which, how large, and where
+    the
+    time went. They name streams of all tokens, so the token's patterns must reach every key. O(limit).
+
+    Where the time went: the engine's part, the disk's, and the rest. What a read waited for data is no
+    part
+    of it, and neither is what a client needed to send its body.
+
+    Args:
+        limit (int | Unset): The most operations to show. Default: 100. Example: 10.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SlowLogPage
+    """
+
+    return sync_detailed(
+        client=client,
+        limit=limit,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+) -> Response[Problem | SlowLogPage]:
+    """Show slow operations
+
+     The last operations that took the server long, as Redis's SLOWLOG GET: which, how large, and where
+    the
+    time went. They name streams of all tokens, so the token's patterns must reach every key. O(limit).
+
+    Where the time went: the engine's part, the disk's, and the rest. What a read waited for data is no
+    part
+    of it, and neither is what a client needed to send its body.
+
+    Args:
+        limit (int | Unset): The most operations to show. Default: 100. Example: 10.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SlowLogPage]
+    """
+
+    kwargs = _get_kwargs(
+        limit=limit,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+) -> Problem | SlowLogPage | None:
+    """Show slow operations
+
+     The last operations that took the server long, as Redis's SLOWLOG GET: which, how large, and where
+    the
+    time went. They name streams of all tokens, so the token's patterns must reach every key. O(limit).
+
+    Where the time went: the engine's part, the disk's, and the rest. What a read waited for data is no
+    part
+    of it, and neither is what a client needed to send its body.
+
+    Args:
+        limit (int | Unset): The most operations to show. Default: 100. Example: 10.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SlowLogPage
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            limit=limit,
+        )
+    ).parsed

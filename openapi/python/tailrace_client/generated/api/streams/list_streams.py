@@ -1,0 +1,267 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.stream_page import StreamPage
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    limit: int | Unset = 100,
+    prefix: str | Unset = "",
+    start_after: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["limit"] = limit
+
+    params["prefix"] = prefix
+
+    params["start_after"] = start_after
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/streams",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | StreamPage | None:
+    if response.status_code == 200:
+        response_200 = StreamPage.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | StreamPage]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+    prefix: str | Unset = "",
+    start_after: str | Unset = UNSET,
+) -> Response[Problem | StreamPage]:
+    """List streams
+
+     Streams in byte order of their keys, a page at a time. O(log n + page).
+
+    Args:
+        limit (int | Unset): The most streams in the page. Default: 100. Example: 100.
+        prefix (str | Unset): Only keys that begin with these bytes. Percent-encoded. Default: ''.
+            Example: race:.
+        start_after (str | Unset): Only keys after this one, in byte order; `next` of the page
+            before.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | StreamPage]
+    """
+
+    kwargs = _get_kwargs(
+        limit=limit,
+        prefix=prefix,
+        start_after=start_after,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+    prefix: str | Unset = "",
+    start_after: str | Unset = UNSET,
+) -> Problem | StreamPage | None:
+    """List streams
+
+     Streams in byte order of their keys, a page at a time. O(log n + page).
+
+    Args:
+        limit (int | Unset): The most streams in the page. Default: 100. Example: 100.
+        prefix (str | Unset): Only keys that begin with these bytes. Percent-encoded. Default: ''.
+            Example: race:.
+        start_after (str | Unset): Only keys after this one, in byte order; `next` of the page
+            before.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | StreamPage
+    """
+
+    return sync_detailed(
+        client=client,
+        limit=limit,
+        prefix=prefix,
+        start_after=start_after,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+    prefix: str | Unset = "",
+    start_after: str | Unset = UNSET,
+) -> Response[Problem | StreamPage]:
+    """List streams
+
+     Streams in byte order of their keys, a page at a time. O(log n + page).
+
+    Args:
+        limit (int | Unset): The most streams in the page. Default: 100. Example: 100.
+        prefix (str | Unset): Only keys that begin with these bytes. Percent-encoded. Default: ''.
+            Example: race:.
+        start_after (str | Unset): Only keys after this one, in byte order; `next` of the page
+            before.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | StreamPage]
+    """
+
+    kwargs = _get_kwargs(
+        limit=limit,
+        prefix=prefix,
+        start_after=start_after,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+    prefix: str | Unset = "",
+    start_after: str | Unset = UNSET,
+) -> Problem | StreamPage | None:
+    """List streams
+
+     Streams in byte order of their keys, a page at a time. O(log n + page).
+
+    Args:
+        limit (int | Unset): The most streams in the page. Default: 100. Example: 100.
+        prefix (str | Unset): Only keys that begin with these bytes. Percent-encoded. Default: ''.
+            Example: race:.
+        start_after (str | Unset): Only keys after this one, in byte order; `next` of the page
+            before.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | StreamPage
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            limit=limit,
+            prefix=prefix,
+            start_after=start_after,
+        )
+    ).parsed

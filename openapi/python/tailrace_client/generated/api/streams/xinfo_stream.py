@@ -1,0 +1,323 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.stream_state import StreamState
+from ...models.xinfo_stream_encoding import (
+    XinfoStreamEncoding,
+)
+from ...models.xinfo_stream_shape import XinfoStreamShape
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    key: str,
+    *,
+    full: bool | Unset = False,
+    count: int | Unset = 10,
+    shape: XinfoStreamShape | Unset = "fields",
+    encoding: XinfoStreamEncoding | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["full"] = full
+
+    params["count"] = count
+
+    json_shape: str | Unset = UNSET
+    if not isinstance(shape, Unset):
+        json_shape = shape
+
+    params["shape"] = json_shape
+
+    json_encoding: str | Unset = UNSET
+    if not isinstance(encoding, Unset):
+        json_encoding = encoding
+
+    params["encoding"] = json_encoding
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/streams/{key}".format(
+            key=quote(str(key), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | StreamState | None:
+    if response.status_code == 200:
+        response_200 = StreamState.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | StreamState]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    full: bool | Unset = False,
+    count: int | Unset = 10,
+    shape: XinfoStreamShape | Unset = "fields",
+    encoding: XinfoStreamEncoding | Unset = UNSET,
+) -> Response[Problem | StreamState]:
+    """Inspect a stream
+
+     Length, ids, counters and settings; with `full` what it holds, too. O(log n), or O(what is shown).
+
+    Args:
+        key (str):  Example: race:france.
+        full (bool | Unset): Add entries, groups and their pending entries. Default: False.
+            Example: True.
+        count (int | Unset): With `full`: the most entries, and the most of each pending entries
+            list. Default: 10. Example: 10.
+        shape (XinfoStreamShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XinfoStreamEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | StreamState]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        full=full,
+        count=count,
+        shape=shape,
+        encoding=encoding,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    full: bool | Unset = False,
+    count: int | Unset = 10,
+    shape: XinfoStreamShape | Unset = "fields",
+    encoding: XinfoStreamEncoding | Unset = UNSET,
+) -> Problem | StreamState | None:
+    """Inspect a stream
+
+     Length, ids, counters and settings; with `full` what it holds, too. O(log n), or O(what is shown).
+
+    Args:
+        key (str):  Example: race:france.
+        full (bool | Unset): Add entries, groups and their pending entries. Default: False.
+            Example: True.
+        count (int | Unset): With `full`: the most entries, and the most of each pending entries
+            list. Default: 10. Example: 10.
+        shape (XinfoStreamShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XinfoStreamEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | StreamState
+    """
+
+    return sync_detailed(
+        key=key,
+        client=client,
+        full=full,
+        count=count,
+        shape=shape,
+        encoding=encoding,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    full: bool | Unset = False,
+    count: int | Unset = 10,
+    shape: XinfoStreamShape | Unset = "fields",
+    encoding: XinfoStreamEncoding | Unset = UNSET,
+) -> Response[Problem | StreamState]:
+    """Inspect a stream
+
+     Length, ids, counters and settings; with `full` what it holds, too. O(log n), or O(what is shown).
+
+    Args:
+        key (str):  Example: race:france.
+        full (bool | Unset): Add entries, groups and their pending entries. Default: False.
+            Example: True.
+        count (int | Unset): With `full`: the most entries, and the most of each pending entries
+            list. Default: 10. Example: 10.
+        shape (XinfoStreamShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XinfoStreamEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | StreamState]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        full=full,
+        count=count,
+        shape=shape,
+        encoding=encoding,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    full: bool | Unset = False,
+    count: int | Unset = 10,
+    shape: XinfoStreamShape | Unset = "fields",
+    encoding: XinfoStreamEncoding | Unset = UNSET,
+) -> Problem | StreamState | None:
+    """Inspect a stream
+
+     Length, ids, counters and settings; with `full` what it holds, too. O(log n), or O(what is shown).
+
+    Args:
+        key (str):  Example: race:france.
+        full (bool | Unset): Add entries, groups and their pending entries. Default: False.
+            Example: True.
+        count (int | Unset): With `full`: the most entries, and the most of each pending entries
+            list. Default: 10. Example: 10.
+        shape (XinfoStreamShape | Unset): `fields`: an object where names are unique, else pairs.
+            `pairs`: always pairs. Default: 'fields'. Example: fields.
+        encoding (XinfoStreamEncoding | Unset): `base64`: all names and values of all entries in
+            base64. Example: base64.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | StreamState
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            client=client,
+            full=full,
+            count=count,
+            shape=shape,
+            encoding=encoding,
+        )
+    ).parsed

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="BatchReply")
+
+
+@_attrs_define
+class BatchReply:
+    """What a batch or an import appended.
+
+    Example:
+        {'count': 2, 'first_id': '1692632147973-0', 'last_id': '1692632147973-1'}
+
+    """
+
+    count: int
+    """ Entries appended. """
+    first_id: str
+    """ Id of the first. """
+    last_id: str
+    """ Id of the last. """
+    ids: list[str] | Unset = UNSET
+    """ All ids in order; only with `ids=true`. """
+
+    def to_dict(self) -> dict[str, Any]:
+        count = self.count
+
+        first_id = self.first_id
+
+        last_id = self.last_id
+
+        ids: list[str] | Unset = UNSET
+        if not isinstance(self.ids, Unset):
+            ids = self.ids
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "count": count,
+                "first_id": first_id,
+                "last_id": last_id,
+            }
+        )
+        if ids is not UNSET:
+            field_dict["ids"] = ids
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        count = d.pop("count")
+
+        first_id = d.pop("first_id")
+
+        last_id = d.pop("last_id")
+
+        ids = cast(list[str], d.pop("ids", UNSET))
+
+        batch_reply = cls(
+            count=count,
+            first_id=first_id,
+            last_id=last_id,
+            ids=ids,
+        )
+
+        return batch_reply

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..models.consumer_detail_encoding import (
+    ConsumerDetailEncoding,
+    check_consumer_detail_encoding,
+)
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.pending_item import PendingItem
+
+
+T = TypeVar("T", bound="ConsumerDetail")
+
+
+@_attrs_define
+class ConsumerDetail:
+    """A consumer with its pending entries."""
+
+    name: str
+    """ The consumer's name. """
+    seen_at_ms: int
+    """ When it last asked for anything, Unix milliseconds. """
+    active_at_ms: int | None
+    """ When anything was last delivered to it, Unix milliseconds; null for never. """
+    pending: int
+    """ Entries delivered to it and not acknowledged. """
+    pending_entries: list[PendingItem]
+    """ The first `count` of them, in id order. """
+    encoding: ConsumerDetailEncoding | Unset = UNSET
+    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+
+    def to_dict(self) -> dict[str, Any]:
+        name = self.name
+
+        seen_at_ms = self.seen_at_ms
+
+        active_at_ms: int | None
+        active_at_ms = self.active_at_ms
+
+        pending = self.pending
+
+        pending_entries = []
+        for pending_entries_item_data in self.pending_entries:
+            pending_entries_item = pending_entries_item_data.to_dict()
+            pending_entries.append(pending_entries_item)
+
+        encoding: str | Unset = UNSET
+        if not isinstance(self.encoding, Unset):
+            encoding = self.encoding
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "name": name,
+                "seen_at_ms": seen_at_ms,
+                "active_at_ms": active_at_ms,
+                "pending": pending,
+                "pending_entries": pending_entries,
+            }
+        )
+        if encoding is not UNSET:
+            field_dict["encoding"] = encoding
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.pending_item import PendingItem  # noqa: PLC0415
+
+        d = dict(src_dict)
+        name = d.pop("name")
+
+        seen_at_ms = d.pop("seen_at_ms")
+
+        def _parse_active_at_ms(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        active_at_ms = _parse_active_at_ms(d.pop("active_at_ms"))
+
+        pending = d.pop("pending")
+
+        pending_entries = []
+        _pending_entries = d.pop("pending_entries")
+        for pending_entries_item_data in _pending_entries:
+            pending_entries_item = PendingItem.from_dict(pending_entries_item_data)
+
+            pending_entries.append(pending_entries_item)
+
+        _encoding = d.pop("encoding", UNSET)
+        encoding: ConsumerDetailEncoding | Unset
+        if isinstance(_encoding, Unset):
+            encoding = UNSET
+        else:
+            encoding = check_consumer_detail_encoding(_encoding)
+
+        consumer_detail = cls(
+            name=name,
+            seen_at_ms=seen_at_ms,
+            active_at_ms=active_at_ms,
+            pending=pending,
+            pending_entries=pending_entries,
+            encoding=encoding,
+        )
+
+        return consumer_detail

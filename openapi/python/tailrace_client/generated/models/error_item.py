@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="ErrorItem")
+
+
+@_attrs_define
+class ErrorItem:
+    """One thing that is wrong with a request, and where."""
+
+    detail: str
+    """ What is wrong. """
+    pointer: str | Unset = UNSET
+    """ JSON pointer into the body; empty for the whole. """
+    line: int | Unset = UNSET
+    """ Line of an NDJSON body, from 1. """
+    parameter: str | Unset = UNSET
+    """ Name of the parameter. """
+    in_: str | Unset = UNSET
+    """ Where the parameter stands: `path`, `query` or `header`. """
+
+    def to_dict(self) -> dict[str, Any]:
+        detail = self.detail
+
+        pointer = self.pointer
+
+        line = self.line
+
+        parameter = self.parameter
+
+        in_ = self.in_
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "detail": detail,
+            }
+        )
+        if pointer is not UNSET:
+            field_dict["pointer"] = pointer
+        if line is not UNSET:
+            field_dict["line"] = line
+        if parameter is not UNSET:
+            field_dict["parameter"] = parameter
+        if in_ is not UNSET:
+            field_dict["in"] = in_
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        detail = d.pop("detail")
+
+        pointer = d.pop("pointer", UNSET)
+
+        line = d.pop("line", UNSET)
+
+        parameter = d.pop("parameter", UNSET)
+
+        in_ = d.pop("in", UNSET)
+
+        error_item = cls(
+            detail=detail,
+            pointer=pointer,
+            line=line,
+            parameter=parameter,
+            in_=in_,
+        )
+
+        return error_item

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..models.group_encoding import GroupEncoding, check_group_encoding
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="Group")
+
+
+@_attrs_define
+class Group:
+    """A consumer group.
+
+    Example:
+        {'name': 'judges', 'consumers': 1, 'pending': 2, 'last_delivered_id': '1692632094485-0', 'entries_read': 2,
+            'lag': 1}
+
+    """
+
+    name: str
+    """ The group's name. """
+    consumers: int
+    """ Consumers of the group. """
+    pending: int
+    """ Entries delivered and not acknowledged. """
+    last_delivered_id: str
+    """ New entries are those after this id. """
+    entries_read: int | None
+    """ Entries that the group has read, counted from the stream's first; null if not known. """
+    lag: int | None
+    """ Entries still to be delivered; null where it cannot be known. """
+    encoding: GroupEncoding | Unset = UNSET
+    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+
+    def to_dict(self) -> dict[str, Any]:
+        name = self.name
+
+        consumers = self.consumers
+
+        pending = self.pending
+
+        last_delivered_id = self.last_delivered_id
+
+        entries_read: int | None
+        entries_read = self.entries_read
+
+        lag: int | None
+        lag = self.lag
+
+        encoding: str | Unset = UNSET
+        if not isinstance(self.encoding, Unset):
+            encoding = self.encoding
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "name": name,
+                "consumers": consumers,
+                "pending": pending,
+                "last_delivered_id": last_delivered_id,
+                "entries_read": entries_read,
+                "lag": lag,
+            }
+        )
+        if encoding is not UNSET:
+            field_dict["encoding"] = encoding
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        name = d.pop("name")
+
+        consumers = d.pop("consumers")
+
+        pending = d.pop("pending")
+
+        last_delivered_id = d.pop("last_delivered_id")
+
+        def _parse_entries_read(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        entries_read = _parse_entries_read(d.pop("entries_read"))
+
+        def _parse_lag(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        lag = _parse_lag(d.pop("lag"))
+
+        _encoding = d.pop("encoding", UNSET)
+        encoding: GroupEncoding | Unset
+        if isinstance(_encoding, Unset):
+            encoding = UNSET
+        else:
+            encoding = check_group_encoding(_encoding)
+
+        group = cls(
+            name=name,
+            consumers=consumers,
+            pending=pending,
+            last_delivered_id=last_delivered_id,
+            entries_read=entries_read,
+            lag=lag,
+            encoding=encoding,
+        )
+
+        return group

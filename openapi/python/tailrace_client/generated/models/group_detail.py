@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..models.group_detail_encoding import (
+    GroupDetailEncoding,
+    check_group_detail_encoding,
+)
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.consumer_detail import ConsumerDetail
+    from ..models.pending_item import PendingItem
+
+
+T = TypeVar("T", bound="GroupDetail")
+
+
+@_attrs_define
+class GroupDetail:
+    """A group with its pending entries and consumers."""
+
+    name: str
+    """ The group's name. """
+    last_delivered_id: str
+    """ New entries are those after this id. """
+    entries_read: int | None
+    """ Entries read; null if not known. """
+    lag: int | None
+    """ Entries still to be delivered; null if not known. """
+    pending: int
+    """ Entries delivered and not acknowledged. """
+    nacked: int
+    """ Those of them that have no owner, after a nack. """
+    pending_entries: list[PendingItem]
+    """ The first `count` pending entries, in id order. """
+    consumers: list[ConsumerDetail]
+    """ The consumers. """
+    encoding: GroupDetailEncoding | Unset = UNSET
+    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+
+    def to_dict(self) -> dict[str, Any]:
+        name = self.name
+
+        last_delivered_id = self.last_delivered_id
+
+        entries_read: int | None
+        entries_read = self.entries_read
+
+        lag: int | None
+        lag = self.lag
+
+        pending = self.pending
+
+        nacked = self.nacked
+
+        pending_entries = []
+        for pending_entries_item_data in self.pending_entries:
+            pending_entries_item = pending_entries_item_data.to_dict()
+            pending_entries.append(pending_entries_item)
+
+        consumers = []
+        for consumers_item_data in self.consumers:
+            consumers_item = consumers_item_data.to_dict()
+            consumers.append(consumers_item)
+
+        encoding: str | Unset = UNSET
+        if not isinstance(self.encoding, Unset):
+            encoding = self.encoding
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "name": name,
+                "last_delivered_id": last_delivered_id,
+                "entries_read": entries_read,
+                "lag": lag,
+                "pending": pending,
+                "nacked": nacked,
+                "pending_entries": pending_entries,
+                "consumers": consumers,
+            }
+        )
+        if encoding is not UNSET:
+            field_dict["encoding"] = encoding
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.consumer_detail import ConsumerDetail  # noqa: PLC0415
+        from ..models.pending_item import PendingItem  # noqa: PLC0415
+
+        d = dict(src_dict)
+        name = d.pop("name")
+
+        last_delivered_id = d.pop("last_delivered_id")
+
+        def _parse_entries_read(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        entries_read = _parse_entries_read(d.pop("entries_read"))
+
+        def _parse_lag(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        lag = _parse_lag(d.pop("lag"))
+
+        pending = d.pop("pending")
+
+        nacked = d.pop("nacked")
+
+        pending_entries = []
+        _pending_entries = d.pop("pending_entries")
+        for pending_entries_item_data in _pending_entries:
+            pending_entries_item = PendingItem.from_dict(pending_entries_item_data)
+
+            pending_entries.append(pending_entries_item)
+
+        consumers = []
+        _consumers = d.pop("consumers")
+        for consumers_item_data in _consumers:
+            consumers_item = ConsumerDetail.from_dict(consumers_item_data)
+
+            consumers.append(consumers_item)
+
+        _encoding = d.pop("encoding", UNSET)
+        encoding: GroupDetailEncoding | Unset
+        if isinstance(_encoding, Unset):
+            encoding = UNSET
+        else:
+            encoding = check_group_detail_encoding(_encoding)
+
+        group_detail = cls(
+            name=name,
+            last_delivered_id=last_delivered_id,
+            entries_read=entries_read,
+            lag=lag,
+            pending=pending,
+            nacked=nacked,
+            pending_entries=pending_entries,
+            consumers=consumers,
+            encoding=encoding,
+        )
+
+        return group_detail

@@ -1,0 +1,432 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+
+T = TypeVar("T", bound="Limits")
+
+
+@_attrs_define
+class Limits:
+    """Every bound of the server: what its operator sets, and what one request may cost, which is fixed. They
+    do not bound what a stream may hold.
+
+        Example:
+            {'header_timeout_s': 6, 'body_bytes_per_s_min': 1024, 'answer_timeout_s': 30, 'keep_alive_timeout_s': 75,
+                'connections_max': 16384, 'connections_per_peer_max': 0, 'waiting_readers_max': 100000, 'event_streams_max':
+                10000, 'websockets_max': 10000, 'subscriptions_max': 100000, 'bodies_mb': 512, 'requests_per_s': 0,
+                'request_burst': 0, 'memory_limit_mb': 0, 'name_bytes_max': 512, 'fields_per_entry_max': 65536,
+                'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'batch_entries_max': 100000, 'body_lines_max': 200000,
+                'bulk_elements_max': 2000000, 'body_elements_max': 300000, 'ids_per_request_max': 100000, 'url_bytes_max':
+                65535, 'head_bytes_max': 131072, 'headers_max': 100, 'frame_bytes_max': 17825792, 'requests_per_frame_max':
+                10000, 'subscriptions_per_socket_max': 100, 'read_streams_max': 1000, 'page_entries_max': 100000,
+                'page_bytes_max': 33554432, 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max': 10000,
+                'command_arguments_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'element_bytes_max':
+                1073741824, 'node_entries_default': 100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100,
+                'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'autoclaim_count_max':
+                4294967296, 'trim_limit_max': 1000000}
+
+    """
+
+    header_timeout_s: int
+    """ Seconds from the connection, or from a request's first byte, to the end of its head; then it is 408, or a
+    close where nothing was sent. """
+    body_bytes_per_s_min: int
+    """ Bytes a second that a body must bring, on average over every 8 seconds; else it is 408. 0: as slowly as the
+    client likes. """
+    answer_timeout_s: int
+    """ Seconds in which a client takes nothing of its answer, before the connection is cut. """
+    keep_alive_timeout_s: int
+    """ Seconds that a connection is kept while no request is on it. """
+    connections_max: int
+    """ Connections at a time, WebSockets included; further ones are told 503 and closed. """
+    connections_per_peer_max: int
+    """ Connections at a time from one address (IPv6: one /64 network); 0: no bound of its own. Behind a proxy all
+    clients have its address. """
+    waiting_readers_max: int
+    """ Reads that wait for data at a time, whatever they came by; further ones are 503. """
+    event_streams_max: int
+    """ Tails (Server-Sent Events) at a time; further ones are 503. """
+    websockets_max: int
+    """ WebSockets at a time; further handshakes are 503. """
+    subscriptions_max: int
+    """ Subscriptions of all WebSockets at a time; further ones are refused with 503. """
+    bodies_mb: int
+    """ MiB of request bodies and WebSocket messages held at a time, those below 64 KiB not counted; what comes
+    beyond is 503, or close code 4013. """
+    requests_per_s: int
+    """ Requests a second of one token, or of one address where there is none; WebSocket messages count as requests.
+    Beyond it is 429 with Retry-After. 0: no bound. """
+    request_burst: int
+    """ Requests that may come at once before the rate holds; 0: as many as one second's. """
+    memory_limit_mb: int
+    """ MiB of resident memory above which appends, and what else makes the data grow, are 507; reads,
+    acknowledgments, deletions and trims go on. 0: no bound. """
+    name_bytes_max: int
+    """ Bytes of a key, group, consumer or producer name. """
+    fields_per_entry_max: int
+    """ Field-value pairs of one entry. """
+    entry_bytes_max: int
+    """ Bytes of one entry's fields as JSON. """
+    body_bytes_max: int
+    """ Bytes of a body, after decompression. """
+    batch_entries_max: int
+    """ Entries of one batch or import. """
+    body_lines_max: int
+    """ Lines of an NDJSON body, blank ones included. """
+    bulk_elements_max: int
+    """ Members and items in a body of a batch, an import or a pipeline, or in a WebSocket message. """
+    body_elements_max: int
+    """ Members and items in any other JSON body. """
+    ids_per_request_max: int
+    """ Ids named in one request. """
+    url_bytes_max: int
+    """ Bytes of a request's target. """
+    head_bytes_max: int
+    """ Bytes of a request's line and headers, or trailer. """
+    headers_max: int
+    """ Header lines of one request. """
+    frame_bytes_max: int
+    """ Bytes of one WebSocket message. """
+    requests_per_frame_max: int
+    """ Requests in one WebSocket message. """
+    subscriptions_per_socket_max: int
+    """ Subscriptions of one WebSocket. """
+    read_streams_max: int
+    """ Streams named in one read. """
+    page_entries_max: int
+    """ Entries of one page, and the default count. """
+    page_bytes_max: int
+    """ Bytes at which a page ends early. """
+    list_page_max: int
+    """ Streams in one page of the listing. """
+    list_page_default: int
+    """ Streams in a page where no limit is given. """
+    pipeline_commands_max: int
+    """ Commands of one pipeline or transaction. """
+    command_arguments_max: int
+    """ Words of one command. """
+    split_parts_max: int
+    """ Parts that a range is split into at once. """
+    wait_ms_max: int
+    """ The longest wait of one request, in milliseconds. """
+    element_bytes_max: int
+    """ Bytes of one entry's names and values. """
+    node_entries_default: int
+    """ Entries of a block: the unit of approximate trimming. """
+    node_bytes_default: int
+    """ Bytes of a block: the unit of approximate trimming. """
+    idmp_duration_s_default: int
+    """ How long an idempotency key is remembered, in seconds. """
+    idmp_duration_s_max: int
+    """ The longest that may be set, in seconds. """
+    idmp_maxsize_default: int
+    """ Idempotency keys remembered for each producer. """
+    idmp_maxsize_max: int
+    """ The most that may be set. """
+    autoclaim_count_max: int
+    """ `COUNT` of an XAUTOCLAIM command. """
+    trim_limit_max: int
+    """ The greatest default bound of an approximate trim. """
+
+    def to_dict(self) -> dict[str, Any]:
+        header_timeout_s = self.header_timeout_s
+
+        body_bytes_per_s_min = self.body_bytes_per_s_min
+
+        answer_timeout_s = self.answer_timeout_s
+
+        keep_alive_timeout_s = self.keep_alive_timeout_s
+
+        connections_max = self.connections_max
+
+        connections_per_peer_max = self.connections_per_peer_max
+
+        waiting_readers_max = self.waiting_readers_max
+
+        event_streams_max = self.event_streams_max
+
+        websockets_max = self.websockets_max
+
+        subscriptions_max = self.subscriptions_max
+
+        bodies_mb = self.bodies_mb
+
+        requests_per_s = self.requests_per_s
+
+        request_burst = self.request_burst
+
+        memory_limit_mb = self.memory_limit_mb
+
+        name_bytes_max = self.name_bytes_max
+
+        fields_per_entry_max = self.fields_per_entry_max
+
+        entry_bytes_max = self.entry_bytes_max
+
+        body_bytes_max = self.body_bytes_max
+
+        batch_entries_max = self.batch_entries_max
+
+        body_lines_max = self.body_lines_max
+
+        bulk_elements_max = self.bulk_elements_max
+
+        body_elements_max = self.body_elements_max
+
+        ids_per_request_max = self.ids_per_request_max
+
+        url_bytes_max = self.url_bytes_max
+
+        head_bytes_max = self.head_bytes_max
+
+        headers_max = self.headers_max
+
+        frame_bytes_max = self.frame_bytes_max
+
+        requests_per_frame_max = self.requests_per_frame_max
+
+        subscriptions_per_socket_max = self.subscriptions_per_socket_max
+
+        read_streams_max = self.read_streams_max
+
+        page_entries_max = self.page_entries_max
+
+        page_bytes_max = self.page_bytes_max
+
+        list_page_max = self.list_page_max
+
+        list_page_default = self.list_page_default
+
+        pipeline_commands_max = self.pipeline_commands_max
+
+        command_arguments_max = self.command_arguments_max
+
+        split_parts_max = self.split_parts_max
+
+        wait_ms_max = self.wait_ms_max
+
+        element_bytes_max = self.element_bytes_max
+
+        node_entries_default = self.node_entries_default
+
+        node_bytes_default = self.node_bytes_default
+
+        idmp_duration_s_default = self.idmp_duration_s_default
+
+        idmp_duration_s_max = self.idmp_duration_s_max
+
+        idmp_maxsize_default = self.idmp_maxsize_default
+
+        idmp_maxsize_max = self.idmp_maxsize_max
+
+        autoclaim_count_max = self.autoclaim_count_max
+
+        trim_limit_max = self.trim_limit_max
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "header_timeout_s": header_timeout_s,
+                "body_bytes_per_s_min": body_bytes_per_s_min,
+                "answer_timeout_s": answer_timeout_s,
+                "keep_alive_timeout_s": keep_alive_timeout_s,
+                "connections_max": connections_max,
+                "connections_per_peer_max": connections_per_peer_max,
+                "waiting_readers_max": waiting_readers_max,
+                "event_streams_max": event_streams_max,
+                "websockets_max": websockets_max,
+                "subscriptions_max": subscriptions_max,
+                "bodies_mb": bodies_mb,
+                "requests_per_s": requests_per_s,
+                "request_burst": request_burst,
+                "memory_limit_mb": memory_limit_mb,
+                "name_bytes_max": name_bytes_max,
+                "fields_per_entry_max": fields_per_entry_max,
+                "entry_bytes_max": entry_bytes_max,
+                "body_bytes_max": body_bytes_max,
+                "batch_entries_max": batch_entries_max,
+                "body_lines_max": body_lines_max,
+                "bulk_elements_max": bulk_elements_max,
+                "body_elements_max": body_elements_max,
+                "ids_per_request_max": ids_per_request_max,
+                "url_bytes_max": url_bytes_max,
+                "head_bytes_max": head_bytes_max,
+                "headers_max": headers_max,
+                "frame_bytes_max": frame_bytes_max,
+                "requests_per_frame_max": requests_per_frame_max,
+                "subscriptions_per_socket_max": subscriptions_per_socket_max,
+                "read_streams_max": read_streams_max,
+                "page_entries_max": page_entries_max,
+                "page_bytes_max": page_bytes_max,
+                "list_page_max": list_page_max,
+                "list_page_default": list_page_default,
+                "pipeline_commands_max": pipeline_commands_max,
+                "command_arguments_max": command_arguments_max,
+                "split_parts_max": split_parts_max,
+                "wait_ms_max": wait_ms_max,
+                "element_bytes_max": element_bytes_max,
+                "node_entries_default": node_entries_default,
+                "node_bytes_default": node_bytes_default,
+                "idmp_duration_s_default": idmp_duration_s_default,
+                "idmp_duration_s_max": idmp_duration_s_max,
+                "idmp_maxsize_default": idmp_maxsize_default,
+                "idmp_maxsize_max": idmp_maxsize_max,
+                "autoclaim_count_max": autoclaim_count_max,
+                "trim_limit_max": trim_limit_max,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        header_timeout_s = d.pop("header_timeout_s")
+
+        body_bytes_per_s_min = d.pop("body_bytes_per_s_min")
+
+        answer_timeout_s = d.pop("answer_timeout_s")
+
+        keep_alive_timeout_s = d.pop("keep_alive_timeout_s")
+
+        connections_max = d.pop("connections_max")
+
+        connections_per_peer_max = d.pop("connections_per_peer_max")
+
+        waiting_readers_max = d.pop("waiting_readers_max")
+
+        event_streams_max = d.pop("event_streams_max")
+
+        websockets_max = d.pop("websockets_max")
+
+        subscriptions_max = d.pop("subscriptions_max")
+
+        bodies_mb = d.pop("bodies_mb")
+
+        requests_per_s = d.pop("requests_per_s")
+
+        request_burst = d.pop("request_burst")
+
+        memory_limit_mb = d.pop("memory_limit_mb")
+
+        name_bytes_max = d.pop("name_bytes_max")
+
+        fields_per_entry_max = d.pop("fields_per_entry_max")
+
+        entry_bytes_max = d.pop("entry_bytes_max")
+
+        body_bytes_max = d.pop("body_bytes_max")
+
+        batch_entries_max = d.pop("batch_entries_max")
+
+        body_lines_max = d.pop("body_lines_max")
+
+        bulk_elements_max = d.pop("bulk_elements_max")
+
+        body_elements_max = d.pop("body_elements_max")
+
+        ids_per_request_max = d.pop("ids_per_request_max")
+
+        url_bytes_max = d.pop("url_bytes_max")
+
+        head_bytes_max = d.pop("head_bytes_max")
+
+        headers_max = d.pop("headers_max")
+
+        frame_bytes_max = d.pop("frame_bytes_max")
+
+        requests_per_frame_max = d.pop("requests_per_frame_max")
+
+        subscriptions_per_socket_max = d.pop("subscriptions_per_socket_max")
+
+        read_streams_max = d.pop("read_streams_max")
+
+        page_entries_max = d.pop("page_entries_max")
+
+        page_bytes_max = d.pop("page_bytes_max")
+
+        list_page_max = d.pop("list_page_max")
+
+        list_page_default = d.pop("list_page_default")
+
+        pipeline_commands_max = d.pop("pipeline_commands_max")
+
+        command_arguments_max = d.pop("command_arguments_max")
+
+        split_parts_max = d.pop("split_parts_max")
+
+        wait_ms_max = d.pop("wait_ms_max")
+
+        element_bytes_max = d.pop("element_bytes_max")
+
+        node_entries_default = d.pop("node_entries_default")
+
+        node_bytes_default = d.pop("node_bytes_default")
+
+        idmp_duration_s_default = d.pop("idmp_duration_s_default")
+
+        idmp_duration_s_max = d.pop("idmp_duration_s_max")
+
+        idmp_maxsize_default = d.pop("idmp_maxsize_default")
+
+        idmp_maxsize_max = d.pop("idmp_maxsize_max")
+
+        autoclaim_count_max = d.pop("autoclaim_count_max")
+
+        trim_limit_max = d.pop("trim_limit_max")
+
+        limits = cls(
+            header_timeout_s=header_timeout_s,
+            body_bytes_per_s_min=body_bytes_per_s_min,
+            answer_timeout_s=answer_timeout_s,
+            keep_alive_timeout_s=keep_alive_timeout_s,
+            connections_max=connections_max,
+            connections_per_peer_max=connections_per_peer_max,
+            waiting_readers_max=waiting_readers_max,
+            event_streams_max=event_streams_max,
+            websockets_max=websockets_max,
+            subscriptions_max=subscriptions_max,
+            bodies_mb=bodies_mb,
+            requests_per_s=requests_per_s,
+            request_burst=request_burst,
+            memory_limit_mb=memory_limit_mb,
+            name_bytes_max=name_bytes_max,
+            fields_per_entry_max=fields_per_entry_max,
+            entry_bytes_max=entry_bytes_max,
+            body_bytes_max=body_bytes_max,
+            batch_entries_max=batch_entries_max,
+            body_lines_max=body_lines_max,
+            bulk_elements_max=bulk_elements_max,
+            body_elements_max=body_elements_max,
+            ids_per_request_max=ids_per_request_max,
+            url_bytes_max=url_bytes_max,
+            head_bytes_max=head_bytes_max,
+            headers_max=headers_max,
+            frame_bytes_max=frame_bytes_max,
+            requests_per_frame_max=requests_per_frame_max,
+            subscriptions_per_socket_max=subscriptions_per_socket_max,
+            read_streams_max=read_streams_max,
+            page_entries_max=page_entries_max,
+            page_bytes_max=page_bytes_max,
+            list_page_max=list_page_max,
+            list_page_default=list_page_default,
+            pipeline_commands_max=pipeline_commands_max,
+            command_arguments_max=command_arguments_max,
+            split_parts_max=split_parts_max,
+            wait_ms_max=wait_ms_max,
+            element_bytes_max=element_bytes_max,
+            node_entries_default=node_entries_default,
+            node_bytes_default=node_bytes_default,
+            idmp_duration_s_default=idmp_duration_s_default,
+            idmp_duration_s_max=idmp_duration_s_max,
+            idmp_maxsize_default=idmp_maxsize_default,
+            idmp_maxsize_max=idmp_maxsize_max,
+            autoclaim_count_max=autoclaim_count_max,
+            trim_limit_max=trim_limit_max,
+        )
+
+        return limits

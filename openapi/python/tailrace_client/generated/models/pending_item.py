@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..models.pending_item_encoding import (
+    PendingItemEncoding,
+    check_pending_item_encoding,
+)
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="PendingItem")
+
+
+@_attrs_define
+class PendingItem:
+    """One pending entry."""
+
+    id: str
+    """ An entry id, `ms-seq`; always a string. """
+    consumer: None | str
+    """ Its owner; null after a nack. """
+    idle_ms: int | None
+    """ Milliseconds since its last delivery; null where it has no owner. """
+    deliveries: int
+    """ How often it was delivered. """
+    delivered_at_ms: int
+    """ When it was last delivered, Unix milliseconds; 0 after a nack. """
+    encoding: PendingItemEncoding | Unset = UNSET
+    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+
+    def to_dict(self) -> dict[str, Any]:
+        id = self.id
+
+        consumer: None | str
+        consumer = self.consumer
+
+        idle_ms: int | None
+        idle_ms = self.idle_ms
+
+        deliveries = self.deliveries
+
+        delivered_at_ms = self.delivered_at_ms
+
+        encoding: str | Unset = UNSET
+        if not isinstance(self.encoding, Unset):
+            encoding = self.encoding
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "id": id,
+                "consumer": consumer,
+                "idle_ms": idle_ms,
+                "deliveries": deliveries,
+                "delivered_at_ms": delivered_at_ms,
+            }
+        )
+        if encoding is not UNSET:
+            field_dict["encoding"] = encoding
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        id = d.pop("id")
+
+        def _parse_consumer(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        consumer = _parse_consumer(d.pop("consumer"))
+
+        def _parse_idle_ms(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        idle_ms = _parse_idle_ms(d.pop("idle_ms"))
+
+        deliveries = d.pop("deliveries")
+
+        delivered_at_ms = d.pop("delivered_at_ms")
+
+        _encoding = d.pop("encoding", UNSET)
+        encoding: PendingItemEncoding | Unset
+        if isinstance(_encoding, Unset):
+            encoding = UNSET
+        else:
+            encoding = check_pending_item_encoding(_encoding)
+
+        pending_item = cls(
+            id=id,
+            consumer=consumer,
+            idle_ms=idle_ms,
+            deliveries=deliveries,
+            delivered_at_ms=delivered_at_ms,
+            encoding=encoding,
+        )
+
+        return pending_item

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+if TYPE_CHECKING:
+    from ..models.entry import Entry
+
+
+T = TypeVar("T", bound="RangePage")
+
+
+@_attrs_define
+class RangePage:
+    """A page of entries.
+
+    Example:
+        {'entries': [{'id': '1692632086370-0', 'fields': {'rider': 'Castilla', 'speed': '30.2', 'position': '1',
+            'location_id': '1'}}], 'next': '1692632086370-0'}
+
+    """
+
+    entries: list[Entry]
+    """ The entries in order. """
+    next_: None | str
+    """ Where to read on: the id of the last entry if others follow in the range, else null (`start=(next`; with
+    `order=desc` `end=(next`). With `after` it is always there: the position for the next `after`, `$` resolved. """
+
+    def to_dict(self) -> dict[str, Any]:
+        entries = []
+        for entries_item_data in self.entries:
+            entries_item = entries_item_data.to_dict()
+            entries.append(entries_item)
+
+        next_: None | str
+        next_ = self.next_
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "entries": entries,
+                "next": next_,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.entry import Entry  # noqa: PLC0415
+
+        d = dict(src_dict)
+        entries = []
+        _entries = d.pop("entries")
+        for entries_item_data in _entries:
+            entries_item = Entry.from_dict(entries_item_data)
+
+            entries.append(entries_item)
+
+        def _parse_next_(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        next_ = _parse_next_(d.pop("next"))
+
+        range_page = cls(
+            entries=entries,
+            next_=next_,
+        )
+
+        return range_page

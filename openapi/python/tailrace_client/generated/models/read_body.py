@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.read_position import ReadPosition
+
+
+T = TypeVar("T", bound="ReadBody")
+
+
+@_attrs_define
+class ReadBody:
+    """A read of one or several streams.
+
+    Example:
+        {'streams': [{'key': 'race:france', 'after': '1692632094485-0'}], 'count': 100}
+
+    """
+
+    streams: list[ReadPosition]
+    """ The streams, answered in this order. """
+    count: int | Unset = UNSET
+    """ The most entries of each stream. """
+    max_count: int | Unset = UNSET
+    """ The most entries over all streams; not less than `count`. """
+    max_bytes: int | Unset = UNSET
+    """ Stop once the reply has this size; the first entry always fits. """
+    wait_ms: int | Unset = UNSET
+    """ How long to wait for entries where there are none; 0 by default. `Prefer: wait=N` is seconds. """
+    strict: bool | Unset = False
+    """ Refuse (410) where entries after the position were trimmed away. """
+
+    def to_dict(self) -> dict[str, Any]:
+        streams = []
+        for streams_item_data in self.streams:
+            streams_item = streams_item_data.to_dict()
+            streams.append(streams_item)
+
+        count = self.count
+
+        max_count = self.max_count
+
+        max_bytes = self.max_bytes
+
+        wait_ms = self.wait_ms
+
+        strict = self.strict
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "streams": streams,
+            }
+        )
+        if count is not UNSET:
+            field_dict["count"] = count
+        if max_count is not UNSET:
+            field_dict["max_count"] = max_count
+        if max_bytes is not UNSET:
+            field_dict["max_bytes"] = max_bytes
+        if wait_ms is not UNSET:
+            field_dict["wait_ms"] = wait_ms
+        if strict is not UNSET:
+            field_dict["strict"] = strict
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.read_position import ReadPosition  # noqa: PLC0415
+
+        d = dict(src_dict)
+        streams = []
+        _streams = d.pop("streams")
+        for streams_item_data in _streams:
+            streams_item = ReadPosition.from_dict(streams_item_data)
+
+            streams.append(streams_item)
+
+        count = d.pop("count", UNSET)
+
+        max_count = d.pop("max_count", UNSET)
+
+        max_bytes = d.pop("max_bytes", UNSET)
+
+        wait_ms = d.pop("wait_ms", UNSET)
+
+        strict = d.pop("strict", UNSET)
+
+        read_body = cls(
+            streams=streams,
+            count=count,
+            max_count=max_count,
+            max_bytes=max_bytes,
+            wait_ms=wait_ms,
+            strict=strict,
+        )
+
+        return read_body

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.read_position_encoding import (
+    ReadPositionEncoding,
+    check_read_position_encoding,
+)
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="ReadPosition")
+
+
+@_attrs_define
+class ReadPosition:
+    """A stream and where to read it from."""
+
+    key: str
+    """ The stream's key. """
+    after: str
+    """ Entries after this id; `$`: only what comes from now on; `+`: from the last entry there is. """
+    encoding: ReadPositionEncoding | Unset = UNSET
+    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+
+    def to_dict(self) -> dict[str, Any]:
+        key = self.key
+
+        after = self.after
+
+        encoding: str | Unset = UNSET
+        if not isinstance(self.encoding, Unset):
+            encoding = self.encoding
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "key": key,
+                "after": after,
+            }
+        )
+        if encoding is not UNSET:
+            field_dict["encoding"] = encoding
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        key = d.pop("key")
+
+        after = d.pop("after")
+
+        _encoding = d.pop("encoding", UNSET)
+        encoding: ReadPositionEncoding | Unset
+        if isinstance(_encoding, Unset):
+            encoding = UNSET
+        else:
+            encoding = check_read_position_encoding(_encoding)
+
+        read_position = cls(
+            key=key,
+            after=after,
+            encoding=encoding,
+        )
+
+        return read_position

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+T = TypeVar("T", bound="SeekPosition")
+
+
+@_attrs_define
+class SeekPosition:
+    """Where a page of `count` entries ends.
+
+    Example:
+        {'end': '1692632094485-0', 'count': 2}
+
+    """
+
+    end: None | str
+    """ Id of the page's last entry; null where no entry is at or after the start. """
+    count: int
+    """ Entries in the page; fewer where the stream ends. """
+
+    def to_dict(self) -> dict[str, Any]:
+        end: None | str
+        end = self.end
+
+        count = self.count
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "end": end,
+                "count": count,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+
+        def _parse_end(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        end = _parse_end(d.pop("end"))
+
+        count = d.pop("count")
+
+        seek_position = cls(
+            end=end,
+            count=count,
+        )
+
+        return seek_position

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+
+if TYPE_CHECKING:
+    from ..models.split_part import SplitPart
+
+
+T = TypeVar("T", bound="SplitPlan")
+
+
+@_attrs_define
+class SplitPlan:
+    """Parts of about equal size that cover a range without gap or overlap.
+
+    Example:
+        {'parts': [{'start': '0-0', 'end': '1692632094484-18446744073709551615', 'count': 1}, {'start':
+            '1692632094485-0', 'end': '18446744073709551615-18446744073709551615', 'count': 2}], 'count': 3}
+
+    """
+
+    parts: list[SplitPart]
+    """ The parts in order. """
+    count: int
+    """ Entries in the whole range. """
+
+    def to_dict(self) -> dict[str, Any]:
+        parts = []
+        for parts_item_data in self.parts:
+            parts_item = parts_item_data.to_dict()
+            parts.append(parts_item)
+
+        count = self.count
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "parts": parts,
+                "count": count,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.split_part import SplitPart  # noqa: PLC0415
+
+        d = dict(src_dict)
+        parts = []
+        _parts = d.pop("parts")
+        for parts_item_data in _parts:
+            parts_item = SplitPart.from_dict(parts_item_data)
+
+            parts.append(parts_item)
+
+        count = d.pop("count")
+
+        split_plan = cls(
+            parts=parts,
+            count=count,
+        )
+
+        return split_plan

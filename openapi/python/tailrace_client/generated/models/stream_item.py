@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.stream_item_encoding import StreamItemEncoding, check_stream_item_encoding
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="StreamItem")
+
+
+@_attrs_define
+class StreamItem:
+    """A stream in a listing."""
+
+    key: str
+    """ The stream's key. """
+    length: int
+    """ Entries in the stream. """
+    last_id: str
+    """ The last id ever generated. """
+    groups: int
+    """ Consumer groups of the stream. """
+    encoding: StreamItemEncoding | Unset = UNSET
+    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+
+    def to_dict(self) -> dict[str, Any]:
+        key = self.key
+
+        length = self.length
+
+        last_id = self.last_id
+
+        groups = self.groups
+
+        encoding: str | Unset = UNSET
+        if not isinstance(self.encoding, Unset):
+            encoding = self.encoding
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "key": key,
+                "length": length,
+                "last_id": last_id,
+                "groups": groups,
+            }
+        )
+        if encoding is not UNSET:
+            field_dict["encoding"] = encoding
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        key = d.pop("key")
+
+        length = d.pop("length")
+
+        last_id = d.pop("last_id")
+
+        groups = d.pop("groups")
+
+        _encoding = d.pop("encoding", UNSET)
+        encoding: StreamItemEncoding | Unset
+        if isinstance(_encoding, Unset):
+            encoding = UNSET
+        else:
+            encoding = check_stream_item_encoding(_encoding)
+
+        stream_item = cls(
+            key=key,
+            length=length,
+            last_id=last_id,
+            groups=groups,
+            encoding=encoding,
+        )
+
+        return stream_item

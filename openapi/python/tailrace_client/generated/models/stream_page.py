@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..models.stream_page_encoding import StreamPageEncoding, check_stream_page_encoding
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.stream_item import StreamItem
+
+
+T = TypeVar("T", bound="StreamPage")
+
+
+@_attrs_define
+class StreamPage:
+    """A page of streams, in byte order of their keys.
+
+    Example:
+        {'streams': [{'key': 'race:france', 'length': 3, 'last_id': '1692632102976-0', 'groups': 1}], 'next': None}
+
+    """
+
+    streams: list[StreamItem]
+    """ The streams. """
+    next_: None | str
+    """ `start_after` of the next page; null where this is the last. """
+    encoding: StreamPageEncoding | Unset = UNSET
+    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+
+    def to_dict(self) -> dict[str, Any]:
+        streams = []
+        for streams_item_data in self.streams:
+            streams_item = streams_item_data.to_dict()
+            streams.append(streams_item)
+
+        next_: None | str
+        next_ = self.next_
+
+        encoding: str | Unset = UNSET
+        if not isinstance(self.encoding, Unset):
+            encoding = self.encoding
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "streams": streams,
+                "next": next_,
+            }
+        )
+        if encoding is not UNSET:
+            field_dict["encoding"] = encoding
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.stream_item import StreamItem  # noqa: PLC0415
+
+        d = dict(src_dict)
+        streams = []
+        _streams = d.pop("streams")
+        for streams_item_data in _streams:
+            streams_item = StreamItem.from_dict(streams_item_data)
+
+            streams.append(streams_item)
+
+        def _parse_next_(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        next_ = _parse_next_(d.pop("next"))
+
+        _encoding = d.pop("encoding", UNSET)
+        encoding: StreamPageEncoding | Unset
+        if isinstance(_encoding, Unset):
+            encoding = UNSET
+        else:
+            encoding = check_stream_page_encoding(_encoding)
+
+        stream_page = cls(
+            streams=streams,
+            next_=next_,
+            encoding=encoding,
+        )
+
+        return stream_page

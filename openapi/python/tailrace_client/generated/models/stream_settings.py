@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="StreamSettings")
+
+
+@_attrs_define
+class StreamSettings:
+    """A stream's own settings; what is not named stays as it is.
+
+    Example:
+        {'idmp_duration_s': 300, 'idmp_maxsize': 1000}
+
+    """
+
+    idmp_duration_s: int | Unset = UNSET
+    """ How long an idempotency key is remembered, in seconds. """
+    idmp_maxsize: int | Unset = UNSET
+    """ How many idempotency keys are remembered for each producer. """
+
+    def to_dict(self) -> dict[str, Any]:
+        idmp_duration_s = self.idmp_duration_s
+
+        idmp_maxsize = self.idmp_maxsize
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update({})
+        if idmp_duration_s is not UNSET:
+            field_dict["idmp_duration_s"] = idmp_duration_s
+        if idmp_maxsize is not UNSET:
+            field_dict["idmp_maxsize"] = idmp_maxsize
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        idmp_duration_s = d.pop("idmp_duration_s", UNSET)
+
+        idmp_maxsize = d.pop("idmp_maxsize", UNSET)
+
+        stream_settings = cls(
+            idmp_duration_s=idmp_duration_s,
+            idmp_maxsize=idmp_maxsize,
+        )
+
+        return stream_settings

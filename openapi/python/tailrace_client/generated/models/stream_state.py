@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..models.stream_state_encoding import (
+    StreamStateEncoding,
+    check_stream_state_encoding,
+)
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.entry import Entry
+    from ..models.group_detail import GroupDetail
+    from ..models.idempotency_state import IdempotencyState
+
+
+T = TypeVar("T", bound="StreamState")
+
+
+@_attrs_define
+class StreamState:
+    """A stream as a whole.
+
+    Example:
+        {'key': 'race:france', 'length': 3, 'first_id': '1692632086370-0', 'last_id': '1692632102976-0',
+            'max_deleted_id': '0-0', 'entries_added': 3, 'recorded_first_id': '1692632086370-0', 'groups': 1, 'blocks': 1,
+            'idempotency': {'duration_s': 100, 'maxsize': 100, 'producers': 0, 'keys': 0, 'keys_added': 0, 'duplicates': 0},
+            'first_entry': {'id': '1692632086370-0', 'fields': {'rider': 'Castilla', 'speed': '30.2', 'position': '1',
+            'location_id': '1'}}, 'last_entry': {'id': '1692632102976-0', 'fields': {'rider': 'Prickett', 'speed': '29.7',
+            'position': '2', 'location_id': '1'}}}
+
+    """
+
+    key: str
+    """ The stream's key. """
+    length: int
+    """ Entries in the stream. """
+    first_id: None | str
+    """ Id of the first entry; null where the stream is empty. """
+    last_id: str
+    """ An entry id, `ms-seq`; always a string. """
+    max_deleted_id: str
+    """ The greatest id ever deleted; `0-0` for none. """
+    entries_added: int
+    """ Entries ever added. """
+    recorded_first_id: str
+    """ The first id as the lag is counted from it; `0-0` where the stream is empty. """
+    groups: int
+    """ Consumer groups of the stream. """
+    blocks: int
+    """ Blocks that hold the entries. """
+    idempotency: IdempotencyState
+    """ What a stream remembers of idempotency keys. """
+    first_entry: Entry | None
+    """ The first entry; null for none. """
+    last_entry: Entry | None
+    """ The last entry; null for none. """
+    encoding: StreamStateEncoding | Unset = UNSET
+    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    entries: list[Entry] | Unset = UNSET
+    """ The first `count` entries; only with `full=true`. """
+    group_details: list[GroupDetail] | Unset = UNSET
+    """ Each group with its pending entries; only with `full=true`. """
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.entry import Entry  # noqa: PLC0415
+
+        key = self.key
+
+        length = self.length
+
+        first_id: None | str
+        first_id = self.first_id
+
+        last_id = self.last_id
+
+        max_deleted_id = self.max_deleted_id
+
+        entries_added = self.entries_added
+
+        recorded_first_id = self.recorded_first_id
+
+        groups = self.groups
+
+        blocks = self.blocks
+
+        idempotency = self.idempotency.to_dict()
+
+        first_entry: dict[str, Any] | None
+        if isinstance(self.first_entry, Entry):
+            first_entry = self.first_entry.to_dict()
+        else:
+            first_entry = self.first_entry
+
+        last_entry: dict[str, Any] | None
+        if isinstance(self.last_entry, Entry):
+            last_entry = self.last_entry.to_dict()
+        else:
+            last_entry = self.last_entry
+
+        encoding: str | Unset = UNSET
+        if not isinstance(self.encoding, Unset):
+            encoding = self.encoding
+
+        entries: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.entries, Unset):
+            entries = []
+            for entries_item_data in self.entries:
+                entries_item = entries_item_data.to_dict()
+                entries.append(entries_item)
+
+        group_details: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.group_details, Unset):
+            group_details = []
+            for group_details_item_data in self.group_details:
+                group_details_item = group_details_item_data.to_dict()
+                group_details.append(group_details_item)
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "key": key,
+                "length": length,
+                "first_id": first_id,
+                "last_id": last_id,
+                "max_deleted_id": max_deleted_id,
+                "entries_added": entries_added,
+                "recorded_first_id": recorded_first_id,
+                "groups": groups,
+                "blocks": blocks,
+                "idempotency": idempotency,
+                "first_entry": first_entry,
+                "last_entry": last_entry,
+            }
+        )
+        if encoding is not UNSET:
+            field_dict["encoding"] = encoding
+        if entries is not UNSET:
+            field_dict["entries"] = entries
+        if group_details is not UNSET:
+            field_dict["group_details"] = group_details
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.entry import Entry  # noqa: PLC0415
+        from ..models.group_detail import GroupDetail  # noqa: PLC0415
+        from ..models.idempotency_state import IdempotencyState  # noqa: PLC0415
+
+        d = dict(src_dict)
+        key = d.pop("key")
+
+        length = d.pop("length")
+
+        def _parse_first_id(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        first_id = _parse_first_id(d.pop("first_id"))
+
+        last_id = d.pop("last_id")
+
+        max_deleted_id = d.pop("max_deleted_id")
+
+        entries_added = d.pop("entries_added")
+
+        recorded_first_id = d.pop("recorded_first_id")
+
+        groups = d.pop("groups")
+
+        blocks = d.pop("blocks")
+
+        idempotency = IdempotencyState.from_dict(d.pop("idempotency"))
+
+        def _parse_first_entry(data: object) -> Entry | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                first_entry_type_1 = Entry.from_dict(data)
+
+                return first_entry_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(Entry | None, data)
+
+        first_entry = _parse_first_entry(d.pop("first_entry"))
+
+        def _parse_last_entry(data: object) -> Entry | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                last_entry_type_1 = Entry.from_dict(data)
+
+                return last_entry_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(Entry | None, data)
+
+        last_entry = _parse_last_entry(d.pop("last_entry"))
+
+        _encoding = d.pop("encoding", UNSET)
+        encoding: StreamStateEncoding | Unset
+        if isinstance(_encoding, Unset):
+            encoding = UNSET
+        else:
+            encoding = check_stream_state_encoding(_encoding)
+
+        _entries = d.pop("entries", UNSET)
+        entries: list[Entry] | Unset = UNSET
+        if _entries is not UNSET:
+            entries = []
+            for entries_item_data in _entries:
+                entries_item = Entry.from_dict(entries_item_data)
+
+                entries.append(entries_item)
+
+        _group_details = d.pop("group_details", UNSET)
+        group_details: list[GroupDetail] | Unset = UNSET
+        if _group_details is not UNSET:
+            group_details = []
+            for group_details_item_data in _group_details:
+                group_details_item = GroupDetail.from_dict(group_details_item_data)
+
+                group_details.append(group_details_item)
+
+        stream_state = cls(
+            key=key,
+            length=length,
+            first_id=first_id,
+            last_id=last_id,
+            max_deleted_id=max_deleted_id,
+            entries_added=entries_added,
+            recorded_first_id=recorded_first_id,
+            groups=groups,
+            blocks=blocks,
+            idempotency=idempotency,
+            first_entry=first_entry,
+            last_entry=last_entry,
+            encoding=encoding,
+            entries=entries,
+            group_details=group_details,
+        )
+
+        return stream_state

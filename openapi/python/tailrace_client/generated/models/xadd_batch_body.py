@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.entry_to_append import EntryToAppend
+    from ..models.trimming import Trimming
+
+
+T = TypeVar("T", bound="XaddBatchBody")
+
+
+@_attrs_define
+class XaddBatchBody:
+    """Entries to append in order, all or none.
+
+    Example:
+        {'entries': [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs': [['rider', 'Norem'], ['speed',
+            '28.8']]}]}
+
+    """
+
+    entries: list[EntryToAppend]
+    """ The entries. """
+    trim: Trimming | Unset = UNSET
+    """ Which entries go: all but the newest `max_length`, or those below `min_id`. Exactly one. """
+    if_last_id: str | Unset = UNSET
+    """ Append only if this is the stream's last id (`0-0` where there is no stream); else 412. """
+
+    def to_dict(self) -> dict[str, Any]:
+        entries = []
+        for entries_item_data in self.entries:
+            entries_item = entries_item_data.to_dict()
+            entries.append(entries_item)
+
+        trim: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.trim, Unset):
+            trim = self.trim.to_dict()
+
+        if_last_id = self.if_last_id
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "entries": entries,
+            }
+        )
+        if trim is not UNSET:
+            field_dict["trim"] = trim
+        if if_last_id is not UNSET:
+            field_dict["if_last_id"] = if_last_id
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.entry_to_append import EntryToAppend  # noqa: PLC0415
+        from ..models.trimming import Trimming  # noqa: PLC0415
+
+        d = dict(src_dict)
+        entries = []
+        _entries = d.pop("entries")
+        for entries_item_data in _entries:
+            entries_item = EntryToAppend.from_dict(entries_item_data)
+
+            entries.append(entries_item)
+
+        _trim = d.pop("trim", UNSET)
+        trim: Trimming | Unset
+        if isinstance(_trim, Unset):
+            trim = UNSET
+        else:
+            trim = Trimming.from_dict(_trim)
+
+        if_last_id = d.pop("if_last_id", UNSET)
+
+        xadd_batch_body = cls(
+            entries=entries,
+            trim=trim,
+            if_last_id=if_last_id,
+        )
+
+        return xadd_batch_body

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..models.xadd_body_encoding import XaddBodyEncoding, check_xadd_body_encoding
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.trimming import Trimming
+    from ..models.xadd_body_fields import XaddBodyFields
+
+
+T = TypeVar("T", bound="XaddBody")
+
+
+@_attrs_define
+class XaddBody:
+    """An append of one entry.
+
+    Example:
+        {'fields': {'rider': 'Castilla', 'speed': '29.9', 'position': '1', 'location_id': '2'}}
+
+    """
+
+    fields: XaddBodyFields | Unset = UNSET
+    """ Names and values, in this order. A name that repeats is refused: send `pairs`. """
+    pairs: list[list[str]] | Unset = UNSET
+    """ The same as `[name, value]` pairs; names may repeat. """
+    encoding: XaddBodyEncoding | Unset = UNSET
+    """ `base64`: all names and values of this entry are base64, for any bytes. """
+    id: str | Unset = UNSET
+    """ `ms-seq`, `ms`, `ms-*`, or `*` (the default): the server chooses the id. """
+    trim: Trimming | Unset = UNSET
+    """ Which entries go: all but the newest `max_length`, or those below `min_id`. Exactly one. """
+    nomkstream: bool | Unset = False
+    """ Refuse (404) where there is no such stream, in place of creating it. """
+    if_last_id: str | Unset = UNSET
+    """ Append only if this is the stream's last id (`0-0` where there is no stream); else 412. """
+
+    def to_dict(self) -> dict[str, Any]:
+        fields: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.fields, Unset):
+            fields = self.fields.to_dict()
+
+        pairs: list[list[str]] | Unset = UNSET
+        if not isinstance(self.pairs, Unset):
+            pairs = []
+            for pairs_item_data in self.pairs:
+                pairs_item = pairs_item_data
+
+                pairs.append(pairs_item)
+
+        encoding: str | Unset = UNSET
+        if not isinstance(self.encoding, Unset):
+            encoding = self.encoding
+
+        id = self.id
+
+        trim: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.trim, Unset):
+            trim = self.trim.to_dict()
+
+        nomkstream = self.nomkstream
+
+        if_last_id = self.if_last_id
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update({})
+        if fields is not UNSET:
+            field_dict["fields"] = fields
+        if pairs is not UNSET:
+            field_dict["pairs"] = pairs
+        if encoding is not UNSET:
+            field_dict["encoding"] = encoding
+        if id is not UNSET:
+            field_dict["id"] = id
+        if trim is not UNSET:
+            field_dict["trim"] = trim
+        if nomkstream is not UNSET:
+            field_dict["nomkstream"] = nomkstream
+        if if_last_id is not UNSET:
+            field_dict["if_last_id"] = if_last_id
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.trimming import Trimming  # noqa: PLC0415
+        from ..models.xadd_body_fields import XaddBodyFields  # noqa: PLC0415
+
+        d = dict(src_dict)
+        _fields = d.pop("fields", UNSET)
+        fields: XaddBodyFields | Unset
+        if isinstance(_fields, Unset):
+            fields = UNSET
+        else:
+            fields = XaddBodyFields.from_dict(_fields)
+
+        _pairs = d.pop("pairs", UNSET)
+        pairs: list[list[str]] | Unset = UNSET
+        if _pairs is not UNSET:
+            pairs = []
+            for pairs_item_data in _pairs:
+                pairs_item = cast(list[str], pairs_item_data)
+
+                pairs.append(pairs_item)
+
+        _encoding = d.pop("encoding", UNSET)
+        encoding: XaddBodyEncoding | Unset
+        if isinstance(_encoding, Unset):
+            encoding = UNSET
+        else:
+            encoding = check_xadd_body_encoding(_encoding)
+
+        id = d.pop("id", UNSET)
+
+        _trim = d.pop("trim", UNSET)
+        trim: Trimming | Unset
+        if isinstance(_trim, Unset):
+            trim = UNSET
+        else:
+            trim = Trimming.from_dict(_trim)
+
+        nomkstream = d.pop("nomkstream", UNSET)
+
+        if_last_id = d.pop("if_last_id", UNSET)
+
+        xadd_body = cls(
+            fields=fields,
+            pairs=pairs,
+            encoding=encoding,
+            id=id,
+            trim=trim,
+            nomkstream=nomkstream,
+            if_last_id=if_last_id,
+        )
+
+        return xadd_body

@@ -1,0 +1,189 @@
+"""What can be asked of a consumer group, as calls. It sends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from tailrace_client.call import Answer, Call, given, member, nothing
+from tailrace_client.entries import Entry, Slice, entry_of
+from tailrace_client.generated.api.consumers import xgroup_delconsumer, xinfo_consumers
+from tailrace_client.generated.api.groups import xgroup_create, xgroup_destroy, xgroup_setid, xinfo_group
+from tailrace_client.generated.api.pending import xack, xautoclaim, xclaim, xnack, xpending, xpending_summary
+from tailrace_client.generated.api.reads import xreadgroup
+from tailrace_client.generated.models import (
+    AckBody,
+    AutoClaimBody,
+    ClaimBody,
+    ConsumerList,
+    Group,
+    GroupBody,
+    GroupPositionBody,
+    GroupReadBody,
+    GroupReadPosition,
+    NackBody,
+    PendingOverview,
+    PendingPage,
+)
+from tailrace_client.generated.types import UNSET
+from tailrace_client.json_lines import slices_of
+from tailrace_client.stream_calls import References
+
+NackMode: TypeAlias = Literal["silent", "fail", "fatal"]
+
+
+class ScanResult(NamedTuple):
+    """What an autoclaim took over. `cursor`: where the next one begins, `0-0` at the end; `deleted_ids`: were
+    pending, are no longer in the stream, and no longer pending either."""
+
+    entries: list[Entry]
+    cursor: str
+    deleted_ids: list[str]
+
+
+def create(key: str, group: str, after: str, *, create_stream: bool) -> Call[Group]:
+    """XGROUP CREATE. Not repeated where the outcome is not known: a group that stands already is an error."""
+    body = GroupBody(after=after, create_stream=create_stream)
+    return Call(xgroup_create._get_kwargs(key, group, body=body), _group)
+
+
+def destroy(key: str, group: str) -> Call[None]:
+    """XGROUP DESTROY."""
+    return Call(xgroup_destroy._get_kwargs(key, group), nothing)
+
+
+def set_position(key: str, group: str, after: str, entries_read: int | None) -> Call[None]:
+    """XGROUP SETID."""
+    body = GroupPositionBody(after=after, entries_read=given(entries_read))
+    return Call(xgroup_setid._get_kwargs(key, group, body=body), nothing)
+
+
+def info(key: str, group: str) -> Call[Group]:
+    """The group's row of XINFO GROUPS."""
+    return Call(xinfo_group._get_kwargs(key, group), _group, is_idempotent=True)
+
+
+def consumers(key: str, group: str) -> Call[ConsumerList]:
+    """XINFO CONSUMERS."""
+    request = xinfo_consumers._get_kwargs(key, group)
+    return Call(request, lambda answer: ConsumerList.from_dict(answer.json()), is_idempotent=True)
+
+
+def delete_consumer(
+    key: str, group: str, consumer: str, *, force: bool, transfer_to: str | None
+) -> Call[int]:
+    """XGROUP DELCONSUMER."""
+    request = xgroup_delconsumer._get_kwargs(
+        key, group, consumer, force=force or UNSET, transfer_to=given(transfer_to)
+    )
+    return Call(request, member("pending_dropped"))
+
+
+def read(
+    group: str,
+    consumer: str,
+    positions: Mapping[str, str],
+    *,
+    count: int | None = None,
+    max_count: int | None = None,
+    wait_ms: int | None = None,
+    claim_min_idle_ms: int | None = None,
+    noack: bool = False,
+) -> Call[list[Slice]]:
+    """XREADGROUP over the streams of `positions`: each key with `>`, or an id for the consumer's own pending
+    entries.
+
+    It is not idempotent: what a lost answer held is pending.
+    """
+    body = GroupReadBody(
+        group=group,
+        consumer=consumer,
+        streams=[GroupReadPosition(key=key, id=id_) for key, id_ in positions.items()],
+        count=given(count),
+        max_count=given(max_count),
+        wait_ms=given(wait_ms),
+        claim_min_idle_ms=given(claim_min_idle_ms),
+        noack=noack or UNSET,
+    )
+    # The default shape unsaid: such requests are the server's fastest.
+    request = xreadgroup._get_kwargs(body=body, shape=UNSET)
+    return Call(request, lambda answer: slices_of(answer.content), waits_ms=wait_ms or 0)
+
+
+def ack(
+    key: str, group: str, ids: Sequence[str], *, delete: bool = False, references: References | None = None
+) -> Call[int]:
+    """XACK, or XACKDEL with `delete`. Done twice it does no more; after a lost answer the count is the second
+    one's."""
+    body = AckBody(ids=list(ids), delete=delete or UNSET, references=given(references))
+    return Call(xack._get_kwargs(key, group, body=body), member("acknowledged"), is_idempotent=True)
+
+
+def nack(
+    key: str, group: str, ids: Sequence[str], mode: NackMode = "fail", retry_count: int | None = None
+) -> Call[int]:
+    """XNACK. Not repeated where the outcome is not known: by then somebody else may have the entries."""
+    body = NackBody(ids=list(ids), mode=mode, retry_count=given(retry_count))
+    return Call(xnack._get_kwargs(key, group, body=body), member("nacked"))
+
+
+def claim(key: str, group: str, consumer: str, ids: Sequence[str], min_idle_ms: int) -> Call[list[Entry]]:
+    """XCLAIM."""
+    body = ClaimBody(consumer=consumer, min_idle_ms=min_idle_ms, ids=list(ids))
+    return Call(xclaim._get_kwargs(key, group, body=body, shape=UNSET), _entries)
+
+
+def extend(key: str, group: str, consumer: str, ids: Sequence[str]) -> Call[list[str]]:
+    """XCLAIM JUSTID of what the consumer has: its idle time begins anew, and no delivery is counted."""
+    body = ClaimBody(consumer=consumer, min_idle_ms=0, ids=list(ids), just_id=True)
+    return Call(xclaim._get_kwargs(key, group, body=body, shape=UNSET), member("ids"), is_idempotent=True)
+
+
+def autoclaim(
+    key: str, group: str, consumer: str, min_idle_ms: int, start: str, count: int
+) -> Call[ScanResult]:
+    """XAUTOCLAIM."""
+    body = AutoClaimBody(consumer=consumer, min_idle_ms=min_idle_ms, start=start, count=count)
+    return Call(xautoclaim._get_kwargs(key, group, body=body, shape=UNSET), _scan_result)
+
+
+def pending(
+    key: str,
+    group: str,
+    *,
+    start: str = "-",
+    end: str = "+",
+    count: int | None = None,
+    consumer: str | None = None,
+    min_idle_ms: int | None = None,
+) -> Call[PendingPage]:
+    """XPENDING with a range."""
+    request = xpending._get_kwargs(
+        key,
+        group,
+        start=start,
+        end=end,
+        count=given(count),
+        consumer=given(consumer),
+        min_idle_ms=given(min_idle_ms),
+    )
+    return Call(request, lambda answer: PendingPage.from_dict(answer.json()), is_idempotent=True)
+
+
+def pending_summary(key: str, group: str) -> Call[PendingOverview]:
+    """XPENDING."""
+    request = xpending_summary._get_kwargs(key, group)
+    return Call(request, lambda answer: PendingOverview.from_dict(answer.json()), is_idempotent=True)
+
+
+def _group(answer: Answer) -> Group:
+    return Group.from_dict(answer.json())
+
+
+def _entries(answer: Answer) -> list[Entry]:
+    return [entry_of(entry) for entry in answer.json()["entries"]]
+
+
+def _scan_result(answer: Answer) -> ScanResult:
+    reply: dict[str, Any] = answer.json()
+    return ScanResult(_entries(answer), reply["cursor"], reply["deleted_ids"])

@@ -1,0 +1,63 @@
+"""Whether and when a failed request is sent again. Decisions only: it neither sends nor waits.
+
+The rule: a request is repeated where the failure can pass (`retryable`) and repeating it can double nothing,
+that is where nothing was changed (`side_effects` is "none") or where the request is idempotent by its
+method or by an idempotency key. Everything else goes up to the caller at once.
+
+The waits grow twofold from `first_delay_s` to `delay_max_s`, each drawn evenly from nothing to that bound, so
+that many clients that lost the same server do not come back together. Retry-After is a lower bound. No wait
+begins that would end after `deadline_s`: then the last error is raised.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tailrace_client.errors import TailraceError
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """`deadline_s`: how long after its first attempt a request may be sent again; 0: never.
+
+    Keep it below the time for which the server remembers idempotency keys (100 s unless configured): a key
+    that was forgotten guards nothing.
+    """
+
+    deadline_s: float = 60.0
+    first_delay_s: float = 0.05
+    delay_max_s: float = 5.0
+    clock: Callable[[], float] = time.monotonic
+    chance: Callable[[], float] = random.random
+
+    def attempts(self, *, is_idempotent: bool) -> Attempts:
+        """The attempts of one request, which begin now."""
+        return Attempts(self, is_idempotent, self.clock() + self.deadline_s)
+
+
+NO_RETRIES = RetryPolicy(deadline_s=0)
+
+
+class Attempts:
+    """The attempts of one request."""
+
+    __slots__ = ("_bound_s", "_deadline", "_is_idempotent", "_policy")
+
+    def __init__(self, policy: RetryPolicy, is_idempotent: bool, deadline: float) -> None:  # noqa: FBT001
+        self._policy = policy
+        self._is_idempotent = is_idempotent
+        self._deadline = deadline
+        self._bound_s = policy.first_delay_s
+
+    def delay_after(self, error: TailraceError) -> float:
+        """Seconds to wait before the next attempt. Raises `error` where there is to be none."""
+        if not error.retryable or (error.side_effects == "unknown" and not self._is_idempotent):
+            raise error
+        delay_s = self._policy.chance() * self._bound_s + (error.retry_after_s or 0.0)
+        self._bound_s = min(2 * self._bound_s, self._policy.delay_max_s)
+        if self._policy.clock() + delay_s >= self._deadline:
+            raise error
+        return delay_s

@@ -1,0 +1,176 @@
+"""Sending: one call as many requests as the retry policy allows, over one pool of connections.
+
+It owns the connections of a client, its header of authorization, its timeouts and the loop of attempts. What
+a request says and how its answer is read stands in the call. `Session` blocks, `AsyncSession` awaits; they
+differ in nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass, field
+from ssl import SSLContext
+from typing import Any, Final, TypeVar
+
+import httpx
+
+from tailrace_client.answers import WholeAnswer
+from tailrace_client.call import Call
+from tailrace_client.connections import transport_to
+from tailrace_client.errors import TailraceError, error_of_answer, error_of_transport
+from tailrace_client.outgoing import Outgoing, outgoing
+from tailrace_client.retry import RetryPolicy
+
+T = TypeVar("T")
+
+MS_PER_S: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a client talks to its server. `timeout_s`: of each step of one attempt: to connect, to send, to
+    receive.
+
+    `verify`: as httpx has it: False trusts any certificate, a context may hold one's own authority.
+    `producer_id`: whose idempotency keys are where a call does not say.
+    """
+
+    url: str
+    token: str | None = field(repr=False)
+    timeout_s: float
+    retry: RetryPolicy
+    connections_max: int
+    verify: SSLContext | bool
+    producer_id: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Of every request."""
+        return {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
+
+    def arguments(self) -> dict[str, Any]:
+        """Of `httpx.Client` and `httpx.AsyncClient`."""
+        return {
+            "base_url": self.url,
+            "headers": self.headers,
+            "timeout": self.timeout_s,
+            "limits": httpx.Limits(
+                max_connections=self.connections_max, max_keepalive_connections=self.connections_max
+            ),
+            "verify": self.verify,
+        }
+
+    def timeout(self, waits_ms: int) -> httpx.Timeout:
+        """For an answer that the server may hold back that long."""
+        return httpx.Timeout(self.timeout_s, read=self.timeout_s + waits_ms / MS_PER_S)
+
+
+class Session:
+    """The connections of a `Tailrace`. `http`: for the generated operations, over the same ones."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._transport = transport_to(settings.url, settings.connections_max, settings.verify)
+        self.http = httpx.Client(**settings.arguments(), transport=self._transport)
+        self._base_url = settings.url.rstrip("/")
+        self._headers = {"Accept": "*/*", "User-Agent": self.http.headers["User-Agent"], **settings.headers}
+
+    def send(self, call: Call[T]) -> T:
+        """The result of `call`. Raises `TailraceError`."""
+        attempts = self.settings.retry.attempts(is_idempotent=call.is_idempotent)
+        while True:
+            try:
+                return self.attempt(call)
+            except TailraceError as error:
+                delay_s = attempts.delay_after(error)
+            time.sleep(delay_s)
+
+    def attempt(self, call: Call[T]) -> T:
+        """The same with one attempt only."""
+        try:
+            answer = self._transport.answer(
+                self._outgoing(call.request), self.settings.timeout(call.waits_ms).as_dict()
+            )
+        except httpx.TransportError as error:
+            raise error_of_transport(error) from error
+        if not answer.is_success:
+            raise self._error(call.request, answer)
+        return call.read(answer)
+
+    @contextmanager
+    def stream(self, request: Mapping[str, Any], timeouts: httpx.Timeout) -> Iterator[Iterator[bytes]]:
+        """The bytes of one successful answer as they come; cut off at the end. Raises `TailraceError`."""
+        try:
+            with closing(self._transport.opened(self._outgoing(request), timeouts.as_dict())) as answer:
+                if not answer.is_success:
+                    answer.read()
+                    raise self._error(request, answer)
+                yield answer.iter_bytes()
+        except httpx.TransportError as error:
+            raise error_of_transport(error) from error
+
+    def _outgoing(self, request: Mapping[str, Any]) -> Outgoing:
+        """Straight to the transport: what `httpx.Client` adds (redirects, cookies, merged URLs) has no part
+        in this interface, and takes as long as the rest."""
+        return outgoing(self._base_url, self._headers, request)
+
+    def _error(self, request: Mapping[str, Any], answer: WholeAnswer | httpx.Response) -> TailraceError:
+        sent = httpx.Request(request["method"], self._base_url + request["url"])
+        # The body is there as it was before compression, so the headers must not say otherwise.
+        headers = [pair for pair in answer.headers.multi_items() if pair[0] != "content-encoding"]
+        return error_of_answer(
+            httpx.Response(answer.status_code, headers=headers, content=answer.content, request=sent)
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.http.close()
+
+
+class AsyncSession:
+    """The connections of an `AsyncTailrace`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.http = httpx.AsyncClient(**settings.arguments())
+
+    async def send(self, call: Call[T]) -> T:
+        """As `Session.send`."""
+        attempts = self.settings.retry.attempts(is_idempotent=call.is_idempotent)
+        while True:
+            try:
+                return await self.attempt(call)
+            except TailraceError as error:
+                delay_s = attempts.delay_after(error)
+            await asyncio.sleep(delay_s)
+
+    async def attempt(self, call: Call[T]) -> T:
+        """As `Session.attempt`."""
+        try:
+            answer = await self.http.request(**call.request, timeout=self.settings.timeout(call.waits_ms))
+        except httpx.TransportError as error:
+            raise error_of_transport(error) from error
+        if not answer.is_success:
+            raise error_of_answer(answer)
+        return call.read(answer)
+
+    @asynccontextmanager
+    async def stream(
+        self, request: Mapping[str, Any], timeouts: httpx.Timeout
+    ) -> AsyncIterator[AsyncIterator[bytes]]:
+        """As `Session.stream`."""
+        try:
+            async with self.http.stream(**request, timeout=timeouts) as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                    raise error_of_answer(answer)
+                yield answer.aiter_bytes()
+        except httpx.TransportError as error:
+            raise error_of_transport(error) from error
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self.http.aclose()

@@ -1,0 +1,204 @@
+"""What can be asked of a stream, as calls. It sends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast
+
+from tailrace_client.call import Answer, Call, given, member, nothing
+from tailrace_client.fields import FieldsToAppend, wire_entry
+from tailrace_client.generated.api.entries import (
+    export_entries,
+    import_entries,
+    seek_entries,
+    split_entries,
+    xadd,
+    xdel,
+    xtrim,
+)
+from tailrace_client.generated.api.streams import create_stream, delete_stream, xinfo_stream, xlen
+from tailrace_client.generated.models import (
+    BatchReply,
+    DeleteBody,
+    DeleteReply,
+    SeekPosition,
+    SplitPlan,
+    StreamState,
+    Trimming,
+    XaddBody,
+)
+from tailrace_client.generated.types import UNSET, File
+
+References: TypeAlias = Literal["keep", "delete", "acknowledged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trim:
+    """Which entries go: all but the newest `max_length`, or those below `min_id`; exactly one of the two.
+
+    `approximate`: leave up to a node more than asked, which costs less. `limit`: the most to remove at once,
+    with `approximate` only. `references`: what becomes of pending entries, as for deletions.
+    """
+
+    max_length: int | None = None
+    min_id: str | None = None
+    approximate: bool | None = None
+    limit: int | None = None
+    references: References | None = None
+
+    def wire(self) -> Trimming:
+        """As requests have it."""
+        return Trimming(
+            max_length=given(self.max_length),
+            min_id=given(self.min_id),
+            approximate=given(self.approximate),
+            limit=given(self.limit),
+            references=given(self.references),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Producer:
+    """Who appends, and under which key: the same key again, with the same body, appends nothing.
+
+    `epoch`: keys are then kept for this epoch and the one before, whatever the time. `layout`: pinned by the
+    first request of an epoch; another one in that epoch is an error.
+    """
+
+    id: str
+    key: str
+    epoch: int | None = None
+    layout: str | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """As the generated operations take it."""
+        return {
+            "producer_id": self.id,
+            "idempotency_key": self.key,
+            "producer_epoch": given(self.epoch),
+            "producer_layout": given(self.layout),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What an import appended. `replayed`: the key was used before, nothing was appended, these are the first
+    ids."""
+
+    count: int
+    first_id: str
+    last_id: str
+    replayed: bool
+
+
+def append(
+    key: str,
+    fields: FieldsToAppend,
+    *,
+    id: str | None,  # noqa: A002
+    trim: Trim | None,
+    create: bool,
+    if_last_id: str | None,
+    producer: Producer | None,
+) -> Call[str]:
+    """XADD. Repeating it is safe under a producer's key, or with an id of its own, which cannot be used
+    twice."""
+    body = XaddBody(
+        id=given(id),
+        trim=UNSET if trim is None else trim.wire(),
+        nomkstream=UNSET if create else True,
+        if_last_id=given(if_last_id),
+    )
+    request = xadd._get_kwargs(key, body=body, **_arguments(producer))
+    request["json"] = {**wire_entry(fields), **request["json"]}
+    return Call(request, member("id"), is_idempotent=producer is not None)
+
+
+class Body(Protocol):
+    """Bytes of a known number, as they are or in parts."""
+
+    def __len__(self) -> int: ...
+
+
+def import_lines(
+    key: str,
+    body: Body,
+    *,
+    shape: Literal["fields", "entry"],
+    content_encoding: str | None,
+    producer: Producer | None,
+) -> Call[ImportResult]:
+    """One request of entries:import."""
+    request = import_entries._get_kwargs(
+        key,
+        body=File(payload=cast("BinaryIO", body)),
+        shape=UNSET
+        if shape == "fields"
+        else shape,  # the default unsaid: such requests are the server's fastest
+        content_encoding=given(content_encoding),
+        **_arguments(producer),
+    )
+    request["headers"]["Content-Length"] = str(len(body))
+    return Call(request, _import_result, is_idempotent=producer is not None)
+
+
+def export(key: str, start: str, end: str, shape: Literal["entry", "pairs", "fields"]) -> Mapping[str, Any]:
+    """The request of entries:export, whose answer is a stream."""
+    return export_entries._get_kwargs(key, start=start, end=end, shape=shape)
+
+
+def length(key: str) -> Call[int]:
+    """XLEN."""
+    return Call(xlen._get_kwargs(key), member("length"), is_idempotent=True)
+
+
+def info(key: str) -> Call[StreamState]:
+    """XINFO STREAM."""
+    request = xinfo_stream._get_kwargs(key)
+    return Call(request, lambda answer: StreamState.from_dict(answer.json()), is_idempotent=True)
+
+
+def create(key: str) -> Call[None]:
+    """An empty stream, if there is none."""
+    return Call(create_stream._get_kwargs(key), nothing, is_idempotent=True)
+
+
+def drop(key: str) -> Call[None]:
+    """DEL. A repeated one finds no stream, so it is not repeated where the outcome is not known."""
+    return Call(delete_stream._get_kwargs(key), nothing)
+
+
+def trim(key: str, rule: Trim) -> Call[int]:
+    """XTRIM. Two of the same leave what one leaves; after a lost answer the count is the second one's."""
+    return Call(xtrim._get_kwargs(key, body=rule.wire()), member("trimmed"), is_idempotent=True)
+
+
+def delete(key: str, ids: Sequence[str], references: References | None) -> Call[DeleteReply]:
+    """XDEL, or XDELEX with `references`. Ids are not used twice, so that repeating it deletes nothing
+    else."""
+    request = xdel._get_kwargs(key, body=DeleteBody(ids=list(ids), references=given(references)))
+    return Call(request, lambda answer: DeleteReply.from_dict(answer.json()), is_idempotent=True)
+
+
+def split(key: str, parts: int, start: str, end: str) -> Call[SplitPlan]:
+    """Boundaries of parts of about equal counts."""
+    request = split_entries._get_kwargs(key, parts=parts, start=start, end=end)
+    return Call(request, lambda answer: SplitPlan.from_dict(answer.json()), is_idempotent=True)
+
+
+def seek(key: str, count: int, start: str) -> Call[SeekPosition]:
+    """The id that ends a page."""
+    request = seek_entries._get_kwargs(key, count=count, start=start)
+    return Call(request, lambda answer: SeekPosition.from_dict(answer.json()), is_idempotent=True)
+
+
+def _arguments(producer: Producer | None) -> dict[str, Any]:
+    return {} if producer is None else producer.arguments()
+
+
+def _import_result(answer: Answer) -> ImportResult:
+    reply = BatchReply.from_dict(answer.json())
+    return ImportResult(
+        reply.count, reply.first_id, reply.last_id, answer.headers.get("idempotent-replayed") == "true"
+    )

@@ -1,0 +1,39 @@
+/**
+ * Tailrace from TypeScript: streams, consumer groups and tails over HTTP, Server-Sent Events and WebSocket.
+ *
+ * Start at `Tailrace`. `api` has one generated function for each operation of the server.
+ */
+export { Tailrace } from "./client.js";
+export type { CommandWord, TailraceOptions } from "./client.js";
+export type { Waiting } from "./calls.js";
+export { bytesOf } from "./entries.js";
+export type { Delivered, Entry, EntryForm, Fields, Value } from "./entries.js";
+export { TailraceError } from "./errors.js";
+export type { SideEffects } from "./errors.js";
+export { Group } from "./group.js";
+export type {
+  AckOptions,
+  ClaimOptions,
+  CreateGroupOptions,
+  GroupReadOptions,
+  NackOptions,
+  PendingEntry,
+  PendingOptions,
+} from "./group.js";
+export { DEFAULT_RETRY } from "./retry.js";
+export type { RetryPolicy } from "./retry.js";
+export { Stream } from "./stream.js";
+export type { AppendManyOptions, AppendOptions, ReadOptions } from "./stream.js";
+export type { Gap, TailOptions } from "./tail.js";
+export { Session } from "./websocket/session.js";
+export type { RequestOptions } from "./websocket/session.js";
+export type { Request } from "./websocket/messages.js";
+export type { SocketConstructor, SocketLike } from "./websocket/sockets.js";
+export type {
+  ConsumeOptions,
+  Delivery,
+  StreamEntry,
+  StreamPosition,
+  SubscribeOptions,
+} from "./websocket/subscriptions.js";
+export * as api from "./generated/index.js";
