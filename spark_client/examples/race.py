@@ -1,0 +1,195 @@
+"""A race's checkpoints through Spark and Tailrace, as `make pipeline` runs it and `spark-submit` can.
+
+    files of readings ──▶ sink ──▶ race:checkpoints ──▶ source, windows ──▶ race:pace
+                            │               └──▶ archive job ──▶ Parquet
+                            └──▶ race:refused, for the row that no server takes
+
+Each part is a query that takes what is there and ends (`availableNow`), so that the whole can be looked at;
+in service they run without end, each in a job of its own. It owns what is computed. The server, and whether
+Spark is here or a cluster, are its caller's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from tailrace_client import Tailrace
+from tailrace_spark import TailraceDataSource, TailraceSink, archive_stream, read_history
+
+CHECKPOINTS: Final = "race:checkpoints"
+REFUSED: Final = "race:refused"
+PACE: Final = "race:pace"
+
+RIDERS: Final = ("Castilla", "Norem", "Prickett", "Royce", "Sam-Bodden")
+START: Final = datetime(2026, 7, 4, 12, 0, tzinfo=UTC)
+READINGS_A_FILE: Final = 20_000
+FILES: Final = 5
+LATE_BY: Final = timedelta(minutes=40)
+SCHEMA: Final = "rider string, speed double, position int, location_id int, at timestamp"
+WINDOW: Final = "5 minutes"
+WATERMARK: Final = "10 minutes"
+STARTS_MAX: Final = 5
+NOT_STARTED: Final = "Python worker failed to connect back"
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where things are: the server, and a directory that all of Spark can read and write."""
+
+    url: str
+    directory: str
+    token_file: str | None = None
+
+    def options(self) -> dict[str, str]:
+        """Of the data source, beside the stream."""
+        token = {} if self.token_file is None else {"tokenFile": self.token_file}
+        return {"url": self.url, **token}
+
+    def at(self, name: str) -> str:
+        """A path of the pipeline's."""
+        return f"{self.directory}/{name}"
+
+
+def write_readings(directory: Path) -> int:
+    """Files of readings, a second apart for each rider; the last file holds one that is late, and one that no
+    server can take: it has no field at all. How many lines there are."""
+    directory.mkdir(parents=True)
+    for number in range(FILES):
+        first = number * READINGS_A_FILE
+        lines = [_reading(first + n) for n in range(READINGS_A_FILE)]
+        if number == FILES - 1:
+            late = START + timedelta(seconds=(first + READINGS_A_FILE) // len(RIDERS)) - LATE_BY
+            lines += [_line("Castilla", 99.9, 1, 1, late), "{}"]
+        (directory / f"{number}.json").write_text("".join(f"{line}\n" for line in lines))
+    return FILES * READINGS_A_FILE + 2
+
+
+def _reading(number: int) -> str:
+    rider = number % len(RIDERS)
+    second = number // len(RIDERS)
+    speed = 28 + (second * 7 + rider * 3) % 50 / 10
+    return _line(RIDERS[rider], speed, rider + 1, second // 600 + 1, START + timedelta(seconds=second))
+
+
+def _line(rider: str, speed: float, position: int, location_id: int, at: datetime) -> str:
+    return json.dumps(
+        {
+            "rider": rider,
+            "speed": speed,
+            "position": position,
+            "location_id": location_id,
+            "at": at.isoformat(),
+        }
+    )
+
+
+def collect(spark: SparkSession, places: Places) -> None:
+    """Readings from files to the stream, each once; what the server refuses, to another."""
+    sink = TailraceSink(places.url, CHECKPOINTS, token_file=places.token_file, dead_letter_stream=REFUSED)
+    readings = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(places.at("readings"))
+    writer = readings.writeStream.foreachBatch(sink).option("checkpointLocation", places.at("collect"))
+    _finish(writer)
+
+
+def measure_pace(spark: SparkSession, places: Places) -> None:
+    """Mean speed of each rider in windows of event time, each window once, when it is over: what comes more
+    than the watermark too late is left out."""
+    readings = spark.readStream.format("tailrace").schema(SCHEMA).options(**places.options())
+    readings = readings.options(stream=CHECKPOINTS, maxEntriesPerTrigger=str(READINGS_A_FILE))
+    windows = pace_of(readings.load().withWatermark("at", WATERMARK))
+    writer = windows.writeStream.format("tailrace").outputMode("append").options(**places.options())
+    writer = writer.options(stream=PACE, order="sorted", checkpointLocation=places.at("pace"))
+    _finish(writer)
+
+
+def pace_of(readings: DataFrame) -> DataFrame:
+    """The aggregate, of a batch or of a stream."""
+    grouped = readings.groupBy(F.window("at", WINDOW).alias("window"), "rider")
+    figures = grouped.agg(F.count("*").alias("readings"), F.round(F.avg("speed"), 3).alias("mean_speed"))
+    return figures.selectExpr(
+        "window.start as `from`", "window.end as `until`", "rider", "readings", "mean_speed"
+    )
+
+
+def archive(spark: SparkSession, places: Places) -> None:
+    """The readings to Parquet, and away from the stream."""
+    options = {name: value for name, value in places.options().items() if name != "url"}
+    report = archive_stream(spark, places.url, CHECKPOINTS, places.at("archive"), **options)
+    print(f"  {report}")
+
+
+def run(spark: SparkSession, places: Places) -> None:
+    """All parts one after the other, with what each did."""
+    spark.dataSource.register(TailraceDataSource)
+    token = None if places.token_file is None else Path(places.token_file).read_text().strip()
+    with Tailrace(places.url, token) as tailrace:
+        streams = {name: tailrace.stream(name) for name in (CHECKPOINTS, REFUSED, PACE)}
+        rows = streams[CHECKPOINTS].length
+        _timed("collect: files to the stream", partial(collect, spark, places), rows)
+        readings = rows()
+        _timed("pace: windows of five minutes", partial(measure_pace, spark, places), rows)
+        counted = {name: stream.length() for name, stream in streams.items()}
+        _timed("archive: the stream to Parquet", partial(archive, spark, places), lambda: readings)
+        counted["history of the readings"] = _history_count(spark, places)
+        counted["readings still in the stream"] = rows()
+    for name, count in counted.items():
+        print(f"{name}: {count}", flush=True)
+
+
+def _history_count(spark: SparkSession, places: Places) -> int:
+    options = {name: value for name, value in places.options().items() if name != "url"}
+    return read_history(spark, places.url, CHECKPOINTS, places.at("archive"), **options).count()
+
+
+def _timed(what: str, job: Callable[[], None], rows: Callable[[], int]) -> None:
+    print(f"{what} ...", flush=True)
+    began_s = perf_counter()
+    job()
+    taken_s = perf_counter() - began_s
+    print(f"  {rows()} rows in {taken_s:.1f} s, {rows() / taken_s:.0f} rows/s", flush=True)
+
+
+def _finish(writer: DataStreamWriter) -> None:
+    """Run the query to its end. Spark gives a stream source's Python ten seconds to start, and a busy machine
+    may take longer: nothing was read then, and the query is started again."""
+    for attempt in range(STARTS_MAX):
+        query = writer.trigger(availableNow=True).start()
+        try:
+            query.awaitTermination()
+        except StreamingQueryException as error:
+            if NOT_STARTED not in str(error) or attempt == STARTS_MAX - 1:
+                raise
+        else:
+            return
+
+
+def main() -> None:
+    """For `spark-submit`: the readings are made where they are not there yet."""
+    parser = argparse.ArgumentParser(description="The race pipeline, on whatever Spark this is submitted to.")
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--directory", required=True, help="that the driver and all executors see")
+    parser.add_argument("--token-file")
+    arguments = parser.parse_args()
+    readings = Path(arguments.directory) / "readings"
+    if not readings.exists():
+        print(f"readings: {write_readings(readings)} lines in {readings}")
+    spark = SparkSession.builder.appName("race").getOrCreate()
+    run(spark, Places(arguments.url, arguments.directory, arguments.token_file))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

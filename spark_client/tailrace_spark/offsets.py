@@ -1,0 +1,123 @@
+"""Positions in a stream as the data source counts them: always "just behind an id".
+
+Entry ids are `ms-seq`, both unsigned 64-bit, and compare as pairs of numbers. A batch of entries is the
+range (start, end]: behind one id, up to and with another. So the position before an entry is the id just
+below its own, and a time is the position before the first id that it could have.
+
+It owns what `startingOffsets` and `endingOffsets` may say, and the form of an offset in a checkpoint:
+`{"id": end}`, and in the first batch also `"from"`, the start that it was pinned to. Spark asks for the
+initial offset again after a restart while the first batch is not committed: a start that were resolved
+there could lose what came in between. It asks no server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal, TypeAlias
+
+from tailrace_spark.options import BadOption
+
+SEQ_MAX: Final = (1 << 64) - 1
+NUMBER_MAX: Final = (1 << 64) - 1
+ZERO_ID: Final = "0-0"
+EPOCH: Final = datetime.fromtimestamp(0, UTC)
+LAST_POSSIBLE_ID: Final = f"{NUMBER_MAX}-{SEQ_MAX}"
+UNPINNED: Final = {"position": "start"}
+"""The offset before the first batch."""
+
+Offset: TypeAlias = dict[str, str]
+Kind = Literal["earliest", "latest", "id", "time"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One end of a range. `id`: of a start, the id just below the range; of an end, the last id in it."""
+
+    kind: Kind
+    id: str = ZERO_ID
+
+
+def starting_bound(value: str | None) -> Bound:
+    """`startingOffsets`: earliest unless given. Raises `BadOption`."""
+    bound = _bound("startingOffsets", "earliest" if value is None else value, seq=0)
+    return bound if bound.kind in ("earliest", "latest") else Bound(bound.kind, just_below(bound.id))
+
+
+def ending_bound(value: str | None) -> Bound:
+    """`endingOffsets`: latest unless given; a time ends with all ids of its millisecond."""
+    bound = _bound("endingOffsets", "latest" if value is None else value, seq=SEQ_MAX)
+    if bound.kind == "earliest":
+        raise BadOption("endingOffsets: 'earliest' would leave nothing to read")
+    return bound
+
+
+def begun(start: Offset, end: Offset) -> str:
+    """The id behind which the batch (start, end] begins."""
+    return start["id"] if "id" in start else end["from"]
+
+
+def just_below(entry_id: str) -> str:
+    """The greatest id below this one; `0-0`, which no entry has, stays as it is."""
+    ms, seq = parsed(entry_id)
+    if seq:
+        return f"{ms}-{seq - 1}"
+    return f"{ms - 1}-{SEQ_MAX}" if ms else ZERO_ID
+
+
+def just_above(entry_id: str) -> str:
+    """The least id above this one."""
+    ms, seq = parsed(entry_id)
+    return f"{ms}-{seq + 1}" if seq < SEQ_MAX else f"{ms + 1}-0"
+
+
+def later(one: str, other: str) -> str:
+    """The greater of two ids."""
+    return max(one, other, key=parsed)
+
+
+def earlier(one: str, other: str) -> str:
+    """The lesser of two ids."""
+    return min(one, other, key=parsed)
+
+
+def parsed(entry_id: str) -> tuple[int, int]:
+    """An id as a pair that compares as ids do."""
+    ms, _, seq = entry_id.partition("-")
+    return int(ms), int(seq)
+
+
+def _bound(name: str, value: str, seq: int) -> Bound:
+    if value.casefold() == "earliest":
+        return Bound("earliest")
+    if value.casefold() == "latest":
+        return Bound("latest", LAST_POSSIBLE_ID)
+    found = _id_or_ms(value, seq) or _time(value, seq)
+    if found is None:
+        raise BadOption(
+            f"{name}: earliest, latest, an entry's id (1692632086370-0), milliseconds since 1970 or a time "
+            f"in ISO 8601 is needed, not {value!r}"
+        )
+    return found
+
+
+def _id_or_ms(value: str, seq: int) -> Bound | None:
+    ms, dash, given_seq = value.partition("-")
+    if not (_is_number(ms) and (_is_number(given_seq) if dash else True)):
+        return None
+    return Bound("id", f"{int(ms)}-{int(given_seq)}") if dash else Bound("time", f"{int(ms)}-{seq}")
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and int(text) <= NUMBER_MAX
+
+
+def _time(value: str, seq: int) -> Bound | None:
+    """A time without a zone is one of UTC."""
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    ms = (moment - EPOCH) // timedelta(milliseconds=1)
+    return Bound("time", f"{ms}-{seq}") if ms >= 0 else None

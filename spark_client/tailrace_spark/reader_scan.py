@@ -1,0 +1,136 @@
+"""Regular lines to Arrow without parsing them: strings are found by their quotation marks, with NumPy.
+
+    {"id":"1-0","fields":{"rider":"Castilla","speed":"30.2"}}
+     └──┘ └───┘ └──────┘  └─────┘ └────────┘ └─────┘ └────┘       the strings of a line
+         :     ,        :{       :          ,       :      }}⏎{   the gaps behind them
+
+How it works. In JSON a quotation mark begins or ends a string unless a backslash escapes it. So all marks of
+a block, taken in turns, are the bounds of its strings and of the gaps between them: offsets of one Arrow
+array over the block's own bytes, of which each other element is taken. What stands in a string and needs
+decoding (an escape) is decoded for those strings alone.
+
+What makes it safe: the lines are valid JSON, as the server writes it, and each begins with an id and
+`fields`; then gaps of one character leave nothing that they could be but names and values in turn. A block
+where one gap has another length, or one line another beginning, is not read at all. It parses nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Places: TypeAlias = npt.NDArray[np.int64]
+
+MAP: Final = pa.map_(pa.binary(), pa.binary())
+MARK: Final = ord('"')
+BACKSLASH: Final = ord("\\")
+BEGINNING: Final = b'{"id":"'
+FIELDS: Final = b',"fields":{"'
+ENDING: Final = b'"}}\n'
+
+# From the mark that ends a string to the one that begins the next.
+WITHIN_A_LINE: Final = len('":')
+BEFORE_FIELDS: Final = len('":{')
+BETWEEN_LINES: Final = len('"}}\n{')
+HEAD: Final = 3
+"""Strings before the first name: `id`, the id, `fields`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """`ids`: text. `fields`: a map of bytes to bytes for each, in the entry's order; a name may repeat."""
+
+    ids: pa.Array
+    fields: pa.Array
+
+
+def scanned(lines: bytes) -> Entries | None:
+    """The entries of a block of regular lines; None where they are not. O(bytes)."""
+    text = np.frombuffer(lines, np.uint8)
+    is_escaped = b"\\" in lines
+    marks = _marks(text, is_escaped=is_escaped)
+    firsts = _firsts(lines, marks)
+    if firsts is None:
+        return None
+    strings = _between(marks, lines)
+    names_and_values = np.ones(len(marks) // 2, np.bool_)
+    for number in range(HEAD):
+        names_and_values[firsts + number] = False
+    places = np.flatnonzero(names_and_values) * 2
+    names, values = (strings.take(pa.array(places[turn::2])) for turn in range(2))
+    if is_escaped:
+        names, values = _decoded(names), _decoded(values)
+    offsets = _field_offsets(firsts, len(marks) // 2)
+    ids = strings.take(pa.array(firsts * 2 + 2)).view(pa.string())
+    return Entries(ids, pa.MapArray.from_arrays(offsets, names, values))
+
+
+def _marks(text: Bytes, *, is_escaped: bool) -> Places:
+    """Where strings begin and end, in turns."""
+    is_mark = text == MARK
+    if is_escaped:
+        is_mark[_behind_odd_runs(np.flatnonzero(text == BACKSLASH))] = False
+    return np.flatnonzero(is_mark)
+
+
+def _behind_odd_runs(backslashes: Places) -> Places:
+    """The places that backslashes escape: those behind an odd number of them."""
+    begins = np.flatnonzero(np.diff(backslashes, prepend=-2) != 1)
+    lengths = np.diff(begins, append=len(backslashes))
+    behind: Places = (backslashes[begins] + lengths)[lengths % 2 == 1]
+    return behind
+
+
+def _firsts(lines: bytes, marks: Places) -> Places | None:
+    """The number of each line's first string; None where a line is not regular."""
+    gaps = marks[2::2] - marks[1:-1:2]
+    firsts = np.concatenate([[0], np.flatnonzero(gaps == BETWEEN_LINES) + 1])
+    counts = np.diff(firsts, append=len(marks) // 2)
+    has_its_gaps = (
+        len(marks) % 2 == 0
+        and bool(((counts % 2 == 1) & (counts > HEAD)).all())
+        and bool((gaps[firsts + (HEAD - 1)] == BEFORE_FIELDS).all())
+        and np.count_nonzero(gaps != WITHIN_A_LINE) == 2 * len(firsts) - 1
+    )
+    return firsts if has_its_gaps and _has_its_members(lines, len(firsts)) else None
+
+
+def _has_its_members(lines: bytes, count: int) -> bool:
+    """Whether each line begins and ends as it should. A raw newline stands nowhere but between lines, and a
+    mark behind a comma is in no string."""
+    return (
+        lines.startswith(BEGINNING)
+        and lines.endswith(ENDING)
+        and lines.count(b"\n" + BEGINNING) == count - 1
+        and lines.count(FIELDS) == count
+    )
+
+
+def _between(marks: Places, lines: bytes) -> pa.Array:
+    """What stands between the marks: strings, and the gaps behind them."""
+    bounds = marks.astype(np.int32)
+    bounds[0::2] += 1
+    return pa.Array.from_buffers(
+        pa.binary(), len(bounds) - 1, [None, pa.py_buffer(bounds), pa.py_buffer(lines)]
+    )
+
+
+def _field_offsets(firsts: Places, strings: int) -> pa.Array:
+    """Where each line's fields begin, counted over all lines, and where the last ones end."""
+    counts = (np.diff(firsts, append=strings) - HEAD) // 2
+    return pa.array(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
+
+
+def _decoded(texts: pa.Array) -> pa.Array:
+    """The texts without JSON's escapes."""
+    is_escaped = pc.match_substring(texts, "\\")
+    written = texts.filter(is_escaped).to_pylist()
+    decoded = json.loads(b'["' + b'","'.join(written) + b'"]') if written else []
+    return pc.replace_with_mask(texts, is_escaped, pa.array([text.encode() for text in decoded], pa.binary()))
