@@ -7,37 +7,39 @@ Run it with ``python -m bench.fanout``.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import re
-import sys
 import time
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Iterator
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 import msgspec
 import uvloop
 from websockets.asyncio.client import connect
+from websockets.typing import Subprotocol
 
 from bench.latencies import Latencies
-from bench.server import server_at
+from bench.rows import Effort, Row, command, spaced
+from bench.server import started
 
-SUBPROTOCOL = "tailrace.v1.json"
-GOAL_P99_MS = 100
-CREDIT = 1_000_000_000
-SETTLE_S = 10
-LONG_LENGTH = 126
+SUBPROTOCOL: Final = Subprotocol("tailrace.v1.json")
+SUBSCRIBERS: Final = 1000
+RATE_PER_S: Final = 50
+SECONDS: Final = 10.0
+GOAL_P99_MS: Final = 100
+CREDIT: Final = 1_000_000_000
+SETTLE_S: Final = 10
+LONG_LENGTH: Final = 126
 
-HANDSHAKE = (
+HANDSHAKE: Final = (
     "GET /v1/ws HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
     f"Sec-WebSocket-Protocol: {SUBPROTOCOL}\r\n\r\n"
 )
 
-
-_SENT_NS = re.compile(rb'"sent_ns":"([0-9]+)"')
-_REPLY = b'"ok"'
+_SENT_NS: Final = re.compile(rb'"sent_ns":"([0-9]+)"')
+_REPLY: Final = b'"ok"'
 
 
 class Subscriber(asyncio.Protocol):
@@ -94,7 +96,21 @@ class Subscriber(asyncio.Protocol):
         self._transport.write(bytes([0x81, 0x80 | len(payload)]) + bytes(4) + payload)
 
 
-async def measure(url: str, subscribers: int, appends: int, rate: float) -> list[int]:
+def measure(effort: Effort) -> Iterator[Row]:
+    """Row 10."""
+    subscribers, appends = effort.count(SUBSCRIBERS), round(RATE_PER_S * effort.seconds(SECONDS)) or 1
+    with started() as server:
+        samples = uvloop.run(fan_out(server.url, subscribers, appends))
+    assert samples, "nothing was received"
+    latencies = Latencies(samples)
+    expected = subscribers * appends
+    is_met = len(samples) == expected and latencies.percentile_ms(99) < GOAL_P99_MS
+    what = f"fan-out to {spaced(subscribers)} WebSocket subscribers, {RATE_PER_S} appends/s"
+    ours = f"{spaced(len(samples))} of {spaced(expected)} received ({latencies.summary()})"
+    yield Row(10, what, "none", ours, "", None, f"all, p99 < {GOAL_P99_MS} ms", is_met)
+
+
+async def fan_out(url: str, subscribers: int, appends: int) -> list[int]:
     """The latencies of all receipts, in nanoseconds."""
     host = urlsplit(url).netloc
     address, _, port = host.rpartition(":")
@@ -110,19 +126,19 @@ async def measure(url: str, subscribers: int, appends: int, rate: float) -> list
         transports.append(transport)
     for _ in range(subscribers):
         await ready.acquire()
-    await _append(f"ws://{host}/v1/ws", key, appends, rate)
+    await _append(f"ws://{host}/v1/ws", key, appends)
     await _settled(latencies_ns, subscribers * appends)
     for transport in transports:
         transport.close()
     return latencies_ns
 
 
-async def _append(url: str, key: str, appends: int, rate: float) -> None:
-    async with connect(url, subprotocols=[SUBPROTOCOL], compression=None) as socket:  # type: ignore[list-item]
+async def _append(url: str, key: str, appends: int) -> None:
+    async with connect(url, subprotocols=[SUBPROTOCOL], compression=None) as socket:
         await socket.recv()
         start = time.monotonic()
         for number in range(appends):
-            await asyncio.sleep(max(start + number / rate - time.monotonic(), 0))
+            await asyncio.sleep(max(start + number / RATE_PER_S - time.monotonic(), 0))
             fields = {"sent_ns": str(time.monotonic_ns()), "rider": "Castilla", "speed": "30.2"}
             request = {"id": number, "op": "append", "key": key, "fields": fields}
             await socket.send(msgspec.json.encode(request).decode())
@@ -137,31 +153,5 @@ async def _settled(latencies_ns: list[int], expected: int) -> None:
         await asyncio.sleep(0.05)
 
 
-def main() -> int:
-    """Measure, print, and say whether the goal is met."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--url", help="a running server; one is started where it is not given")
-    parser.add_argument("--subscribers", type=int, default=1000)
-    parser.add_argument("--rate", type=float, default=50, help="appends a second")
-    parser.add_argument("--seconds", type=float, default=10)
-    options = parser.parse_args()
-    appends = round(options.rate * options.seconds)
-    with server_at(options.url) as url:
-        samples = uvloop.run(measure(url, options.subscribers, appends, options.rate))
-    expected = options.subscribers * appends
-    print(
-        f"{options.subscribers} subscribers, {options.rate:g} appends/s for {options.seconds:g} s, loopback"
-    )
-    print(f"received {len(samples)} of {expected}")
-    if not samples:
-        return 1
-    latencies = Latencies(samples)
-    print(latencies.summary())
-    print(latencies.histogram())
-    met = len(samples) == expected and latencies.percentile_ms(99) < GOAL_P99_MS
-    print(f"goal: every entry to every subscriber, p99 under {GOAL_P99_MS} ms: {'met' if met else 'missed'}")
-    return 0 if met else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    command(measure, __doc__)

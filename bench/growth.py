@@ -1,194 +1,184 @@
 """Growth: what a stream's length costs (figures 11 and 12 of the goals).
 
-A stream of 10 000 entries and one of 10 000 000 on one server: single appends, and ranges by id at
-random places, turn about in one run. Then the server is stopped and started: the time to its first
-answers, and its resident memory after them. Loopback, durability interval, a directory of its own that
-is removed at the end. Run it with ``python -m bench.growth``; ``--entries`` makes it shorter.
+A stream of 10 000 entries and one that grows to 10 000 000 on one server: single appends, and ranges by id,
+turn about, each time that the long one has grown tenfold. Then the server is stopped and started: the time
+to its first answers, and its resident memory after reads all over the stream. Loopback, durability
+interval, a directory of its own that is removed. Every range must begin with the id that was asked for.
+Run it with ``python -m bench.growth``; ``--plots`` draws how it grew.
 """
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import json
 import random
-import signal
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, Final
 
-from bench.server import READY
+from bench.rows import SEED, Effort, Row, command, spaced
+from bench.server import JSON, NDJSON, Started, started
 
-SMALL_ENTRIES = 10_000
-IMPORT_ENTRIES = 10_000
-ROUNDS = 5
-REQUESTS_PER_ROUND = 400
-RANGE_ENTRIES = 10
-CACHE_MB = 64
-GOAL_GROWTH = 1.2
-GOAL_START_S = 2.0
-GOAL_MEMORY_MB = CACHE_MB + 64
-BODY = json.dumps({"fields": {"rider": "Castilla", "speed": "30.2", "position": "1"}}).encode()
-JSON = {"content-type": "application/json"}
-NDJSON = {"content-type": "application/x-ndjson"}
+SMALL_ENTRIES: Final = 10_000
+LARGE_ENTRIES: Final = 10_000_000
+IMPORT_ENTRIES: Final = 10_000
+IDS_KEPT_OF_IMPORT: Final = 10
+REQUESTS: Final = 2_000
+RANGE_ENTRIES: Final = 10
+CACHE_MB: Final = 64
+GOAL_GROWTH: Final = 1.2
+GOAL_START_S: Final = 2.0
+GOAL_MEMORY_MB: Final = CACHE_MB + 64
+BODY: Final = json.dumps({"fields": {"rider": "Castilla", "speed": "30.2", "position": "1"}}).encode()
+MIB: Final = 2**20
+
+Costs = dict[str, tuple[float, float]]
+"""Of each kind of request, the median in microseconds on the small stream and on the long one."""
 
 
-class Server:
-    """A server process on a directory, and one connection to it."""
+class Client:
+    """One connection to a server, and chance."""
 
-    def __init__(self, directory: Path) -> None:
-        self.started = time.monotonic()
-        command = [str(Path(sys.executable).with_name("tailrace")), "serve", "--port", "0"]
-        command += ["--data-dir", str(directory), "--cache-mb", str(CACHE_MB), "--log-level", "warning"]
-        self.process = subprocess.Popen(
-            [*command, "--durability", "interval"], stdout=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout
-        ready = READY.search(self.process.stdout.readline())
-        if ready is None:
-            raise SystemExit("the server did not start; its errors stand above")
-        self.connection = http.client.HTTPConnection(ready[0].removeprefix("http://"), timeout=600)
+    def __init__(self, server: Started) -> None:
+        self._connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=600)
+        self._chance = random.Random(SEED)  # noqa: S311 - no secret
 
-    def request(
-        self, method: str, path: str, body: bytes | None = None, kind: dict[str, str] = JSON
-    ) -> bytes:
-        """The answer's body; anything but success ends the measurement."""
-        self.connection.request(method, path, body, kind)
-        response = self.connection.getresponse()
+    def request(self, method: str, path: str, body: bytes | None = None, media_type: str = JSON) -> Any:
+        """The answer; anything but success ends the measurement."""
+        self._connection.request(method, path, body, {"content-type": media_type})
+        response = self._connection.getresponse()
         answer = response.read()
         if response.status >= http.client.BAD_REQUEST:
             raise SystemExit(f"{method} {path}: {response.status} {answer.decode()}")
-        return answer
+        return json.loads(answer)
 
-    def memory_mb(self) -> float:
-        """Resident memory."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
-        return int(line.split()[1]) / 1024
+    def fill(self, key: str, numbers: range) -> list[str]:
+        """Import entries; some of their ids, from all over them."""
+        ids: list[str] = []
+        for start in range(numbers.start, numbers.stop, IMPORT_ENTRIES):
+            part = range(start, min(start + IMPORT_ENTRIES, numbers.stop))
+            answer = self.request("POST", f"/v1/streams/{key}/entries:import", _lines(part), NDJSON)
+            ms, _, seq = answer["first_id"].partition("-")
+            offsets = self._chance.sample(range(len(part)), IDS_KEPT_OF_IMPORT)
+            ids += [f"{ms}-{int(seq) + offset}" for offset in offsets]
+        return ids
 
-    def stop(self) -> None:
-        """In good order, so that everything is in the checkpoint."""
-        self.connection.close()
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(600)
+    def append(self, key: str) -> None:
+        """One entry."""
+        self.request("POST", f"/v1/streams/{key}/entries", BODY)
 
-
-@contextmanager
-def serving(directory: Path) -> Iterator[Server]:
-    """A server that is stopped at the end, whatever happens."""
-    server = Server(directory)
-    try:
-        yield server
-    finally:
-        server.stop()
-
-
-def fill(server: Server, key: str, entries: int) -> list[str]:
-    """Import entries; some of their ids, from all over the stream."""
-    ids = []
-    for start in range(0, entries, IMPORT_ENTRIES):
-        numbers = range(start, min(start + IMPORT_ENTRIES, entries))
-        lines = b"\n".join(
-            b'{"rider":"Castilla","speed":"%d.%d","position":"%d"}' % (20 + n % 13, n % 10, n)
-            for n in numbers
-        )
-        answer = json.loads(server.request("POST", f"/v1/streams/{key}/entries:import", lines, NDJSON))
-        ms, _, seq = answer["first_id"].partition("-")
-        ids += [f"{ms}-{int(seq) + offset}" for offset in random.sample(range(len(numbers)), 10)]
-    return ids
+    def read(self, key: str, ids: list[str]) -> None:
+        """A few entries, from one of these ids on."""
+        start = self._chance.choice(ids)
+        page = self.request("GET", f"/v1/streams/{key}/entries?count={RANGE_ENTRIES}&start={start}")
+        assert page["entries"][0]["id"] == start
 
 
-def append(server: Server, key: str) -> Callable[[], object]:
-    """One append a call."""
-    return lambda: server.request("POST", f"/v1/streams/{key}/entries", BODY)
-
-
-def read(server: Server, key: str, ids: list[str]) -> Callable[[], object]:
-    """One range of a few entries a call, from an id at a random place on."""
-    path = f"/v1/streams/{key}/entries?count={RANGE_ENTRIES}&start="
-    return lambda: server.request("GET", path + random.choice(ids))  # noqa: S311 - no secret
-
-
-def turn_about(small: Callable[[], object], large: Callable[[], object]) -> tuple[float, float]:
-    """The median seconds of a call of each, measured in turns so that the machine's moods hit both."""
-    seconds: tuple[list[float], list[float]] = ([], [])
-    for _ in range(ROUNDS * REQUESTS_PER_ROUND):
-        for call, kept in zip((small, large), seconds, strict=True):
-            started = time.perf_counter()
-            call()
-            kept.append(time.perf_counter() - started)
-    return statistics.median(seconds[0]), statistics.median(seconds[1])
-
-
-def print_growth(what: str, small_s: float, large_s: float) -> bool:
-    """One row; whether the goal is met."""
-    ratio = large_s / small_s
-    met = ratio <= GOAL_GROWTH
-    verdict = "met" if met else "missed"
-    print(f"{what:34} {small_s * 1e6:9.0f} {large_s * 1e6:9.0f} {ratio:7.2f} {GOAL_GROWTH:6} {verdict}")
-    return met
-
-
-def measure_growth(directory: Path, entries: int) -> tuple[list[str], bool]:
-    """Fill both streams and compare; ids of the large one, and whether the goals are met."""
-    with serving(directory) as server:
-        small_ids = fill(server, "small", SMALL_ENTRIES)
-        started = time.monotonic()
-        large_ids = fill(server, "large", entries)
-        took = time.monotonic() - started
-        print(f"filled {entries} entries in {took:.1f} s ({entries / took:.0f}/s)")
-        recent = large_ids[-len(small_ids) :]
-        print(f"\n{'median of a request, us':34} {SMALL_ENTRIES:9} {entries:9}   ratio   goal")
-        results = [
-            print_growth("append", *turn_about(append(server, "small"), append(server, "large"))),
-            print_growth(
-                "range by id, the newest entries",
-                *turn_about(read(server, "small", small_ids), read(server, "large", recent)),
-            ),
-            print_growth(
-                "range by id, anywhere",
-                *turn_about(read(server, "small", small_ids), read(server, "large", large_ids)),
-            ),
-        ]
-    return large_ids, all(results)
-
-
-def measure_start(directory: Path, ids: list[str]) -> bool:
-    """Start on what is there; whether the goals are met."""
-    size_mb = sum(each.stat().st_size for each in directory.iterdir()) / 2**20
-    with serving(directory) as server:
-        read(server, "large", ids)()
-        append(server, "large")()
-        took = time.monotonic() - server.started
-        first_mb = server.memory_mb()
-        for _ in range(ROUNDS * REQUESTS_PER_ROUND):
-            read(server, "large", ids)()
-        later_mb = server.memory_mb()
-    print(f"\nstart on {size_mb:.0f} MiB of data, --cache-mb {CACHE_MB}")
-    print(f"from the start of the process to its first answers: {took:.2f} s, goal {GOAL_START_S} s")
-    print(f"resident memory after them: {first_mb:.0f} MiB, goal {GOAL_MEMORY_MB} MiB")
-    print(
-        f"resident memory after {ROUNDS * REQUESTS_PER_ROUND} reads all over the stream: {later_mb:.0f} MiB"
+def _lines(numbers: range) -> bytes:
+    return b"\n".join(
+        b'{"rider":"Castilla","speed":"%d.%d","position":"%d"}' % (20 + n % 13, n % 10, n) for n in numbers
     )
-    return took <= GOAL_START_S and later_mb <= GOAL_MEMORY_MB
 
 
-def main() -> int:
-    """Measure, print, and say whether the goals are met."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--entries", type=int, default=10_000_000, help="length of the long stream")
-    options = parser.parse_args()
+def measure(effort: Effort) -> Iterator[Row]:
+    """Rows 11 and 12."""
+    entries = max(effort.count(LARGE_ENTRIES), 2 * SMALL_ENTRIES)
     with tempfile.TemporaryDirectory(prefix="tailrace-bench-") as scratch:
-        ids, is_flat = measure_growth(Path(scratch), options.entries)
-        starts_well = measure_start(Path(scratch), ids)
-    print(f"goals {'met' if is_flat and starts_well else 'missed'}")
-    return 0 if is_flat and starts_well else 1
+        costs_by_size: dict[int, Costs] = {}
+        with _serving(Path(scratch)) as server:
+            client = Client(server)
+            small_ids = client.fill("small", range(SMALL_ENTRIES))
+            large_ids: list[str] = []
+            for size in sizes(entries):
+                large_ids += client.fill("large", range(len(large_ids) * _ENTRIES_OF_AN_ID, size))
+                costs_by_size[size] = _costs(client, small_ids, large_ids, effort.count(REQUESTS))
+        yield from _growth_rows(entries, costs_by_size[entries])
+        yield _start_row(Path(scratch), entries, large_ids, effort.count(REQUESTS))
+    if effort.plots is not None:
+        _plot(effort.plots / "growth.svg", costs_by_size)
+
+
+_ENTRIES_OF_AN_ID: Final = IMPORT_ENTRIES // IDS_KEPT_OF_IMPORT
+
+
+def sizes(entries: int) -> list[int]:
+    """Tenfold from the small stream's size, up to `entries`."""
+    found = [SMALL_ENTRIES]
+    while found[-1] * 10 < entries:
+        found.append(found[-1] * 10)
+    return [*found, entries]
+
+
+def _serving(directory: Path) -> Any:
+    return started("interval", "--cache-mb", str(CACHE_MB), data_dir=directory)
+
+
+def _costs(client: Client, small_ids: list[str], large_ids: list[str], requests: int) -> Costs:
+    recent_ids = large_ids[-len(small_ids) :]
+    return {
+        "append": _turn_about(requests, lambda: client.append("small"), lambda: client.append("large")),
+        f"range of {RANGE_ENTRIES} by id, among the newest": _turn_about(
+            requests, lambda: client.read("small", small_ids), lambda: client.read("large", recent_ids)
+        ),
+        f"range of {RANGE_ENTRIES} by id, anywhere": _turn_about(
+            requests, lambda: client.read("small", small_ids), lambda: client.read("large", large_ids)
+        ),
+    }
+
+
+def _turn_about(requests: int, small: Callable[[], None], large: Callable[[], None]) -> tuple[float, float]:
+    """The median microseconds of each, in turns so that the machine's moods hit both."""
+    taken_us: tuple[list[float], list[float]] = ([], [])
+    for _ in range(requests):
+        for call, kept in zip((small, large), taken_us, strict=True):
+            began = time.perf_counter()
+            call()
+            kept.append(1e6 * (time.perf_counter() - began))
+    return statistics.median(taken_us[0]), statistics.median(taken_us[1])
+
+
+def _growth_rows(entries: int, costs: Costs) -> Iterator[Row]:
+    for what, (small_us, large_us) in costs.items():
+        ratio = large_us / small_us
+        described = f"{what}, {spaced(entries)} entries beside {spaced(SMALL_ENTRIES)}"
+        figures = f"{large_us:.0f} us", f"{small_us:.0f} us"
+        goal = f"<= {GOAL_GROWTH} x"
+        yield Row(11, described, "interval", *figures, ratio, goal, ratio <= GOAL_GROWTH)
+
+
+def _start_row(directory: Path, entries: int, ids: list[str], reads: int) -> Row:
+    """Start on what is there, and read all over it."""
+    size_mb = sum(each.stat().st_size for each in directory.iterdir()) / MIB
+    with _serving(directory) as server:
+        client = Client(server)
+        client.read("large", ids)
+        client.append("large")
+        took_s = time.monotonic() - server.began_s
+        for _ in range(reads):
+            client.read("large", ids)
+        memory_mb = server.resident_bytes() / MIB
+    what = (
+        f"start on {spaced(entries)} entries ({size_mb:.0f} MiB), first answers; memory after {reads} reads"
+    )
+    is_met = took_s <= GOAL_START_S and memory_mb <= GOAL_MEMORY_MB
+    ours = f"{took_s:.2f} s; {memory_mb:.0f} MiB"
+    return Row(
+        12, what, "interval", ours, "", None, f"<= {GOAL_START_S:g} s; <= {GOAL_MEMORY_MB} MiB", is_met
+    )
+
+
+def _plot(path: Path, costs_by_size: Mapping[int, Costs]) -> None:
+    # Only here: whoever wants no plot needs no matplotlib.
+    from bench.plots import plot_lines  # noqa: PLC0415
+
+    names = next(iter(costs_by_size.values()))
+    lines = {name: [costs[name][1] for costs in costs_by_size.values()] for name in names}
+    title = "Median of a request as a stream grows"
+    plot_lines(path, title, ("entries in the stream", "us"), list(costs_by_size), lines)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(measure, __doc__)

@@ -1,12 +1,11 @@
-"""Latencies as they are printed: percentiles, and the share of each millisecond as the guide prints it."""
+"""Latencies as they are printed: percentiles, and the share within a bound."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
-NS_PER_MS = 1_000_000
-ROWS_MAX = 25
+NS_PER_MS: Final = 1_000_000
 
 
 class Latencies:
@@ -31,14 +30,3 @@ class Latencies:
         """One line."""
         shown = " ".join(f"p{percent:g} {self.percentile_ms(percent):.2f}" for percent in (50, 99, 99.9, 100))
         return f"{len(self)} samples, ms: {shown}"
-
-    def histogram(self) -> str:
-        """A line for each millisecond that has samples; the last one gathers the rest."""
-        counts = Counter(min(sample // NS_PER_MS, ROWS_MAX) for sample in self._samples_ns)
-        return "\n".join(self._row(ms, counts[ms]) for ms in sorted(counts))
-
-    def _row(self, ms: int, count: int) -> str:
-        share = 100 * count / len(self)
-        until = "more" if ms == ROWS_MAX else str(ms + 1)
-        bar = "#" * round(share / 2)
-        return f"Processed between {ms:2} and {until:>4} ms -> {share:6.2f}%  {bar}"

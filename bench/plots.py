@@ -2,24 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Final
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from bench.latencies import Latencies
 
-PERCENTS = (*range(99), *(99 + step / 100 for step in range(100)))
+PERCENTS: Final = (*range(99), *(99 + step / 100 for step in range(100)))
 
 
 def plot_latencies(path: Path, title: str, measured: Mapping[str, Latencies], bound_ms: float) -> None:
     """The latency that so many percent of the samples do not exceed, a line a name, and the bound."""
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
+    figure, axes = _axes(title, ("ms from send to receipt", "% of entries"))
     for name, latencies in measured.items():
         axes.plot([latencies.percentile_ms(percent) for percent in PERCENTS], PERCENTS, label=name)
     axes.axvline(bound_ms, color="grey", linestyle="--", label=f"{bound_ms:g} ms")
-    axes.set(title=title, xlabel="ms from send to receipt", ylabel="% of entries", xscale="log")
+    _save(path, figure, axes)
+
+
+def plot_lines(
+    path: Path,
+    title: str,
+    labels: tuple[str, str],
+    at: Sequence[float],
+    lines: Mapping[str, Sequence[float]],
+) -> None:
+    """A line a name over the places `at`, which grow by factors; upwards from nothing."""
+    figure, axes = _axes(title, labels)
+    for name, values in lines.items():
+        axes.plot(at, values, marker="o", label=name)
+    axes.set_ylim(bottom=0)
+    _save(path, figure, axes)
+
+
+def _axes(title: str, labels: tuple[str, str]) -> tuple[Any, Any]:
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    axes.set(title=title, xlabel=labels[0], ylabel=labels[1], xscale="log")
     axes.grid(visible=True, alpha=0.3)
+    return figure, axes
+
+
+def _save(path: Path, figure: Any, axes: Any) -> None:
     axes.legend()
-    figure.savefig(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Text as text, and the same file for the same figures: small, and quiet in a history.
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tailrace"}):
+        figure.savefig(path, metadata={"Date": None})

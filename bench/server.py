@@ -2,15 +2,96 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.request import Request, urlopen
 
-READY = re.compile(r"http://\S+")
+READY: Final = re.compile(r"http://\S+")
+STOPS_WITHIN_S: Final = 600
+JSON: Final = "application/json"
+NDJSON: Final = "application/x-ndjson"
+
+
+class Started(NamedTuple):
+    """A server of our own. `began_s`: when its process was started, by `time.monotonic`."""
+
+    url: str
+    process_id: int
+    began_s: float
+
+    def resident_bytes(self) -> int:
+        """The memory that it takes now."""
+        status = Path(f"/proc/{self.process_id}/status").read_text()
+        [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
+        return int(line.split()[1]) * 1024
+
+    def busy_s(self) -> float:
+        """How long it has been at work, in user and system mode."""
+        stat = Path(f"/proc/{self.process_id}/stat").read_text()
+        ticks = stat.rpartition(")")[2].split()[11:13]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+    def command(self, *words: str) -> Any:
+        """The reply of one command of Redis's."""
+        return self.post("/v1/command", json.dumps(words).encode())["result"]
+
+    def post(self, path: str, body: bytes, media_type: str = JSON) -> Any:
+        """The answer, which must be a success."""
+        request = Request(self.url + path, body, {"content-type": media_type})  # noqa: S310 - it is http
+        with urlopen(request) as response:  # noqa: S310
+            return json.load(response)
+
+
+@contextmanager
+def started(
+    durability: str = "none",
+    *options: str,
+    data_dir: Path | None = None,
+    python: str = sys.executable,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Started]:
+    """A new server, which ends with the context, and leaves nothing behind unless `data_dir` is given.
+
+    It logs warnings alone, unless `options` say otherwise. `python`: another interpreter to run it.
+    """
+    with tempfile.TemporaryDirectory(prefix="tailrace-bench-") as scratch:
+        log_file = Path(scratch) / "server.log"
+        directory = data_dir or Path(scratch) / "data"
+        standard = ["--port", "0", "--data-dir", str(directory), "--durability", durability]
+        command = [python, "-c", "from app.cli import main; main()", "serve", *standard, *options]
+        if "--log-level" not in options:
+            command += ["--log-level", "warning"]
+        variables = {**os.environ, **(environment or {})}
+        began_s = time.monotonic()
+        with (
+            log_file.open("w") as log,
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, text=True, env=variables
+            ) as process,
+        ):
+            try:
+                yield Started(_ready_url(process, log_file), process.pid, began_s)
+            finally:
+                process.terminate()
+                process.wait(STOPS_WITHIN_S)
+
+
+def _ready_url(process: subprocess.Popen[str], log_file: Path) -> str:
+    assert process.stdout
+    ready = READY.search(process.stdout.readline())
+    if ready is None:
+        process.wait(STOPS_WITHIN_S)
+        raise SystemExit(f"the server did not start:\n{log_file.read_text()}")
+    return ready[0]
 
 
 @contextmanager
@@ -19,25 +100,5 @@ def server_at(url: str | None, durability: str = "none") -> Iterator[str]:
     if url is not None:
         yield url.rstrip("/")
         return
-    with tempfile.TemporaryDirectory() as directory:
-        options = [
-            "--port",
-            "0",
-            "--data-dir",
-            directory,
-            "--durability",
-            durability,
-            "--log-level",
-            "warning",
-        ]
-        command = [str(Path(sys.executable).with_name("tailrace")), "serve", *options]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            assert process.stdout
-            ready = READY.search(process.stdout.readline())
-            if ready is None:
-                raise SystemExit("the server did not start; its errors stand above")
-            yield ready[0]
-        finally:
-            process.terminate()
-            process.wait(30)
+    with started(durability) as server:
+        yield server.url

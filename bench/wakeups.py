@@ -1,22 +1,19 @@
 """Wake-ups: from the send of an append to its receipt by a reader that waits (figure 9 of the goals).
 
 One reader at a time, over WebSocket, by long-poll and over Server-Sent Events, while entries are appended
-at a steady rate over another connection; once without durability and once with `always`. The histogram
-is that of the Streams guide. Run it with ``python -m bench.wakeups``.
+at a steady rate over another connection; once without durability and once with `always`. Every entry must
+arrive. Run it with ``python -m bench.wakeups``; ``--plots`` draws the distributions.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import gc
 import re
-import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -25,15 +22,17 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from bench.latencies import Latencies
-from bench.server import server_at
+from bench.rows import Effort, Row, command
+from bench.server import started
 
-SUBPROTOCOL = Subprotocol("tailrace.v1.json")
-GOAL_MS = 2
-GOAL_PERCENT = 99.9
-CREDIT = 1_000_000_000
-SETTLE_S = 5
-WAIT_MS = 20_000
-AS_SET = "as that server is set"
+SUBPROTOCOL: Final = Subprotocol("tailrace.v1.json")
+RATE_PER_S: Final = 1000
+SECONDS: Final = 10.0
+GOAL_MS: Final = 2
+GOAL_PERCENT: Final = 99.9
+CREDIT: Final = 1_000_000_000
+SETTLE_S: Final = 5
+WAIT_MS: Final = 20_000
 
 _SENT_NS = re.compile(rb'"sent_ns":"([0-9]+)"')
 _NEXT = re.compile(rb'"next":"([0-9]+-[0-9]+)"')
@@ -121,11 +120,47 @@ async def by_events(target: Target, receipts: Receipts) -> None:
             receipts.note(whole)
 
 
-READERS: dict[str, Reader] = {"WebSocket": by_websocket, "long-poll": by_long_poll, "SSE": by_events}
+READERS: Final[dict[str, Reader]] = {"WebSocket": by_websocket, "long-poll": by_long_poll, "SSE": by_events}
 
 
-async def measure(url: str, read: Reader, rate: float, seconds: float) -> Latencies:
-    """Append at `rate` for so long, with one reader waiting."""
+def measure(effort: Effort) -> Iterator[Row]:
+    """Row 9: WebSocket without durability has the goal, the others are shown."""
+    measured: dict[str, Latencies] = {}
+    with _without_collections():
+        for durability in ("none", "always"):
+            with started(durability) as server:
+                for name, read in READERS.items():
+                    latencies = uvloop.run(wake_ups(server.url, read, effort.seconds(SECONDS)))
+                    measured[f"{name}, {durability}"] = latencies
+                    yield _row(name, durability, latencies)
+    if effort.plots is not None:
+        # Only here: whoever wants no plot needs no matplotlib.
+        from bench.plots import plot_latencies  # noqa: PLC0415
+
+        title = f"Wake-ups at {RATE_PER_S} appends/s"
+        plot_latencies(effort.plots / "wakeups.svg", title, measured, GOAL_MS)
+
+
+def _row(name: str, durability: str, latencies: Latencies) -> Row:
+    within = latencies.within_percent(GOAL_MS)
+    is_met = within >= GOAL_PERCENT if (name, durability) == ("WebSocket", "none") else None
+    ours = f"{within:.2f} % within {GOAL_MS} ms ({latencies.summary()})"
+    goal = "" if is_met is None else f">= {GOAL_PERCENT} %"
+    return Row(9, f"wake-up over {name}, {RATE_PER_S} appends/s", durability, ours, "", None, goal, is_met)
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """A collection in this process would be measured as a wake-up that comes late."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+async def wake_ups(url: str, read: Reader, seconds: float) -> Latencies:
+    """Append at the rate for so long, with one reader waiting."""
     address = urlsplit(url)
     assert address.hostname
     assert address.port
@@ -133,8 +168,8 @@ async def measure(url: str, read: Reader, rate: float, seconds: float) -> Latenc
     receipts = Receipts()
     reading = asyncio.ensure_future(read(target, receipts))
     await asyncio.wait({reading, asyncio.ensure_future(receipts.ready.wait())}, return_when="FIRST_COMPLETED")
-    appends = round(rate * seconds)
-    await _append(target, appends, rate)
+    appends = round(RATE_PER_S * seconds)
+    await _append(target, appends)
     await receipts.settled(appends)
     reading.cancel()
     await asyncio.gather(reading, return_exceptions=True)
@@ -142,13 +177,13 @@ async def measure(url: str, read: Reader, rate: float, seconds: float) -> Latenc
     return Latencies(receipts.latencies_ns)
 
 
-async def _append(target: Target, appends: int, rate: float) -> None:
+async def _append(target: Target, appends: int) -> None:
     async with _opened(target) as socket:
         replies = asyncio.ensure_future(_replies(socket, appends))
         start = time.monotonic()
         for number in range(appends):
             # Timers tick in whole milliseconds: what fell due meanwhile is sent together.
-            early_s = start + number / rate - time.monotonic()
+            early_s = start + number / RATE_PER_S - time.monotonic()
             if early_s > 0:
                 await asyncio.sleep(early_s)
             fields = {"sent_ns": str(time.monotonic_ns()), "rider": "Castilla", "speed": "30.2"}
@@ -172,41 +207,5 @@ async def _send(socket: ClientConnection, request: dict[str, Any]) -> None:
     await socket.send(msgspec.json.encode(request).decode())
 
 
-def main() -> int:
-    """Measure, print, and say whether the goal is met."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--url", help="a running server; one is started for each durability if not given")
-    parser.add_argument("--rate", type=float, default=1000, help="appends a second")
-    parser.add_argument("--seconds", type=float, default=10, help="for each reader")
-    parser.add_argument("--readers", nargs="*", choices=READERS, default=list(READERS))
-    parser.add_argument("--plot", type=Path, help="write the distributions to this SVG file")
-    options = parser.parse_args()
-    # A collection in this process would be measured as a wake-up that comes late.
-    gc.disable()
-    is_met: bool | None = None
-    measured: dict[str, Latencies] = {}
-    for durability in ("none", "always") if options.url is None else (AS_SET,):
-        with server_at(options.url, durability) as url:
-            for name in options.readers:
-                latencies = uvloop.run(measure(url, READERS[name], options.rate, options.seconds))
-                measured[f"{name}, {durability}"] = latencies
-                print(f"\n{name}, durability {durability}, {options.rate:g} appends/s, loopback")
-                print(latencies.summary())
-                print(latencies.histogram())
-                within = latencies.within_percent(GOAL_MS)
-                print(f"{within:.2f} % within {GOAL_MS} ms")
-                if (name, durability) == ("WebSocket", "none"):
-                    is_met = within >= GOAL_PERCENT
-    if options.plot is not None:
-        # Only here: whoever wants no plot needs no matplotlib.
-        from bench.plots import plot_latencies  # noqa: PLC0415
-
-        plot_latencies(options.plot, f"Wake-ups at {options.rate:g} appends/s", measured, GOAL_MS)
-    if is_met is not None:
-        verdict = "met" if is_met else "missed"
-        print(f"\ngoal: {GOAL_PERCENT} % within {GOAL_MS} ms over WebSocket, durability none: {verdict}")
-    return 1 if is_met is False else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    command(measure, __doc__)

@@ -1,0 +1,164 @@
+"""XREADGROUP CLAIM among many pending entries of which few are idle (figure 6 of the goals).
+
+20 000 entries are pending. In each round 1 000 of them, chosen at random, are made idle; a consumer then
+takes them over. We do it by one read of the group; the peer loops XAUTOCLAIM until it has as many. Both
+from Python, over loopback, durability off; the median of the rounds, which take turns. Then the same of
+ours among 2 000 000: what is not idle must cost nothing. Run it with ``python -m bench.claim_reads``.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+import redis
+
+from bench import peers
+from bench.rows import SEED, Effort, Row, command, spaced
+from bench.server import server_at
+
+PENDING: Final = 20_000
+MANY_PENDING: Final = 2_000_000
+IDLE: Final = 1000
+IDLE_MS: Final = 100_000
+THRESHOLD_MS: Final = 50_000
+ROUNDS: Final = 100
+CHUNK: Final = 10_000
+GOAL_RATIO: Final = 1 / 3
+GOAL_MS: Final = 2.0
+GOAL_GROWTH: Final = 1.2
+
+
+class Entry(msgspec.Struct, gc=False):
+    """An entry of a group read."""
+
+    id: str
+    fields: dict[str, str]
+    idle_ms: int
+    deliveries: int
+
+
+class _Read(msgspec.Struct, gc=False):
+    entries: list[Entry]
+
+
+class _Reads(msgspec.Struct, gc=False):
+    streams: list[_Read]
+
+
+_decode: Final = msgspec.json.Decoder(_Reads).decode
+
+
+class Ours:
+    """A stream of which all is pending, and one connection to it."""
+
+    def __init__(self, url: str, pending: int) -> None:
+        address = urlsplit(url)
+        assert address.hostname
+        self._connection = http.client.HTTPConnection(address.hostname, address.port)
+        self._key = f"pending:{pending}"
+        self.ids: list[str] = []
+        for start in range(0, pending, CHUNK):
+            self._fill(range(start, min(start + CHUNK, pending)))
+        self._command("XGROUP", "CREATE", self._key, "g", "0")
+        body = self._group_read("silent", count=CHUNK)
+        while entries := _decode(self._post("/v1/read-group", body)).streams[0].entries:
+            self.ids += [entry.id for entry in entries]
+        assert len(self.ids) == pending
+        self._claim = self._group_read("heir", count=IDLE, claim_min_idle_ms=THRESHOLD_MS)
+
+    def _fill(self, numbers: range) -> None:
+        lines = "\n".join(f'{{"field":"value{number}"}}' for number in numbers).encode()
+        self._post(f"/v1/streams/{self._key}/entries:import", lines, "application/x-ndjson")
+
+    def _group_read(self, consumer: str, **more: int) -> bytes:
+        streams = [{"key": self._key, "id": ">"}]
+        return json.dumps({"group": "g", "consumer": consumer, "streams": streams, **more}).encode()
+
+    def make_idle(self, ids: Sequence[str]) -> None:
+        """Have the silent consumer hold them for long."""
+        self._command("XCLAIM", self._key, "g", "silent", "0", *ids, "IDLE", str(IDLE_MS), "JUSTID")
+
+    def claim(self) -> set[str]:
+        """One read, decoded."""
+        return {entry.id for entry in _decode(self._post("/v1/read-group", self._claim)).streams[0].entries}
+
+    def _command(self, *words: str) -> None:
+        self._post("/v1/command", json.dumps(words).encode())
+
+    def _post(self, path: str, body: bytes, media_type: str = "application/json") -> bytes:
+        self._connection.request("POST", path, body, {"content-type": media_type})
+        response = self._connection.getresponse()
+        answer = response.read()
+        assert response.status < http.client.BAD_REQUEST, answer
+        return answer
+
+
+class Theirs:
+    """The same in Redis."""
+
+    def __init__(self, port: int, pending: int) -> None:
+        self._client: Any = redis.Redis(port=port, decode_responses=True)
+        with self._client.pipeline(transaction=False) as pipeline:
+            for number in range(pending):
+                pipeline.xadd("pending", {"field": f"value{number}"})
+            self.ids: list[str] = pipeline.execute()
+        self._client.xgroup_create("pending", "g", "0")
+        self._client.xreadgroup("g", "silent", {"pending": ">"}, count=pending)
+
+    def make_idle(self, ids: Sequence[str]) -> None:
+        """Have the silent consumer hold them for long."""
+        self._client.xclaim("pending", "g", "silent", 0, ids, idle=IDLE_MS, justid=True)
+
+    def claim(self) -> set[str]:
+        """XAUTOCLAIM from cursor to cursor, until it has as many as there are."""
+        cursor = "0-0"
+        claimed: set[str] = set()
+        while len(claimed) < IDLE:
+            cursor, entries, _ = self._client.xautoclaim("pending", "g", "heir", THRESHOLD_MS, cursor, IDLE)
+            claimed |= {entry_id for entry_id, _ in entries}
+        return claimed
+
+
+def measure(effort: Effort) -> Iterator[Row]:
+    """Row 6, in its two halves."""
+    chance = random.Random(SEED)  # noqa: S311 - no secret
+    rounds = effort.count(ROUNDS)
+    with server_at(None, "none") as url, peers.redis("none") as port:
+        few = Ours(url, PENDING)
+        ours_ms, theirs_ms = _in_turns(few, Theirs(port, PENDING), rounds, chance)
+        what = f"claim of {spaced(IDLE)} idle of {spaced(PENDING)} pending, beside an XAUTOCLAIM loop"
+        shown = f"{ours_ms:.2f} ms", f"{theirs_ms:.2f} ms"
+        ratio = ours_ms / theirs_ms
+        is_met = ratio <= GOAL_RATIO and ours_ms <= GOAL_MS
+        yield Row(6, what, "none", *shown, ratio, f"<= 1/3, and <= {GOAL_MS} ms", is_met)
+        pending = max(effort.count(MANY_PENDING), 2 * PENDING)
+        few_ms, many_ms = _in_turns(few, Ours(url, pending), rounds, chance)
+        what = f"the same of {spaced(pending)} pending, beside {spaced(PENDING)}"
+        growth = many_ms / few_ms
+        shown = f"{many_ms:.2f} ms", f"{few_ms:.2f} ms"
+        yield Row(6, what, "none", *shown, growth, f"<= {GOAL_GROWTH}", growth <= GOAL_GROWTH)
+
+
+def _in_turns(one: Ours, other: Ours | Theirs, rounds: int, chance: random.Random) -> tuple[float, float]:
+    taken_ms: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        for side, figures in zip((one, other), taken_ms, strict=True):
+            idle = chance.sample(side.ids, IDLE)
+            side.make_idle(idle)
+            started = time.perf_counter()
+            claimed = side.claim()
+            figures.append((time.perf_counter() - started) * 1000)
+            assert claimed == set(idle), "others were claimed than were idle"
+    return statistics.median(taken_ms[0]), statistics.median(taken_ms[1])
+
+
+if __name__ == "__main__":
+    command(measure, __doc__)

@@ -1,0 +1,22 @@
+"""Times the cases by pytest-benchmark; `make bench-core` stores what it finds in build/benchmarks.
+
+Which `core` was timed is noted with the figures, for it may be an older one (`bench.core.compare`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+import core
+from bench.core.cases import CASES
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(benchmark: BenchmarkFixture, name: str) -> None:
+    """One operation."""
+    assert core.__file__
+    benchmark.extra_info["core"] = str(Path(core.__file__).parent)
+    benchmark(CASES[name]())

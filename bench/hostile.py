@@ -1,0 +1,296 @@
+"""Hostile clients beside an honest one (figure 7 of part 2 of the goals).
+
+500 clients that send nothing or drip a head, and 100 WebSocket clients that subscribe to a long stream and
+never read, against one that appends and reads on, one request after another. Shown: how many were cut, and
+when the last one was; the honest client's latencies before and meanwhile; the server's memory.
+Run it with ``python -m bench.hostile``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import json
+import os
+import re
+import select
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import uvloop
+
+from bench.latencies import Latencies
+from bench.server import server_at
+
+SILENT = 250
+DRIPPING = 250
+UNREAD = 100
+CUT_WITHIN_S = 10
+P99_GOAL_MS = 50
+WAIT_S = 30
+LOOKS_PER_SIZE = 10
+ARRIVE_OVER_S = 3
+BEFORE_S = 3
+PAUSE_S = 0.002
+UNREAD_ENTRIES = 400
+UNREAD_ENTRY_BYTES = 20_000
+RECEIVED_BYTES = 4_096
+MIB = 1 << 20
+
+_LENGTH = re.compile(rb"content-length: ([0-9]+)", re.IGNORECASE)
+_RESIDENT = re.compile(rb"^process_resident_memory_bytes ([0-9.e+]+)$", re.MULTILINE)
+
+
+class Address(NamedTuple):
+    """Where the server is."""
+
+    host: str
+    port: int
+
+
+class Outcome(NamedTuple):
+    """What became of it. `cuts_s`: when each hostile client was cut, by kind; None: it was not."""
+
+    cuts_s: dict[str, list[float | None]]
+    before: Latencies
+    meanwhile: Latencies
+    resident_bytes: tuple[int, int, int]
+
+    @property
+    def uncut_count(self) -> int:
+        """Hostile clients that were still there in the end."""
+        return sum(cut is None for cuts in self.cuts_s.values() for cut in cuts)
+
+    @property
+    def late_count(self) -> int:
+        """Those that were cut, and later than they should have been."""
+        return sum((cut or 0) > CUT_WITHIN_S for cuts in self.cuts_s.values() for cut in cuts)
+
+    def report(self) -> str:
+        """Lines to print."""
+        lines = [
+            f"{kind:12} {len(cuts):4} clients, {sum(cut is not None for cut in cuts)} cut, "
+            f"the last after {max((cut or 0) for cut in cuts):.1f} s"
+            for kind, cuts in self.cuts_s.items()
+        ]
+        begin, peak, end = (size / MIB for size in self.resident_bytes)
+        return "\n".join(
+            [
+                *lines,
+                f"honest client before:    {self.before.summary()}",
+                f"honest client meanwhile: {self.meanwhile.summary()}",
+                f"resident memory: {begin:.0f} MiB before, {peak:.0f} MiB at most, {end:.0f} MiB after",
+            ]
+        )
+
+
+# --- the honest client ---------------------------------------------------------------------------------
+
+
+class Honest:
+    """One connection, one request after another. `latencies_ns`: of each."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self.latencies_ns: list[int] = []
+
+    async def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
+        """The body of the answer, which must be a good one."""
+        head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n"
+        self._writer.write(f"{head}content-type: application/json\r\n\r\n".encode() + body)
+        answer = await self._reader.readuntil(b"\r\n\r\n")
+        length = _LENGTH.search(answer)
+        assert length, answer
+        content = await self._reader.readexactly(int(length[1]))
+        assert answer.startswith((b"HTTP/1.1 200", b"HTTP/1.1 201")), (answer, content)
+        return content
+
+    async def work(self, until: Callable[[], bool]) -> None:
+        """Append and read, with a breath between."""
+        while not until():
+            begin_ns = time.perf_counter_ns()
+            await self.ask("POST", "/v1/streams/honest/entries", b'{"fields":{"rider":"Castilla"}}')
+            middle_ns = time.perf_counter_ns()
+            await self.ask("GET", "/v1/streams/honest/entries?order=desc&count=1")
+            self.latencies_ns += [middle_ns - begin_ns, time.perf_counter_ns() - middle_ns]
+            await asyncio.sleep(PAUSE_S)
+
+    async def resident_bytes(self) -> int:
+        """The server's memory, as it tells."""
+        found = _RESIDENT.search(await self.ask("GET", "/metrics"))
+        assert found, "the server tells no memory"
+        return int(float(found[1]))
+
+
+async def _honest(address: Address) -> Honest:
+    return Honest(*await asyncio.open_connection(*address))
+
+
+# --- the hostile ones ----------------------------------------------------------------------------------
+
+
+class Watch:
+    """Sees without reading when the other side has ended a connection. One poll serves all."""
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+        self._begin_s: dict[int, float] = {}
+        self.cuts_s: dict[int, float | None] = {}
+
+    def add(self, hostile: socket.socket) -> None:
+        """Begin now."""
+        self._begin_s[hostile.fileno()] = time.monotonic()
+        self.cuts_s[hostile.fileno()] = None
+        self._poll.register(hostile, select.POLLRDHUP)
+
+    def look(self) -> None:
+        """Note those that have been ended since."""
+        for number, _ in self._poll.poll(0):
+            self._poll.unregister(number)
+            self.cuts_s[number] = time.monotonic() - self._begin_s[number]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all are ended, or the last have been waited for in vain."""
+        last_s = max(self._begin_s.values(), default=0)
+        return None not in self.cuts_s.values() or time.monotonic() > last_s + WAIT_S
+
+
+Client = Callable[[socket.socket], Awaitable[None]]
+
+
+async def silent(_hostile: socket.socket) -> None:
+    """Send nothing."""
+
+
+async def dripping(hostile: socket.socket) -> None:
+    """Send a head that never ends, a byte now and then."""
+    head = b"POST /v1/streams/drip/entries HTTP/1.1\r\nhost: localhost\r\nx-long: "
+    with suppress(OSError):
+        for number in range(1 << 30):
+            await asyncio.get_running_loop().sock_sendall(hostile, head[number : number + 1] or b"x")
+            await asyncio.sleep(0.5)
+
+
+async def unread(hostile: socket.socket) -> None:
+    """Subscribe to a long stream over a WebSocket, and read nothing after the handshake."""
+    loop = asyncio.get_running_loop()
+    key = base64.b64encode(os.urandom(16)).decode()
+    handshake = (
+        "GET /v1/ws HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+        f"sec-websocket-version: 13\r\nsec-websocket-key: {key}\r\n\r\n"
+    )
+    await loop.sock_sendall(hostile, handshake.encode())
+    await loop.sock_recv(hostile, RECEIVED_BYTES)
+    streams = [{"key": "unread", "after": "0"}]
+    wish = {"id": 1, "op": "subscribe", "streams": streams, "credit": 1_000_000_000}
+    await loop.sock_sendall(hostile, _masked(json.dumps(wish).encode()))
+
+
+def _masked(text: bytes) -> bytes:
+    """One text frame of a client."""
+    assert len(text) < 1 << 16
+    mask = os.urandom(4)
+    body = bytes(byte ^ mask[index % 4] for index, byte in enumerate(text))
+    return b"\x81\xfe" + len(text).to_bytes(2, "big") + mask + body
+
+
+KINDS: dict[str, tuple[Client, int]] = {
+    "silent": (silent, SILENT),
+    "dripping": (dripping, DRIPPING),
+    "unread": (unread, UNREAD),
+}
+
+
+async def _arrive(client: Client, address: Address, watch: Watch, late_s: float) -> socket.socket:
+    """Connect after `late_s`, and do what `client` does; the socket is kept."""
+    await asyncio.sleep(late_s)
+    hostile = socket.socket()
+    hostile.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_BYTES)
+    hostile.settimeout(0)
+    await asyncio.get_running_loop().sock_connect(hostile, address)
+    watch.add(hostile)
+    await client(hostile)
+    return hostile
+
+
+# --- all of it -----------------------------------------------------------------------------------------
+
+
+async def attack(url: str) -> Outcome:
+    """Measure in peace, then under attack."""
+    parts = urlsplit(url)
+    assert parts.hostname
+    assert parts.port
+    address = Address(parts.hostname, parts.port)
+    honest = await _honest(address)
+    await _fill(honest)
+    calm_until = time.monotonic() + BEFORE_S
+    await honest.work(lambda: time.monotonic() > calm_until)
+    before, honest.latencies_ns = Latencies(honest.latencies_ns), []
+    sizes = [await honest.resident_bytes()]
+
+    watches = {name: Watch() for name in KINDS}
+    hostile = [
+        asyncio.ensure_future(_arrive(client, address, watches[name], ARRIVE_OVER_S * number / count))
+        for name, (client, count) in KINDS.items()
+        for number in range(count)
+    ]
+    watching = asyncio.ensure_future(_watch(address, watches, sizes))
+    counts = {name: count for name, (_, count) in KINDS.items()}
+    await honest.work(lambda: all(_is_over(watches[name], counts[name]) for name in counts))
+    for task in (watching, *hostile):
+        task.cancel()
+    await asyncio.gather(watching, *hostile, return_exceptions=True)
+    sizes.append(await honest.resident_bytes())
+    cuts_s = {name: list(watch.cuts_s.values()) for name, watch in watches.items()}
+    memory = sizes[0], max(sizes), sizes[-1]
+    return Outcome(cuts_s, before, Latencies(honest.latencies_ns), memory)
+
+
+def _is_over(watch: Watch, count: int) -> bool:
+    return len(watch.cuts_s) == count and watch.is_over
+
+
+async def _fill(honest: Honest) -> None:
+    """A stream that no buffer of the system takes whole."""
+    entry = {"fields": {"blob": "x" * UNREAD_ENTRY_BYTES}}
+    await honest.ask(
+        "POST", "/v1/streams/unread/entries:batch", json.dumps({"entries": [entry] * UNREAD_ENTRIES}).encode()
+    )
+
+
+async def _watch(address: Address, watches: Mapping[str, Watch], sizes: list[int]) -> None:
+    watcher = await _honest(address)
+    while True:
+        sizes.append(await watcher.resident_bytes())
+        for _ in range(LOOKS_PER_SIZE):
+            for watch in watches.values():
+                watch.look()
+            await asyncio.sleep(0.1)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Attack, print, and say whether the goal is met."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--url", help="a running server; one is started if not given")
+    options = parser.parse_args(arguments)
+    with server_at(options.url) as url:
+        outcome = uvloop.run(attack(url))
+    print(outcome.report())
+    is_met = not outcome.uncut_count and not outcome.late_count
+    is_met = is_met and outcome.meanwhile.percentile_ms(99) < P99_GOAL_MS
+    verdict = "met" if is_met else "missed"
+    print(f"goal: all cut within {CUT_WITHIN_S} s, p99 of others under {P99_GOAL_MS} ms: {verdict}")
+    return 0 if is_met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""Bulk appends into the server, by `wrk`: bodies of 1 000 four-field entries (figure 3 of the goals).
+
+What the server bears where no client's language stands before it; beside it the same entries one a request,
+and lines with spaces after commas and colons, as Python's `json` writes them. Durability is each second. The
+streams' lengths must come to what was answered. Run it with
+``python -m bench.imports``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from bench.clients import fields
+from bench.load import Load, answered
+from bench.rows import Effort, Row, command, in_turns, per_s, spaced
+from bench.server import NDJSON, Started, started
+
+LINES: Final = 1_000
+CONNECTIONS: Final = 4
+ROUNDS: Final = 5
+SECONDS: Final = 3.0
+WARM_UP_S: Final = 1.0
+GOAL_PER_S: Final = 1_000_000
+
+LINES_SENT: Final = "\n".join(msgspec.json.encode(fields(number)).decode() for number in range(LINES))
+IMPORT: Final = Load("/v1/streams/bulk/entries:import", LINES_SENT, NDJSON)
+SPACED: Final = IMPORT._replace(body=LINES_SENT.replace('":"', '": "').replace('","', '", "'))
+FIRST_LINE: Final = LINES_SENT.partition("\n")[0]
+SINGLE: Final = Load("/v1/streams/bulk/entries", f'{{"fields":{FIRST_LINE}}}')
+
+
+def measure(effort: Effort) -> Iterator[Row]:
+    """Row 3, its second half."""
+    seconds = effort.seconds(SECONDS)
+    with started("interval") as server:
+        _per_s(server, IMPORT, LINES, WARM_UP_S)
+        bulk, single, spaced_out = in_turns(
+            effort.rounds(ROUNDS),
+            lambda: _per_s(server, IMPORT, LINES, seconds),
+            lambda: _per_s(server, SINGLE, 1, seconds),
+            lambda: _per_s(server, SPACED, LINES, seconds),
+        )
+    what = (
+        f"entries:import by wrk, {spaced(LINES)} a request, {CONNECTIONS} connections, beside one a request"
+    )
+    goal = f">= {per_s(GOAL_PER_S)}"
+    yield Row(3, what, "interval", per_s(bulk), per_s(single), bulk / single, goal, bulk >= GOAL_PER_S)
+    what = "the same lines with spaces between, beside those without"
+    yield Row(3, what, "interval", per_s(spaced_out), per_s(bulk), spaced_out / bulk, "", None)
+
+
+def _per_s(server: Started, load: Load, entries: int, seconds: float) -> float:
+    """Entries a second; the stream is new, and is removed."""
+    sent = answered(server.url, load, CONNECTIONS, seconds)
+    length = server.command("XLEN", "bulk")
+    # What was on its way when wrk stopped was carried out, and not counted.
+    assert sent.requests * entries <= length <= (sent.requests + CONNECTIONS) * entries, (sent, length)
+    server.command("DEL", "bulk")
+    return sent.per_s * entries
+
+
+if __name__ == "__main__":
+    command(measure, __doc__)

@@ -1,0 +1,97 @@
+"""Those whom a user would pick instead, started for the time of a measurement: Redis, and webdis before it.
+
+Debian's packages `redis-server` and `webdis`, on loopback, with data in a directory that is removed.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+FSYNC: Final = {"none": None, "interval": "everysec", "always": "always"}
+"""Redis's `appendfsync` that promises what a durability of ours does; None: no file at all."""
+
+STARTS_WITHIN_S: Final = 20
+
+
+def program(name: str) -> str:
+    """Where a program is; the measurement ends with a sentence where it is missing."""
+    path = shutil.which(name)
+    if path is None:
+        raise SystemExit(f"{name} is needed for this measurement: apt-get install {name}")
+    return path
+
+
+@contextmanager
+def redis(durability: str) -> Iterator[int]:
+    """The port of a Redis with that durability."""
+    port = _free_port()
+    fsync = FSYNC[durability]
+    persistence = ["--appendonly", "no"] if fsync is None else ["--appendonly", "yes", "--appendfsync", fsync]
+    with tempfile.TemporaryDirectory() as directory:
+        options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", directory]
+        with _running([program("redis-server"), *options, *persistence], port):
+            yield port
+
+
+@contextmanager
+def webdis(durability: str) -> Iterator[str]:
+    """The URL of a webdis before such a Redis."""
+    port = _free_port()
+    with redis(durability) as redis_port, tempfile.TemporaryDirectory() as directory:
+        config = Path(directory) / "webdis.json"
+        config.write_text(
+            json.dumps(
+                {
+                    "redis_host": "127.0.0.1",
+                    "redis_port": redis_port,
+                    "http_host": "127.0.0.1",
+                    "http_port": port,
+                    "threads": 2,
+                    "pool_size": 20,
+                    "daemonize": False,
+                    "websockets": False,
+                    "logfile": f"{directory}/webdis.log",
+                    "verbosity": 0,
+                    "acl": [],
+                }
+            )
+        )
+        with _running([program("webdis"), str(config)], port):
+            yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def _running(command: list[str], port: int) -> Iterator[None]:
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        _await_listener(port, process)
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _await_listener(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + STARTS_WITHIN_S
+    while process.poll() is None and time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise SystemExit(f"a peer did not start: {process.args!r}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

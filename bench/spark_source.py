@@ -1,0 +1,144 @@
+"""The Spark source, a million entries counted and written to Parquet on two task threads (figure 15 of the
+goals), beside what one would write by hand: redis-py paging XRANGE inside mapInPandas, from a Redis that
+holds the same entries, cut into the same ranges of ids.
+
+Both ways give an id and the fields as a map. They take turns. What was counted must be all. Run it with
+``python -m bench.spark_source``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+import pandas as pd
+import redis
+from pyspark.sql import DataFrame, SparkSession
+
+from bench import peers
+from bench.rows import Effort, Row, command, in_turns, per_s
+from bench.server import server_at
+from bench.spark_sink import rows_of, said, session
+from tailrace_client import Tailrace
+from tailrace_spark import TailraceDataSource, TailraceSink
+
+ENTRIES: Final = 1_000_000
+ROUNDS: Final = 3
+PAGE_ENTRIES: Final = 10_000
+PARTS: Final = 4
+STREAM: Final = "bench"
+GOAL: Final = 3.0
+BY_HAND: Final = "_id string, fields map<string,string>"
+
+Read = Callable[[], DataFrame]
+
+
+def measure(effort: Effort) -> Iterator[Row]:
+    """Row 15."""
+    total, rounds = effort.count(ENTRIES), effort.rounds(ROUNDS)
+    servers = server_at(None, "interval"), peers.redis("interval")
+    with servers[0] as url, servers[1] as port, session() as spark, scratch() as path:
+        spark.dataSource.register(TailraceDataSource)
+        said(f"the source: {total} entries to both servers")
+        TailraceSink(url, STREAM, producer_id="bench").write(rows_of(spark, total), 0)
+        copy_to_redis(url, port)
+        spark.catalog.clearCache()
+        ours = partial(by_source, spark, url)
+        theirs = partial(by_hand, spark, port, ranges_of(url))
+        for what, rate in (("counted", counted_per_s), ("to Parquet", partial(written_per_s, path))):
+            said(f"the source, {what}: {rounds} rounds in two ways, and one to warm up")
+            ways = (partial(rate, ours, total), partial(rate, theirs, total))
+            for warm_up in ways:
+                warm_up()
+            yield _row(what, *in_turns(rounds, *ways))
+
+
+def _row(what: str, ours: float, theirs: float) -> Row:
+    ratio = ours / theirs
+    what = f"Spark source, local[2,4], {what}; beside redis-py in mapInPandas"
+    return Row(15, what, "interval", per_s(ours), per_s(theirs), ratio, f">= {GOAL} x", ratio >= GOAL)
+
+
+def by_source(spark: SparkSession, url: str) -> DataFrame:
+    """Ids and fields through `format("tailrace")`."""
+    return spark.read.format("tailrace").options(url=url, stream=STREAM).load().select("_id", "fields")
+
+
+def by_hand(spark: SparkSession, port: int, ranges: list[tuple[str, str]]) -> DataFrame:
+    """Ids and fields through redis-py, a page at a time."""
+    a_task_each = spark.sparkContext.parallelize(ranges, len(ranges))
+    frame = spark.createDataFrame(a_task_each, "start string, end string")
+    return frame.mapInPandas(partial(pages, port), BY_HAND)
+
+
+def pages(port: int, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """In a task: the pages of its ranges."""
+    client = redis.Redis(port=port, decode_responses=True)
+    for frame in frames:
+        for start, end in zip(frame["start"], frame["end"], strict=True):
+            after = start
+            while entries := client.xrange(STREAM, after, end, PAGE_ENTRIES):
+                yield pd.DataFrame(entries, columns=["_id", "fields"])
+                after = "(" + str(entries[-1][0])
+
+
+def counted_per_s(read: Read, total: int) -> float:
+    """The rate of a count over all columns."""
+    began_s = perf_counter()
+    row = read().selectExpr("count(_id)", "count(fields)").head()
+    taken_s = perf_counter() - began_s
+    _check(row is not None and row[0] == row[1] == total)
+    return total / taken_s
+
+
+def written_per_s(path: Path, read: Read, total: int) -> float:
+    """The rate of writing all columns to Parquet."""
+    target = str(path / str(next(_NUMBERS)))
+    began_s = perf_counter()
+    read().write.parquet(target)
+    taken_s = perf_counter() - began_s
+    _check(SparkSession.active().read.parquet(target).count() == total)
+    return total / taken_s
+
+
+def copy_to_redis(url: str, port: int) -> None:
+    """The same entries, with the same ids."""
+    with Tailrace(url) as tailrace, redis.Redis(port=port) as client:
+        pipeline = client.pipeline(transaction=False)
+        for number, (entry_id, fields) in enumerate(tailrace.stream(STREAM).read(), start=1):
+            pipeline.xadd(STREAM, fields, id=entry_id)
+            if number % PAGE_ENTRIES == 0:
+                pipeline.execute()
+        pipeline.execute()
+
+
+def ranges_of(url: str) -> list[tuple[str, str]]:
+    """Ranges of ids of equal counts: by hand one would have to find them."""
+    with Tailrace(url) as tailrace:
+        return [(part.start, part.end) for part in tailrace.stream(STREAM).split(PARTS).parts]
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A directory for what is written."""
+    with tempfile.TemporaryDirectory() as directory:
+        yield Path(directory)
+
+
+def _check(is_whole: bool) -> None:  # noqa: FBT001 - a condition is what it checks
+    """A rate of entries that were not read would be none."""
+    if not is_whole:
+        raise SystemExit("not all entries were read")
+
+
+_NUMBERS: Final = count()
+
+
+if __name__ == "__main__":
+    command(measure, __doc__)
