@@ -1,0 +1,47 @@
+# The server in an image: docker/compose.yaml runs it, docs/docker.md says how it starts and what it needs.
+#
+# What runs is a virtual environment on a plain Python of the version that the tests use: no compiler, no pip,
+# no shell script, and nothing that the server's user could change but /data.
+
+FROM python:3.11-slim-bookworm AS build
+WORKDIR /build
+COPY pyproject.toml constraints.txt README.md LICENSE NOTICE ./
+COPY core core
+COPY api api
+COPY app app
+RUN --mount=type=cache,target=/root/.cache/pip \
+    python -m venv --without-pip /opt/tailrace \
+    && python -m pip --python /opt/tailrace/bin/python install --disable-pip-version-check \
+        --constraint constraints.txt '.[tracing]'
+
+FROM python:3.11-slim-bookworm
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Tailrace" \
+      org.opencontainers.image.description="Redis and Valkey Streams semantics as an HTTP service" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+RUN install --directory --owner=10001 --group=10001 --mode=0700 /data
+COPY --from=build /opt/tailrace /opt/tailrace
+COPY docker/healthcheck.py /opt/tailrace/share/healthcheck.py
+
+# All addresses of the container, which the server refuses to serve until there is a token in /data/tokens.json.
+# HOME is where the prompt of `tailrace cli` keeps its history: there is no home directory.
+ENV PATH=/opt/tailrace/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    HOME=/tmp \
+    TAILRACE_HOST=0.0.0.0 \
+    TAILRACE_PORT=8080 \
+    TAILRACE_DATA_DIR=/data
+# A number, so that Kubernetes sees that it is not root.
+USER 10001:10001
+WORKDIR /data
+VOLUME /data
+EXPOSE 8080
+# Recovery reads the journal before the first connection is taken: what fails in the first minutes does not count.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=120s --retries=3 \
+    CMD ["python", "-I", "/opt/tailrace/share/healthcheck.py"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["tailrace"]
+CMD ["serve"]
