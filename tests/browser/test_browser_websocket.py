@@ -6,24 +6,17 @@ under CI that is a failure.
 
 from __future__ import annotations
 
-import os
 import queue
-import shutil
-import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
-import pytest
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from tests.support.browser import browsing
 from tests.support.live_server import live_server
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 PAGE_PATH = "/browser-test"
 WITHIN_S = 60
 
@@ -74,26 +67,3 @@ def test_a_browser_subscribes_appends_and_is_told_why_it_is_closed(tmp_path: Pat
     assert (push["sub"], push["entries"][0]["fields"]) == (1, {"rider": "Castilla \u00e9"})
     [replies] = [message for message in seen["seen"] if isinstance(message, list)]
     assert [reply["id"] for reply in replies] == [2, 3]
-
-
-@contextmanager
-def browsing(url: str, profile: Path) -> Iterator[None]:
-    """A browser at `url`, ended with the context, its own processes included."""
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
-    command = [chromium(), *options, f"--user-data-dir={profile}", url]
-    quiet = subprocess.DEVNULL
-    browser = subprocess.Popen(command, stdout=quiet, stderr=quiet, start_new_session=True)
-    try:
-        yield
-    finally:
-        os.killpg(browser.pid, signal.SIGKILL)
-        browser.wait(WITHIN_S)
-
-
-def chromium() -> str:
-    if CHROMIUM is not None:
-        return CHROMIUM
-    told = "there is no chromium on this machine: apt-get install chromium"
-    if os.environ.get("CI") == "true":
-        pytest.fail(told)
-    pytest.skip(told)

@@ -5,64 +5,22 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 from collections.abc import Iterator
-from contextlib import closing
 from itertools import count
-from typing import NamedTuple
 
 import pytest
 
 from tests.support.server_process import ServerProcess
+from tests.support.wire import Answer, Wire, wired
 
 ENTRY = b'{"fields":{"rider":"Castilla"}}'
 NDJSON = "application/x-ndjson"
 _numbers = count()
 
 
-class Answer(NamedTuple):
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-
-class Wire:
-    """One connection, spoken to in bytes."""
-
-    def __init__(self, server: ServerProcess) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", server.port), timeout=10)
-        self._buffer = b""
-
-    def send(self, raw: bytes) -> None:
-        self._socket.sendall(raw)
-
-    def receive(self) -> Answer:
-        while b"\r\n\r\n" not in self._buffer:
-            self._more()
-        head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
-        status, *lines = head.decode().split("\r\n")
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-        length = int(headers.get("content-length", 0))
-        while len(self._buffer) < length:
-            self._more()
-        body, self._buffer = self._buffer[:length], self._buffer[length:]
-        return Answer(int(status.split()[1]), headers, body)
-
-    def is_closed(self) -> bool:
-        return not self._buffer and self._socket.recv(1) == b""
-
-    def _more(self) -> None:
-        data = self._socket.recv(65536)
-        assert data, f"closed after {self._buffer!r}"
-        self._buffer += data
-
-    def close(self) -> None:
-        self._socket.close()
-
-
 @pytest.fixture
 def wire(server: ServerProcess) -> Iterator[Wire]:
-    with closing(Wire(server)) as connection:
+    with wired(server.port) as connection:
         yield connection
 
 
@@ -80,15 +38,10 @@ def request(
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def ask(wire: Wire, raw: bytes) -> Answer:
-    wire.send(raw)
-    return wire.receive()
-
-
 def both(wire: Wire, path: str, body: bytes, content_type: str = "application/json") -> tuple[Answer, Answer]:
     """The same request twice: plain, and with a header that is nobody's business but is not plain."""
-    fast = ask(wire, request(path, body, content_type=content_type))
-    slow = ask(wire, request(path, body, "x-not-plain: 1", content_type=content_type))
+    fast = wire.ask(request(path, body, content_type=content_type))
+    slow = wire.ask(request(path, body, "x-not-plain: 1", content_type=content_type))
     return fast, slow
 
 
@@ -112,6 +65,14 @@ def comparable(answer: Answer) -> tuple[int, dict[str, str], bytes]:
         ("entries", b'{"id":"nonsense","fields":{"a":"1"}}', "application/json"),
         ("entries", ENTRY[:-1] + b',"if_last_id":"5-5"}', "application/json"),
         ("entries", ENTRY, "text/plain"),
+        ("entries", ENTRY[:-1] + b',"nomkstream":true}', "application/json"),
+        ("entries", ENTRY[:-1] + b"]", "application/json"),
+        ("entries", ENTRY + b"}", "application/json"),
+        ("entries", b'{"fields": {"a": "1" } }', "application/json"),
+        ("entries", b'{"fields":{"a":"\\u0061"}}', "application/json"),
+        ("entries", b'{"fields":{"a":"\\u0061","b":"a","\\u0061":"2"}}', "application/json"),
+        ("entries", b'{"fields":{}}', "application/json"),
+        ("entries", b'{"fields":{"a":"1"},"fields":{"b":"2"}}', "application/json"),
         ("entries:batch", b'{"entries":[{"fields":{"a":"1"}},{"fields":{"a":"2"}}]}', "application/json"),
         ("entries:batch", b'{"entries":[]}', "application/json"),
         ("entries:import", b'{"a":"1"}\n{"a":"2"}\n', NDJSON),
@@ -121,6 +82,11 @@ def comparable(answer: Answer) -> tuple[int, dict[str, str], bytes]:
         ("entries:nonsense", ENTRY, "application/json"),
         ("groups/g:ack", b'{"ids":["1-1"]}', "application/json"),
         ("groups/g:ack", b'{"ids":["nonsense"]}', "application/json"),
+        ("groups/g:ack", b'{"ids":[]}', "application/json"),
+        ("groups/g:ack", b'{"ids":["1-1","1","01-1","1-18446744073709551615"]}', "application/json"),
+        ("groups/g:ack", b'{"ids":["1-1","1-18446744073709551616"]}', "application/json"),
+        ("groups/g:ack", b'{"ids":["1-1\\n1-1","1"]}', "application/json"),
+        ("groups/g:ack", b'{"ids":["1","-1"]}', "application/json"),
         ("groups/g:ack", b'{"ids":["1-1"],"delete":true}', "application/json"),
         ("groups/g%3Aack", b"{}", "application/json"),
     ],
@@ -128,9 +94,95 @@ def comparable(answer: Answer) -> tuple[int, dict[str, str], bytes]:
 def test_an_answer_is_that_of_the_documented_route(
     wire: Wire, key: str, path: str, body: bytes, content_type: str
 ) -> None:
-    ask(wire, request(f"/v1/streams/{key}/entries", ENTRY))
+    wire.ask(request(f"/v1/streams/{key}/entries", ENTRY))
     fast, slow = both(wire, f"/v1/streams/{key}/{path}", body, content_type)
     assert comparable(fast) == comparable(slow)
+    again = wire.ask(request(f"/v1/streams/{key}/{path}", body, content_type=content_type))
+    assert comparable(again) == comparable(slow), "a head that was seen before is answered otherwise"
+
+
+def test_a_head_seen_before_is_carried_out_once_whatever_stands_around_it(wire: Wire, key: str) -> None:
+    path = f"/v1/streams/{key}/entries"
+    plain = request(path, ENTRY)
+    for _ in range(3):
+        assert wire.ask(plain).status == 201
+    assert wire.ask(request(path, ENTRY, "x-not-plain: 1")).status == 201
+    wire.send(plain + plain)
+    assert [wire.receive().status, wire.receive().status] == [201, 201]
+    wire.send(plain[:-5])
+    wire.send(plain[-5:])
+    assert wire.receive().status == 201
+    assert wire.ask(plain).status == 201
+    wire.send(b"GET " + path.encode() + b"/../length HTTP/1.1\r\nhost: local")
+    wire.send(b"host\r\n\r\n")
+    wire.receive()
+    assert json.loads(wire.ask(_length_of(key)).body) == {"length": 8}
+
+
+def test_a_head_seen_before_with_a_body_that_is_refused_leaves_the_connection_in_order(
+    wire: Wire, key: str
+) -> None:
+    path = f"/v1/streams/{key}/entries"
+    good, bad = ENTRY[:-1] + b',"if_last_id":"0-0"}', b'{"fields":{"rider":1}}'.ljust(50)
+    assert len(good) <= 50
+    assert wire.ask(request(path, good.ljust(50))).status == 201
+    assert wire.ask(request(path, good.ljust(50))).status == 412
+    assert wire.ask(request(path, bad)).status == 422
+    assert wire.ask(request(path, ENTRY.ljust(50))).status == 201
+    assert json.loads(wire.ask(_length_of(key)).body) == {"length": 2}
+
+
+def test_what_arrives_behind_a_head_seen_before_is_answered_behind_it(wire: Wire, key: str) -> None:
+    path = f"/v1/streams/{key}/entries"
+    assert wire.ask(request(path, ENTRY)).status == 201
+    for _ in range(50):
+        wire.send(request(path, ENTRY))
+        wire.send(_length_of(key))
+        wire.send(request(path, b"{".ljust(len(ENTRY))))
+    statuses = [wire.receive().status for _ in range(150)]
+    assert statuses == [201, 200, 400] * 50
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "content_type"),
+    [
+        ("entries", ENTRY, "application/json"),
+        ("entries:batch", b'{"entries":[{"fields":{"a":"1"}},{"fields":{"a":"2"}}]}', "application/json"),
+        ("entries:import", b'{"a":"1"}\n{"a":"2"}\n', NDJSON),
+    ],
+)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"producer-epoch": "3", "producer-layout": "two parts"},
+        {"producer-epoch": "-3"},
+        {"idempotency-key": ""},
+        {"producer-id": None},
+    ],
+    ids=str,
+)
+def test_a_producer_is_answered_as_by_the_documented_route(
+    wire: Wire, key: str, path: str, body: bytes, content_type: str, changes: dict[str, str | None]
+) -> None:
+    answers = []
+    for way, extra in {"fast": (), "slow": ("x-not-plain: 1",)}.items():
+        headers = {"idempotency-key": "k", "producer-id": f"p-{way}", **changes}
+        lines = (f"{name}: {value}" for name, value in headers.items() if value is not None)
+        raw = request(f"/v1/streams/{key}-{way}/{path}", body, *lines, *extra, content_type=content_type)
+        answers.append([comparable(wire.ask(raw)) for _ in range(3)])
+        other = raw.replace(b'"a":"1"', b'"a":"3"').replace(b"Castilla", b"Castello")
+        answers[-1].append(comparable(wire.ask(other)))
+        info = wire.ask(f"GET /v1/streams/{key}-{way} HTTP/1.1\r\nhost: localhost\r\n\r\n".encode())
+        answers[-1].append((info.status, {}, json.dumps(json.loads(info.body).get("idempotency")).encode()))
+    assert answers[0] == answers[1]
+    if not changes:
+        assert [status for status, _, _ in answers[0]] == [201, 200, 200, 422, 200]
+        assert answers[0][1][1]["idempotent-replayed"] == "true"
+
+
+def _length_of(key: str) -> bytes:
+    return f"GET /v1/streams/{key}/length HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
 
 
 def test_an_append_to_a_stream_that_must_exist_is_refused_alike(wire: Wire, key: str) -> None:
@@ -142,15 +194,15 @@ def test_an_append_to_a_stream_that_must_exist_is_refused_alike(wire: Wire, key:
 @pytest.mark.parametrize("consumer", ["alice", "bob"])
 def test_a_group_is_read_and_acknowledged_alike(wire: Wire, key: str, consumer: str) -> None:
     create = request(f"/v1/streams/{key}/groups/g", b'{"after":"0","create_stream":true}')
-    ask(wire, create.replace(b"POST", b"PUT", 1))
-    ask(wire, request(f"/v1/streams/{key}/entries:import", b'{"a":"1"}\n{"a":"1"}', content_type=NDJSON))
+    wire.ask(create.replace(b"POST", b"PUT", 1))
+    wire.ask(request(f"/v1/streams/{key}/entries:import", b'{"a":"1"}\n{"a":"1"}', content_type=NDJSON))
     body = {"group": "g", "consumer": consumer, "count": 1, "streams": [{"key": key, "id": ">"}]}
     fast, slow = both(wire, "/v1/read-group", json.dumps(body).encode())
     assert fast.status == 200
     assert comparable(fast) == comparable(slow)
     for answer in (fast, slow):
         ids = [entry["id"] for entry in json.loads(answer.body)["streams"][0]["entries"]]
-        acked = ask(wire, request(f"/v1/streams/{key}/groups/g:ack", json.dumps({"ids": ids}).encode()))
+        acked = wire.ask(request(f"/v1/streams/{key}/groups/g:ack", json.dumps({"ids": ids}).encode()))
         assert json.loads(acked.body) == {"acknowledged": 1}
     nobody = json.dumps({**body, "group": "none"}).encode()
     refused = both(wire, "/v1/read-group", nobody)
@@ -161,8 +213,8 @@ def test_a_group_is_read_and_acknowledged_alike(wire: Wire, key: str, consumer: 
 def test_a_read_that_waits_waits(wire: Wire, key: str) -> None:
     body = {"group": "g", "consumer": "x", "wait_ms": 30, "streams": [{"key": key, "id": ">"}]}
     create = request(f"/v1/streams/{key}/groups/g", b'{"after":"0","create_stream":true}')
-    ask(wire, create.replace(b"POST", b"PUT", 1))
-    answer = ask(wire, request("/v1/read-group", json.dumps(body).encode()))
+    wire.ask(create.replace(b"POST", b"PUT", 1))
+    answer = wire.ask(request("/v1/read-group", json.dumps(body).encode()))
     assert json.loads(answer.body)["streams"][0]["entries"] == []
 
 
@@ -182,23 +234,23 @@ def test_names_that_are_too_long_are_refused_alike(wire: Wire, name: str) -> Non
 
 def test_a_request_id_is_kept_or_replaced_alike(wire: Wire, key: str) -> None:
     path = f"/v1/streams/{key}/entries"
-    assert ask(wire, request(path, ENTRY, "x-request-id: mine-7")).headers["x-request-id"] == "mine-7"
+    assert wire.ask(request(path, ENTRY, "x-request-id: mine-7")).headers["x-request-id"] == "mine-7"
     assert re.fullmatch(
-        "[0-9a-f]{32}", ask(wire, request(path, ENTRY, "x-request-id: {}")).headers["x-request-id"]
+        "[0-9a-f]{32}", wire.ask(request(path, ENTRY, "x-request-id: {}")).headers["x-request-id"]
     )
 
 
 @pytest.mark.parametrize("extra", ["idempotency-key: k\r\nproducer-id: p", "content-encoding: identity"])
 def test_headers_that_mean_something_are_heeded(wire: Wire, key: str, extra: str) -> None:
     path = f"/v1/streams/{key}/entries:import"
-    first = ask(wire, request(path, b'{"a":"1"}', *extra.split("\r\n"), content_type=NDJSON))
-    again = ask(wire, request(path, b'{"a":"1"}', *extra.split("\r\n"), content_type=NDJSON))
+    first = wire.ask(request(path, b'{"a":"1"}', *extra.split("\r\n"), content_type=NDJSON))
+    again = wire.ask(request(path, b'{"a":"1"}', *extra.split("\r\n"), content_type=NDJSON))
     assert first.status == 201
     assert again.status == (200 if "key" in extra else 201)
 
 
 def test_an_unacceptable_answer_is_refused(wire: Wire, key: str) -> None:
-    assert ask(wire, request(f"/v1/streams/{key}/entries", ENTRY, "accept: text/html")).status == 406
+    assert wire.ask(request(f"/v1/streams/{key}/entries", ENTRY, "accept: text/html")).status == 406
 
 
 # --- the protocol ------------------------------------------------------------------------------------
@@ -206,7 +258,7 @@ def test_an_unacceptable_answer_is_refused(wire: Wire, key: str) -> None:
 
 def test_pipelined_requests_are_answered_in_order_whatever_their_kind(wire: Wire, key: str) -> None:
     path = f"/v1/streams/{key}/entries"
-    length = f"GET /v1/streams/{key}/length HTTP/1.1\r\nhost: a\r\n\r\n".encode()
+    length = f"GET /v1/streams/{key}/length HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
     bad = request(path, b"{")
     slow = request(path, ENTRY, "x-not-plain: 1")
     wire.send(
@@ -237,20 +289,20 @@ def test_a_chunked_body_and_an_expectation_are_understood(wire: Wire, key: str) 
 
 
 def test_a_connection_that_is_to_close_closes(wire: Wire, key: str) -> None:
-    answer = ask(wire, request(f"/v1/streams/{key}/entries", ENTRY, "connection: close"))
+    answer = wire.ask(request(f"/v1/streams/{key}/entries", ENTRY, "connection: close"))
     assert (answer.status, answer.headers["connection"]) == (201, "close")
-    assert wire.is_closed()
+    assert wire.read_to_end() == b""
 
 
 def test_an_older_http_is_answered(wire: Wire, key: str) -> None:
     raw = request(f"/v1/streams/{key}/entries", ENTRY).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
-    assert ask(wire, raw).status == 201
-    assert wire.is_closed()
+    assert wire.ask(raw).status == 201
+    assert wire.read_to_end() == b""
 
 
 def test_a_client_that_goes_while_it_is_answered_harms_nobody(server: ServerProcess, key: str) -> None:
     for _ in range(20):
-        with closing(Wire(server)) as leaving:
+        with wired(server.port) as leaving:
             leaving.send(request(f"/v1/streams/{key}/entries", ENTRY) * 3)
-    with closing(Wire(server)) as staying:
-        assert ask(staying, request(f"/v1/streams/{key}/entries", ENTRY)).status == 201
+    with wired(server.port) as staying:
+        assert staying.ask(request(f"/v1/streams/{key}/entries", ENTRY)).status == 201

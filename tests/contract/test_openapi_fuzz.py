@@ -20,12 +20,23 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from tests.support.api_client import ApiClient
+from tests.support.api_client import ApiClient, the_document
 
 SEED: Final = int(os.environ.get("TAILRACE_FUZZ_SEED", "17"))
 EXAMPLES: Final = int(os.environ.get("TAILRACE_FUZZ_EXAMPLES", "40"))
 
+
+def code_conformance(_context: object, response: Any, case: schemathesis.Case[Any]) -> None:
+    """A problem's code is one that the document names for the operation under that status."""
+    if response.headers.get("content-type") != ["application/problem+json"] or not response.content:
+        return
+    operation = the_document().operations[case.operation.definition.raw["operationId"]]
+    code = response.json()["code"]
+    assert response.status_code == 405 or code in operation.codes(response.status_code), code
+
+
 CHECKS: Final = [
+    code_conformance,
     schemathesis.checks.not_a_server_error,
     status_code_conformance,
     content_type_conformance,

@@ -484,8 +484,10 @@ def test_at_shutdown_every_tail_is_told_and_its_answer_is_whole(tmp_path: Path) 
         assert "Traceback" not in process.log_text
 
 
-def test_a_thousand_tails_are_told_at_shutdown_within_two_seconds(tmp_path: Path) -> None:
-    with running_server(tmp_path, "--log-level", "warning") as process:
+def test_a_thousand_tails_are_told_at_shutdown_and_it_ends_before_the_grace_does(tmp_path: Path) -> None:
+    grace_s = 30
+    options = ("--shutdown-grace-s", str(grace_s), "--log-level", "warning")
+    with running_server(tmp_path, *options) as process:
         with Server(process.base_url) as api:
             tails = [raw_tail(process, "/v1/streams/s/entries:tail") for _ in range(1000)]
             until(lambda: api.blocked() == len(tails))
@@ -493,7 +495,7 @@ def test_a_thousand_tails_are_told_at_shutdown_within_two_seconds(tmp_path: Path
         process.signal(signal.SIGTERM)
         texts = [read_all(tail) for tail in tails]
         assert process.wait() == 0
-        assert time.monotonic() - begun_s < 2
+        assert time.monotonic() - begun_s < grace_s
         assert all("event: end\n" in text for text in texts)
         for tail in tails:
             tail.close()

@@ -19,7 +19,7 @@ from tests.support.server_process import ServerProcess, running_server
 
 WRITERS: Final = 8
 READERS: Final = 20
-GRACE_S: Final = 5
+GRACE_S: Final = 30
 
 
 def write(port: int, acknowledged: list[Id]) -> set[int]:

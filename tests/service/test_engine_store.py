@@ -11,7 +11,7 @@ import pytest
 from api.ports import NotAccepting, StreamStore
 from app.lifespan import ticking
 from app.service import EngineStore
-from core.commands import Append, Idempotency, InfoStream, StreamLength
+from core.commands import Append, Idempotency, InfoStream, Read, ReadFrom, StreamLength
 from core.engine import Engine
 from core.entry import fragment_from_flat
 from core.errors import ErrorCode, StreamError
@@ -113,3 +113,12 @@ async def _tick_until_third_call(reported: list[str]) -> int:
         await asyncio.wait_for(third_call.wait(), 5)
     await asyncio.sleep(0.01)
     return calls
+
+
+def test_a_read_that_would_wait_where_as_many_wait_as_may_is_refused_and_one_that_finds_is_served() -> None:
+    store = EngineStore(Engine(), readers_max=0)
+    read = Read((ReadFrom(b"s", 0),), block_ms=1000)
+    with pytest.raises(StreamError, match="0 reads wait already"):
+        run(store.execute(read))
+    run(store.execute(Append(b"s", [FRAGMENT])))
+    assert run(store.execute(read)).streams[0].entries.fragments == [FRAGMENT]

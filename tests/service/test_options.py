@@ -27,7 +27,7 @@ def words_of(text: str) -> str:
         (["--port", "http"], "'--port': Input should be a valid integer"),
         (["--shutdown-grace-s", "0"], "--shutdown-grace-s: Input should be greater than or equal to 1"),
         (["--log-level", "loud"], "'loud' is not one of"),
-        (["--tokens-file", "t"], "No such option: --tokens-file"),
+        (["--store", "redis://localhost"], "No such option: --store"),
     ],
 )
 def test_a_wrong_option_is_named_with_what_is_wrong_and_status_two(
@@ -59,6 +59,10 @@ def test_help_shows_every_option_with_its_name_in_the_environment() -> None:
         "data-dir",
         "durability",
         "cache-mb",
+        "tokens-file",
+        "tls-cert",
+        "tls-key",
+        "allowed-origin",
         "log-level",
         "log-format",
         "shutdown-grace-s",

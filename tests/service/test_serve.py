@@ -20,10 +20,13 @@ from tests.support.server_process import ServerProcess, running_server, tailrace
 ENTRY = b'{"fields":{"rider":"Castilla"}}'
 JSON = {"content-type": "application/json"}
 
+GRACE_S = 30
+"""Far more than a stop takes."""
+
 
 @pytest.fixture
 def own_server(tmp_path: Path) -> Iterator[ServerProcess]:
-    with running_server(tmp_path, "--shutdown-grace-s", "5") as process:
+    with running_server(tmp_path, "--shutdown-grace-s", str(GRACE_S)) as process:
         yield process
 
 
@@ -100,7 +103,7 @@ def test_an_idle_connection_does_not_delay_the_end(own_server: ServerProcess) ->
         started = time.monotonic()
         own_server.signal(signal.SIGTERM)
         assert own_server.wait() == 0
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < GRACE_S
 
 
 def test_a_request_that_never_ends_is_cut_after_the_grace_time(tmp_path: Path) -> None:

@@ -316,14 +316,15 @@ def test_an_append_among_ten_thousand_readers_runs_the_commands_of_its_own_reade
         for number in range(streams * readers_a_stream):
             store.watch(read(key=b"s%d" % (number % streams)), note)
         executed = 0
-        execute = store._engine.execute
+        engine = store._engine.engine
+        execute = engine.execute
 
         def counted(command: Command, now_ms: int) -> Outcome:
             nonlocal executed
             executed += 1
             return execute(command, now_ms)
 
-        store._engine.execute = counted  # type: ignore[method-assign]
+        engine.execute = counted  # type: ignore[method-assign]
         await store.execute(Append(b"s7", [FRAGMENT]))
         assert answers == [b"s7"] * readers_a_stream
         assert executed == 1 + readers_a_stream

@@ -6,6 +6,7 @@ It owns the example state: the race of the guide, read by a group up to its seco
 from __future__ import annotations
 
 import asyncio
+from functools import cache
 from typing import Any, Self
 
 import httpx
@@ -14,8 +15,10 @@ from api.application import create_api
 from core.commands import Append, CreateGroup, ReadFrom, ReadGroup, ReadLimits, Special
 from core.entry import fragment_from_flat
 from core.stream_id import make_id
+from tests.support.documented import Document
 from tests.support.engine_store import START_MS, EngineStore
 
+VERSION = "1.2.3"
 KEY = "/v1/streams/race:france"
 GROUP = f"{KEY}/groups/judges"
 JSON = {"Content-Type": "application/json"}
@@ -32,12 +35,18 @@ _RACE = (
 )
 
 
+@cache
+def the_document() -> Document:
+    """The document of the surface; the same for every application of it."""
+    return Document(create_api(EngineStore(), version=VERSION).openapi())
+
+
 class ApiClient:
     """Sends requests to one application; defects come back as the 500 that a client would see."""
 
     def __init__(self) -> None:
         self.store = EngineStore()
-        self.app = create_api(self.store, version="1.2.3")
+        self.app = create_api(self.store, version=VERSION)
 
     @classmethod
     def with_race(cls) -> Self:
@@ -59,8 +68,10 @@ class ApiClient:
         return asyncio.run(self.store.execute(command))
 
     def request(self, method: str, url: str, **options: Any) -> httpx.Response:
-        """Send one request."""
-        return asyncio.run(self._send(method, url, options))
+        """Send one request. Whatever it is, the document foresees the answer."""
+        response = asyncio.run(self._send(method, url, options))
+        the_document().assert_foresees(response)
+        return response
 
     async def _send(self, method: str, url: str, options: dict[str, Any]) -> httpx.Response:
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)

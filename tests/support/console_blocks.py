@@ -1,13 +1,15 @@
-"""Console transcripts in Markdown: their steps, and a loose comparison of what a step printed.
+"""Console transcripts in Markdown: their steps, run against a server, and compared with what they print.
 
-A block fenced as `console` holds commands after ``$ `` (continued after ``> ``) and what they print.
-Entry ids and times differ from run to run: an id in the transcript stands for the id that the server
-really gave at that place, and durations for any duration.
+It owns what a transcript is; which page has one is its test's business. A block fenced as `console` holds
+commands after ``$ `` (continued after ``> ``) and what they print. Entry ids and times differ from run to
+run: an id in the transcript stands for the one that the server really gave there, and durations for any
+duration. `localhost:8080` stands for the server.
 """
 
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -18,6 +20,8 @@ _BLOCK: Final = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ID: Final = re.compile(r"\b\d{13}-\d+\b")
 _ID_OR_TIME: Final = re.compile(r"\b\d{13}(?:-\d+)?\b")
 _ANY: Final = "(any)"
+_ADDRESS: Final = "localhost:8080"
+_WITHIN_S: Final = 30
 _VOLATILE: Final = frozenset({"idle_ms", "inactive_ms", "delivered_at_ms", "request_id"})
 
 
@@ -64,12 +68,34 @@ class Ids:
         return _ID_OR_TIME.sub(lambda found: self.real.get(found[0], found[0]), text)
 
 
+def check_transcript(markdown: str, base_url: str) -> None:
+    """Run all steps in order: each must succeed and print what the page says."""
+    ids = Ids()
+    for step in steps_of(markdown):
+        printed = _run(ids.put_into(step.command), base_url)
+        ids.learn(step.printed, printed)
+        assert comparable(printed) == comparable(ids.put_into(step.printed)), step.command
+
+
+def _run(command: str, base_url: str) -> str:
+    script = command.replace(_ADDRESS, base_url.removeprefix("http://"))
+    result = subprocess.run(
+        ["/bin/bash", "-euo", "pipefail", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=_WITHIN_S,
+        check=False,
+    )
+    assert result.returncode == 0, f"{script}\n{result.stderr}"
+    return result.stdout
+
+
 def comparable(text: str) -> Any:
     """The text parsed, without what differs from run to run; lines that are no JSON as they are."""
     try:
         return _steady(msgspec.json.decode(text))
     except msgspec.DecodeError:
-        return [_steady_line(line) for line in text.splitlines()]
+        return [_steady_line(line) for line in text.strip().splitlines()]
 
 
 def _steady_line(line: str) -> Any:

@@ -16,10 +16,12 @@ import uvloop
 from starlette.routing import Route
 
 from api.application import create_api
+from api.server_limits import DEFAULT_LIMITS
 from api.websocket_endpoint import WEBSOCKET_PATH
+from app.connections import Connections
 from app.server import bind
 from app.service import EngineStore
-from app.websocket_protocol import WebSocketProtocol
+from app.websocket_protocol import websocket_protocol
 from core.commands import Command
 from core.engine import Engine
 
@@ -41,7 +43,7 @@ class LiveServer:
             app,
             loop="uvloop",
             http="httptools",
-            ws=WebSocketProtocol,
+            ws=websocket_protocol(Connections(DEFAULT_LIMITS)),
             lifespan="off",
             log_config=None,
             access_log=False,

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 TAILRACE: Final = Path(sys.executable).with_name("tailrace")
-READY_LINE: Final = re.compile(r"Tailrace \S+ is ready on (http://\S+)\n")
+READY_LINE: Final = re.compile(r"Tailrace \S+ is ready on (https?://\S+)\n")
 READY_WITHIN_S: Final = 30
 ENDS_WITHIN_S: Final = 30
 COLOURS_OUTPUT: Final = frozenset({"FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS"})
@@ -42,12 +42,16 @@ class ServerProcess:
     """A running server. `base_url` has no slash at its end."""
 
     def __init__(
-        self, options: Sequence[str], log_file: Path, environment: Mapping[str, str] | None = None
+        self,
+        options: Sequence[str],
+        log_file: Path,
+        environment: Mapping[str, str] | None = None,
+        program: Path = TAILRACE,
     ) -> None:
         self._log_file = log_file
         with log_file.open("wb") as stderr:
             self._process = subprocess.Popen(
-                [TAILRACE, "serve", *options],
+                [program, "serve", *options],
                 env=_environment(environment),
                 stdout=subprocess.PIPE,
                 stderr=stderr,
@@ -61,6 +65,12 @@ class ServerProcess:
     @property
     def port(self) -> int:
         return int(self.base_url.rpartition(":")[2])
+
+    @property
+    def resident_bytes(self) -> int:
+        """The process's resident memory."""
+        pages = Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     @property
     def log_text(self) -> str:
@@ -102,11 +112,17 @@ class ServerProcess:
 
 @contextmanager
 def running_server(
-    directory: Path, *options: str, environment: Mapping[str, str] | None = None
+    directory: Path,
+    *options: str,
+    environment: Mapping[str, str] | None = None,
+    program: Path = TAILRACE,
 ) -> Iterator[ServerProcess]:
-    """A server of its own on a free port, killed at the end; `directory` takes its data and its log."""
+    """A server of its own on a free port, killed at the end; `directory` takes its data and its log.
+
+    `program` is another installed `tailrace` than the one that tests share.
+    """
     standard = ("--port", "0", "--data-dir", str(directory / "data"))
-    server = ServerProcess((*standard, *options), directory / "server.log", environment)
+    server = ServerProcess((*standard, *options), directory / "server.log", environment, program)
     try:
         yield server
     finally:

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from api.ports import NotAccepting
+from api.ports import ANONYMOUS_LOCAL, NotAccepting
+from api.security import UNSECURED, Guard
 from api.websocket.plans import Answers
 from api.websocket.session import Turn, WebSocketSession
 from api.websocket.shared_reads import SharedReads
@@ -23,11 +24,18 @@ JSON = "tailrace.v1.json"
 MSGPACK = "tailrace.v1.msgpack"
 
 
+UNGUARDED = Guard(UNSECURED, ANONYMOUS_LOCAL)
+
+
 class Client:
     """One connection. `is_congested` is set by a test; `frames` is all that was sent, as bytes."""
 
     def __init__(
-        self, store: WatchingStore | None = None, reads: SharedReads | None = None, subprotocol: str = JSON
+        self,
+        store: WatchingStore | None = None,
+        reads: SharedReads | None = None,
+        subprotocol: str = JSON,
+        guard: Guard = UNGUARDED,
     ) -> None:
         self.store = WatchingStore() if store is None else store
         reads = SharedReads(self.store) if reads is None else reads
@@ -37,7 +45,7 @@ class Client:
         self.on_send: Callable[[], None] = lambda: None
         self.is_congested = False
         self.is_restarting = False
-        self.session = WebSocketSession(self.codec, self.store, reads, self, self._release)
+        self.session = WebSocketSession(self.codec, self.store, reads, self, self._release, guard)
 
     # --- what a session needs of its connection ------------------------------------------------
 

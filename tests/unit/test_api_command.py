@@ -35,7 +35,15 @@ def test_integers_are_sent_as_their_decimal_text(api: ApiClient) -> None:
     assert run(api, "ECHO", -5).json() == {"result": "-5"}
 
 
-@pytest.mark.parametrize("argument", [1.5, True, None, ["a"], {"base64": 1}, {"base64": "a", "b": 1}, {}])
+@pytest.mark.parametrize(
+    "text", ["30.2", "1.50", "-0.0", "1e21", "1e-7", "1e400", "0.1000000000000000055", "true"]
+)
+def test_a_number_or_a_boolean_stands_for_its_text_as_it_was_sent(api: ApiClient, text: str) -> None:
+    response = api.post("/v1/command", content=f'["ECHO",{text}]', headers=JSON)
+    assert response.json() == {"result": text}
+
+
+@pytest.mark.parametrize("argument", [None, ["a"], {"base64": 1}, {"base64": "a", "b": 1}, {}])
 def test_an_argument_of_another_kind_is_a_422(api: ApiClient, argument: object) -> None:
     assert_problem(run(api, "ECHO", argument), 422, "BODY_MISMATCH")
     assert_problem(api.post("/v1/command/pipeline", [["ECHO", argument]]), 422, "BODY_MISMATCH")

@@ -12,6 +12,7 @@ import pytest
 
 from app import commit
 from app.commit import GroupCommit, NoLog, WriterThread
+from app.metrics.commits import CommitFigures
 from core.effects import ConsumerSeen, Effect, StreamCreated
 
 WITHIN_S = 5
@@ -65,6 +66,7 @@ class Scene:
             on_row=lambda effects: self.told.append(("row", len(effects))),
             on_commit=lambda size_bytes: self.told.append(("commit", size_bytes)),
             on_failure=lambda error: self.told.append(("failure", str(error))),
+            figures=CommitFigures(),
         )
 
     def change(self, name: bytes) -> asyncio.Future[int]:

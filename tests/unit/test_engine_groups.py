@@ -72,9 +72,45 @@ def test_a_stretch_claimed_from_a_delivery_stays_in_one_piece(calls: Calls) -> N
     check(calls.engine.keyspace)
     group = calls.engine.keyspace.group(b"s", b"g")
     assert group is not None
-    assert (len(group.pending.runs), len(group.pending.singles)) == (3, 0)
+    assert (len(group.pending.runs), len(group.pending.scattered)) == (3, 0)
     assert {consumer for _, consumer, _ in pending(calls)[:80]} == {b"bob"}
     assert pending(calls)[80:] == [(each, b"alice", 1) for each in IDS[80:]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scattered_entries_stay_as_they_are_whatever_is_claimed_nacked_and_acknowledged_of_them(
+    calls: Calls, seed: int
+) -> None:
+    chance = random.Random(seed)
+    expected: dict[int, tuple[bytes | None, int]] = {at(each): (b"alice", 1) for each in IDS}
+    order = [at(each) for each in IDS]
+    for _ in range(12):
+        calls.now_ms += 1
+        some = tuple(chance.sample(sorted(expected), min(chance.choice([2, 5, 40]), len(expected))))
+        owner = chance.choice([b"alice", b"bob", b"carol"])
+        match chance.choice(["claim", "again", "nack", "ack"]):
+            case "nack":
+                calls.reply(c.NegativeAcknowledge(b"s", b"g", c.NackMode.FAIL, some))
+                nacked = [value for value in order if expected[value][0] is None and value not in some]
+                expected.update({value: (None, expected[value][1]) for value in some})
+                order = [*nacked, *some, *(v for v in order if v not in some and v not in nacked)]
+            case "ack":
+                calls.reply(c.Acknowledge(b"s", b"g", some[:3]))
+                order = [value for value in order if value not in some[:3]]
+                expected = {value: expected[value] for value in order}
+            case kind:
+                count = len(some)
+                for _ in range(2 if kind == "again" else 1):
+                    calls.reply(c.Claim(b"s", b"g", owner, c.ClaimOptions(0, some)))
+                    expected.update({value: (owner, expected[value][1] + 1) for value in some})
+                order = [*(value for value in order if value not in some), *some]
+                assert len(some) == count
+        check(calls.engine.keyspace)
+        group = calls.engine.keyspace.group(b"s", b"g")
+        assert group is not None
+        listed = [value for unit in group.pending.order for value in unit.live_ids()]
+        assert listed == order
+        assert {at(each): (owner, count) for each, owner, count in pending(calls)} == expected
 
 
 @pytest.mark.parametrize("seed", range(20))

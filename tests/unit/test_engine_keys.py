@@ -104,3 +104,24 @@ def test_a_transaction_runs_at_one_instant_and_a_refusal_stops_none_of_the_other
     assert replies[2] == 1
     assert outcome.wait is None
     assert len(outcome.effects) == len(outcome.wake_ups) == 1
+
+
+def test_who_may_see_some_keys_is_shown_those_alone(calls: Calls) -> None:
+    for key in (b"a:1", b"b:1", b"a:2", b"c:1", b"a:3"):
+        calls.add(key, "1-1")
+    visible = (b"a:*", b"c:?")
+    seen = [b"a:1", b"a:2", b"a:3", b"c:1"]
+    assert calls.reply(c.MatchKeys(b"*", visible=visible)) == seen
+    assert calls.reply(c.MatchKeys(b"*:1", visible=visible)) == [b"a:1", b"c:1"]
+    assert calls.reply(c.KeyspaceSize(visible=visible)) == len(seen)
+    assert sorted(calls.reply(c.ScanKeys(0, 100, visible=visible)).keys) == seen
+
+
+def test_a_page_of_streams_is_filled_with_those_that_may_be_seen(calls: Calls) -> None:
+    for number in range(10):
+        calls.add(b"a:%d" % number, "1-1")
+        calls.add(b"b:%d" % number, "1-1")
+    page = calls.reply(c.ListStreams(start_after=b"a:7", limit=3, visible=(b"?:[1357]", b"a:9")))
+    assert ([stream.key for stream in page.streams], page.more) == ([b"a:9", b"b:1", b"b:3"], True)
+    last = calls.reply(c.ListStreams(start_after=b"b:5", limit=3, visible=(b"?:[1357]",)))
+    assert ([stream.key for stream in last.streams], last.more) == ([b"b:7"], False)

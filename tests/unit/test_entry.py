@@ -153,3 +153,23 @@ def test_new_entries_were_idle_and_delivered_zero_times() -> None:
         {"id": "1-0", "fields": {"a": "1"}, "idle_ms": 0, "deliveries": 0}
     ]
     assert len(entries) == 1
+
+
+_names, _values = st.text('ab\\"{é ', max_size=3), st.text('xy\\": ', max_size=3)
+
+
+@given(st.lists(st.lists(st.tuples(_names, _values), max_size=4)))
+def test_lines_in_any_spelling_lose_nothing_or_are_refused_for_a_name_that_repeats(
+    rows: list[list[tuple[str, str]]],
+) -> None:
+    body = "\n".join(_spaced(row) for row in rows).encode()
+    bad = next((number for number, row in enumerate(rows, 1) if not row or len(dict(row)) < len(row)), None)
+    if bad is None:
+        assert list(map(json.loads, fragments_from_ndjson(body))) == list(map(dict, rows))
+    else:
+        with pytest.raises(BadEntry, match=f"^line {bad}: "):
+            fragments_from_ndjson(body)
+
+
+def _spaced(row: list[tuple[str, str]]) -> str:
+    return "{ " + " , ".join(f"{json.dumps(name)} : {json.dumps(value)}" for name, value in row) + " }"

@@ -188,7 +188,7 @@ def test_a_scan_leaves_looked_up_blocks_in_the_cache() -> None:
 
 def sealed_block(first: int) -> Block:
     block = Block(first, fragment_of(first))
-    block.append(first, fragment_of(first))
+    assert block.append(first, fragment_of(first), NodeLimits(100, 4096))
     block.seal()
     return block
 

@@ -38,13 +38,24 @@ def test_the_plain_case_of_a_hot_route_is_taken(
     assert type(plain_command(route, body)) is kind
 
 
+def test_a_producer_leaves_an_append_plain_and_nothing_else() -> None:
+    producer = [(b"idempotency-key", b"k"), (b"producer-id", b"p")]
+    assert plain_route(b"POST", ENTRIES, [*HEADERS, *producer]) is not None
+    assert plain_route(b"POST", b"/v1/read-group", [*HEADERS, *producer]) is None
+
+
+def test_a_token_leaves_a_request_plain() -> None:
+    shown = (b"authorization", b"Bearer x")
+    assert plain_route(b"POST", ENTRIES, [*HEADERS, shown]) is not None
+    assert plain_route(b"POST", ENTRIES, [*HEADERS, shown, shown]) is None
+
+
 @pytest.mark.parametrize(
     "extra",
     [
-        (b"authorization", b"Bearer x"),
         (b"cookie", b"a=b"),
         (b"origin", b"http://localhost"),
-        (b"idempotency-key", b"k"),
+        (b"tailrace-trace", b"entry"),
         (b"prefer", b"wait=1"),
         (b"expect", b"100-continue"),
         (b"transfer-encoding", b"chunked"),

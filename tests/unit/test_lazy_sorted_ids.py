@@ -13,10 +13,10 @@ def test_it_holds_what_a_set_holds_and_gives_it_in_order(steps: list[tuple[int, 
     lazy, model = LazySortedIds(), set[int]()
     for value, read in steps:
         if value in model:
-            lazy.discard(value)
+            lazy.discard((value,))
             model.discard(value)
         else:
-            lazy.add(value)
+            lazy.add((value,))
             model.add(value)
         if read:
             assert list(lazy.from_(20)) == sorted(each for each in model if each >= 20)

@@ -13,11 +13,16 @@ import pytest
 from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
+from api.cutting import ABORT_EXTENSION
 from api.disconnect import while_connected
 from api.group_tails import GroupReader, GroupTail
+from api.guarded_store import GuardedStore
+from api.ports import ANONYMOUS_LOCAL
+from api.security import UNSECURED, Guard
 from api.sse import CHUNK_BYTES, EVENT_ENTRIES_MAX
-from api.tail_response import ABORT_EXTENSION, TailResponse
+from api.tail_response import TailResponse
 from api.tails import Form, PlainTail
+from api.tallies import Tally
 from app.service import EngineStore
 from core.commands import (
     Acknowledge,
@@ -103,7 +108,8 @@ def plain_tail() -> PlainTail:
 
 def served(store: Any, connection: Connection, tail: Any = None, **limits: float) -> asyncio.Task[None]:
     options: dict[str, Any] = limits
-    response = TailResponse(store, tail or plain_tail(), request_id="r", **options)
+    store = GuardedStore(store, Guard(UNSECURED, ANONYMOUS_LOCAL), "consume", "tail")
+    response = TailResponse(store, tail or plain_tail(), request_id="r", tally=Tally("tails", 1), **options)
     scope: dict[str, Any] = {"type": "http", "extensions": {ABORT_EXTENSION: connection.drop}}
     return asyncio.create_task(response(scope, connection.receive, connection.send))
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.errors import StreamError
 from core.stream_id import (
     MAX_ID,
+    RUN_MIN,
     U64_MAX,
     ZERO_ID,
     format_id,
@@ -16,6 +19,7 @@ from core.stream_id import (
     id_seq,
     make_id,
     parse_id,
+    parse_ids,
     parse_position,
     parse_range_end,
     parse_range_start,
@@ -84,3 +88,38 @@ def test_a_parenthesis_needs_an_id(raw: bytes) -> None:
         with pytest.raises(StreamError) as refused:
             parse(raw)
         assert refused.value.line == INVALID
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.from_regex(r"[0-9]{1,20}(-[0-9]{1,20})?", fullmatch=True),
+            st.sampled_from(["", "-", "1-", "-1", "1--1", "+", "1_0-0", "\u0661-1", " 1-1", "1-1 ", "0x1-1"]),
+        ),
+        max_size=4,
+    )
+)
+@example([f"{U64_MAX + 1}-0"])
+@example(["1-0", f"0-{U64_MAX}", f"{U64_MAX}-{U64_MAX}"])
+@example(["1-0", "01-1"])
+def test_many_ids_are_read_as_each_of_them_is(texts: list[str]) -> None:
+    def line_of(read: Callable[[], Sequence[int]]) -> list[int] | str:
+        try:
+            return list(read())
+        except StreamError as error:
+            return error.line
+
+    one_by_one = line_of(lambda: [parse_id(text.encode()) for text in texts])
+    assert line_of(lambda: parse_ids(texts)) == one_by_one
+
+
+@pytest.mark.parametrize("first", ["1-0", "1692632086370-7", f"5-{U64_MAX - RUN_MIN + 1}"])
+@pytest.mark.parametrize("bad", [None, 0, RUN_MIN // 2, RUN_MIN - 1])
+def test_ids_that_follow_each_other_are_read_as_each_of_them_is(first: str, bad: int | None) -> None:
+    ms, _, seq = first.partition("-")
+    texts = [f"{ms}-{int(seq) + step}" for step in range(RUN_MIN)]
+    if bad is not None:
+        texts[bad] = f"9{texts[bad]}"
+    ids = parse_ids(texts)
+    assert list(ids) == [parse_id(text.encode()) for text in texts]
+    assert isinstance(ids, range) is (bad is None)

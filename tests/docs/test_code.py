@@ -1,0 +1,74 @@
+"""The code on the pages: transcripts and Python programs run here, and none stands on a page unrun."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.support.console_blocks import check_transcript, steps_of
+from tests.support.pages import PAGES, ROOT, fenced, languages_of, text_of
+from tests.support.python_blocks import check_programs, run_program
+from tests.support.server_process import running_server
+
+SHOWN: Final = {"text", "nginx", "caddy", "bash"}
+"""Not code to run: what programs print, settings of other servers, and steps that install packages."""
+
+RUN_IN: Final = {
+    ("README.md", "js"): "tests/docs/test_browser_code.py",
+    ("docs/start.md", "js"): "tests/docs/test_browser_code.py",
+    ("docs/websocket.md", "js"): "tests/docs/test_browser_code.py",
+    ("docs/security.md", "js"): "tests/docs/test_browser_code.py",
+    ("docs/consuming.md", "javascript"): "tests/docs/test_browser_code.py",
+    ("docs/consuming.md", "python"): "tests/contract/test_consuming_page.py",
+    ("docs/websocket.md", "python"): "tests/docs/test_websocket_page.py",
+    ("docs/from-redis.md", "python"): "tests/docs/test_from_redis.py",
+    ("docs/typescript.md", "ts"): "tests/sdk/test_typescript_page.py",
+    ("docs/typescript.md", "html"): "tests/sdk/test_typescript_in_a_browser.py",
+    ("openapi/typescript/README.md", "ts"): "tests/sdk/test_typescript_page.py",
+}
+"""What needs more than a fresh server runs in a test of its own."""
+
+ON_A_CLUSTER: Final = ("docs/spark.md", "spark_client/README.md")
+"""Fragments of Spark jobs: they compile here, and what they import is there; `tests/spark` runs its like."""
+
+ELSEWHERE: Final = {page for page, language in RUN_IN if language == "python"}.union(ON_A_CLUSTER)
+PYTHON: Final = [page for page in PAGES if "python" in languages_of(page) and page not in ELSEWHERE]
+CONSOLE: Final = [page for page in PAGES if "console" in languages_of(page)]
+STEPS_AT_LEAST: Final = 60
+
+
+@pytest.mark.parametrize("page", CONSOLE)
+def test_every_command_of_a_page_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
+    with running_server(tmp_path) as server:
+        check_transcript(text_of(page), server.base_url)
+
+
+@pytest.mark.parametrize("page", PYTHON)
+def test_the_python_of_a_page_runs_and_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
+    with running_server(tmp_path) as server:
+        check_programs(text_of(page), server.base_url)
+
+
+@pytest.mark.parametrize("page", ON_A_CLUSTER)
+def test_the_fragments_of_spark_jobs_compile_and_import_what_is_there(page: str) -> None:
+    blocks = fenced(page, "python")
+    for block in blocks:
+        compile(block, page, "exec")
+    imports = [
+        line for block in blocks for line in block.splitlines() if line.startswith(("from ", "import "))
+    ]
+    run_program("\n".join(imports))
+    assert imports
+
+
+def test_no_code_stands_on_a_page_that_no_test_runs() -> None:
+    code = {(page, language) for page in PAGES for language in languages_of(page) - SHOWN}
+    here = {(page, "console") for page in CONSOLE} | {(page, "python") for page in (*PYTHON, *ON_A_CLUSTER)}
+    assert code == here | set(RUN_IN)
+    assert [test for test in RUN_IN.values() if not (ROOT / test).is_file()] == []
+
+
+def test_the_transcripts_are_found() -> None:
+    assert sum(len(list(steps_of(text_of(page)))) for page in CONSOLE) >= STEPS_AT_LEAST

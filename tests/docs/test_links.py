@@ -1,0 +1,50 @@
+"""What the pages point at is there: pages, headings, files; and every page can be found from the index."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import Final
+
+import pytest
+
+from tests.support.pages import PAGES, ROOT, prose_of
+
+LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+HEADING: Final = re.compile(r"^#+ (.+)$", re.MULTILINE)
+NAMED_FILE: Final = re.compile(
+    r"`((?:\.ci|api|app|bench|core|docker|docs|openapi|spark_client|tests)/[\w./*-]+)`"
+)
+MADE_LATER: Final = ("openapi/typescript/dist", "openapi/typescript/node_modules")
+
+
+def anchors_of(page: str) -> set[str]:
+    """The names under which its headings are linked: small letters, no marks, dashes for blanks."""
+    anchors: set[str] = set()
+    for heading in HEADING.findall(prose_of(page)):
+        name = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        numbered = (f"{name}-{number}" for number in count(1))
+        anchors.add(name if name not in anchors else next(each for each in numbered if each not in anchors))
+    return anchors
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_of_a_page_leads_somewhere(page: str) -> None:
+    folder = PAGES[page].parent
+    for path, anchor in LINK.findall(prose_of(page)):
+        target = (folder / path).resolve() if path else PAGES[page]
+        assert target.exists(), f"{page} links to {path}"
+        if anchor:
+            assert anchor in anchors_of(str(target.relative_to(ROOT))), f"{page} links to {path}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_that_a_page_names_is_there(page: str) -> None:
+    named = [name for name in NAMED_FILE.findall(prose_of(page)) if not name.startswith(MADE_LATER)]
+    assert [name for name in named if not list(ROOT.glob(name.rstrip("/")))] == []
+
+
+def test_every_page_of_the_docs_stands_in_the_index() -> None:
+    linked = {path for path, _ in LINK.findall(prose_of("docs/index.md"))}
+    pages = {page.removeprefix("docs/") for page in PAGES if page.startswith("docs/")}
+    assert pages - {"index.md"} <= linked

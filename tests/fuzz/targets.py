@@ -1,0 +1,204 @@
+"""What is fuzzed: everything that reads what a client sends, each part as a function of some bytes.
+
+A target returns, whatever it is given. What its part may raise by contract (a refusal) it catches; anything
+else is a find, and so is a broken invariant after it. A find becomes a seed (`tests.fuzz.seeds`).
+It knows neither who makes the bytes (`tests.fuzz.run` for long, `test_seeds.py` in every test run) nor why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from api import hot, sse
+from api.fast_path import plain_command, plain_route
+from api.ndjson import decompressed
+from api.problems import RequestRefused
+from api.redis_words import decode_command, decode_commands, outcome_json, result_json
+from api.websocket.limits import ProtocolViolation
+from core.commands import Command
+from core.engine import Engine
+from core.errors import StreamError
+from core.grammar import parse_request
+from core.invariants import check
+from core.storage.damage import Damage, opened
+from core.storage.records import decode_effects, encode_effects
+from core.storage.state import decode_group, encode_group
+from core.stream_id import parse_id
+from tests.support.engine_store import START_MS
+from tests.support.websocket_client import JSON, MSGPACK, Client
+
+PRELUDE: Final = (
+    b"XADD s 1-1 rider Castilla speed 30.2",
+    b"XADD s 1-2 rider Norem rider Prickett",
+    b"XADD s 2-0 \xff\xfe raw",
+    b"XADD t 5-0 a b",
+    b"XGROUP CREATE s g 0",
+    b"XGROUP CREATE t g 0",
+    b"XREADGROUP GROUP g alice COUNT 2 STREAMS s >",
+    b"XADD s IDMP p k * n v",
+)
+"""What there is before a program of commands begins, so that commands find something."""
+
+
+class _World:
+    """An engine with something in it."""
+
+    def __init__(self) -> None:
+        self.engine = Engine()
+        self.journal = b""
+        for line in PRELUDE:
+            self.say(line.split(b" "))
+
+    def say(self, words: list[bytes]) -> None:
+        """Carry one command out, and write its reply both as RESP and as JSON."""
+        try:
+            request = parse_request(words)
+            reply: Any = request.literal
+            if request.command is not None:
+                reply = request.to_resp(self.run(request.command))
+        except StreamError as refusal:
+            outcome_json(refusal, all_base64=False)
+            return
+        result_json(reply, all_base64=False)
+
+    def run(self, command: Command) -> Any:
+        outcome = self.engine.execute(command, START_MS)
+        self.journal = encode_effects(outcome.effects)
+        assert encode_effects(decode_effects(self.journal)) == self.journal
+        return outcome.reply
+
+    def check(self) -> None:
+        check(self.engine.keyspace)
+
+
+def commands(data: bytes) -> None:
+    """A program of Redis commands, a line each; what they leave behind is sound, also when stored."""
+    world = _World()
+    for line in data.split(b"\n")[:20]:
+        if words := line.split(b" "):
+            world.say(words)
+    world.check()
+    for stream in world.engine.keyspace.streams.values():
+        for group in stream.groups.values():
+            assert encode_group(decode_group(encode_group(group))) == encode_group(group)
+
+
+def command_bodies(data: bytes) -> None:
+    """The bodies of the command routes."""
+    world = _World()
+    for decode in (lambda raw: [decode_command(raw)], decode_commands):
+        try:
+            for words in decode(data)[:20]:
+                world.say(words)
+        except RequestRefused:
+            continue
+    world.check()
+
+
+HOT: Final[tuple[Callable[[bytes], Command], ...]] = (
+    lambda raw: hot.xadd_command(b"s", raw),
+    lambda raw: hot.batch_command(b"s", raw),
+    lambda raw: hot.import_command(b"s", raw),
+    lambda raw: hot.import_entries_command(b"s", raw, hot.no_idempotency),
+    lambda raw: hot.ack_command(b"s", b"g", hot.plain_ack_ids(raw) or ["1-1"]),
+    lambda raw: hot.group_read_command(hot.parse_group_read(raw), None),
+)
+
+
+def hot_bodies(data: bytes) -> None:
+    """The bodies of the hot routes; what they append can be read again."""
+    world = _World()
+    for decode in HOT:
+        try:
+            world.run(decode(data))
+        except (RequestRefused, StreamError):
+            continue
+    world.say([b"XRANGE", b"s", b"-", b"+"])
+    world.check()
+
+
+def plain_requests(data: bytes) -> None:
+    """The recognition of plain requests: target, header and body, as the parser would give them."""
+    target, _, rest = data.partition(b"\n")
+    headers, _, body = rest.partition(b"\n\n")
+    pairs = [line.partition(b":")[::2] for line in headers.split(b"\n")]
+    route = plain_route(b"POST", target, [(name.lower(), value) for name, value in pairs])
+    if route is not None:
+        plain_command(route, body)
+
+
+def compressed_bodies(data: bytes) -> None:
+    """Bodies in gzip and zstd, and what is in them."""
+    for encoding in ("gzip", "zstd", data[:8].decode("latin-1")):
+        try:
+            hot_bodies(decompressed(data, encoding))
+        except RequestRefused:
+            continue
+
+
+def resume_positions(data: bytes) -> None:
+    """`Last-Event-ID`, and ids."""
+    for parse in (parse_id, lambda raw: sse.parse_composite_id(raw.decode("latin-1"))):
+        try:
+            parse(data)
+        except StreamError:
+            continue
+
+
+def stored_values(data: bytes) -> None:
+    """A value of the data file that was not written so: named as damage, unless its checksum says it was."""
+    try:
+        opened(data, "a row", b"key")
+    except Damage:
+        return
+
+
+def _frames(subprotocol: str, separator: bytes, data: bytes) -> None:
+    client = Client(subprotocol=subprotocol)
+    for words in PRELUDE:
+        client.store.run_all(_parsed(words))
+    is_text = client.codec.is_text
+    try:
+        for frame in data.split(separator)[:10]:
+            client.say_frame(frame.decode("utf-8", "replace") if is_text else frame)
+    except ProtocolViolation:
+        pass
+    client.session.close()
+    client.store.run_all(client.session.held.questions())
+    check(client.store.engine.keyspace)
+
+
+def _parsed(line: bytes) -> list[Command]:
+    command = parse_request(line.split(b" ")).command
+    return [] if command is None else [command]
+
+
+def json_frames(data: bytes) -> None:
+    """Frames of a WebSocket that speaks JSON, a line each."""
+    _frames(JSON, b"\n", data)
+
+
+def msgpack_frames(data: bytes) -> None:
+    """Frames of a WebSocket that speaks MessagePack, parted by a byte that MessagePack never uses."""
+    _frames(MSGPACK, b"\xc1", data)
+
+
+class Target(NamedTuple):
+    """A target, and what share of the time it gets."""
+
+    run: Callable[[bytes], None]
+    share: int
+
+
+TARGETS: Final = {
+    "commands": Target(commands, 3),
+    "command_bodies": Target(command_bodies, 1),
+    "hot_bodies": Target(hot_bodies, 2),
+    "plain_requests": Target(plain_requests, 1),
+    "compressed_bodies": Target(compressed_bodies, 1),
+    "resume_positions": Target(resume_positions, 1),
+    "stored_values": Target(stored_values, 1),
+    "json_frames": Target(json_frames, 2),
+    "msgpack_frames": Target(msgpack_frames, 2),
+}

@@ -1,0 +1,107 @@
+"""The memory ceiling: growth is refused, all else goes on, and what was freed counts no longer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from app.memory import MemoryCeiling, resident_bytes
+from app.service import EngineStore
+from core.commands import Append, Command, CreateGroup, DeleteKeys, StreamLength
+from core.engine import Engine
+from core.errors import ErrorCode, StreamError
+from core.limits import MIB
+from tests.support.wire import request, wired_to_own_server
+
+OOM = "OOM command not allowed when used memory > 'maxmemory'."
+
+
+def append(key: bytes = b"s") -> Append:
+    return Append(key, (b'{"a":"b"}',), None)
+
+
+def test_without_a_limit_nothing_is_looked_at() -> None:
+    def must_not_look() -> int:
+        raise AssertionError
+
+    assert not MemoryCeiling(0, must_not_look).is_exceeded()
+
+
+@pytest.mark.parametrize(("before", "after", "is_exceeded"), [(9, 9, False), (11, 11, True), (11, 9, False)])
+def test_what_can_be_given_back_is_given_back_before_growth_is_refused(
+    *, before: int, after: int, is_exceeded: bool
+) -> None:
+    measures = [before * MIB]
+    ceiling = MemoryCeiling(10, lambda: measures[-1], lambda: measures.append(after * MIB))
+    assert ceiling.is_exceeded() is is_exceeded
+    assert len(measures) == (1 if before <= 10 else 2)
+
+
+def test_this_process_has_a_size() -> None:
+    assert 10 * MIB < resident_bytes() < 1 << 40
+
+
+def run_all(store: EngineStore, commands: Sequence[Command]) -> Sequence[object]:
+    return asyncio.run(store.execute_all(commands))
+
+
+def test_growth_is_refused_command_by_command_and_all_else_is_done() -> None:
+    store = EngineStore(Engine())
+    run_all(store, [append()])
+    store.refuse_growth(while_true=True)
+    group = CreateGroup(b"s", b"g", 0)
+    refused, length, also_refused, deleted = run_all(
+        store, [append(), StreamLength(b"s"), group, DeleteKeys((b"s",))]
+    )
+    assert isinstance(refused, StreamError)
+    assert isinstance(also_refused, StreamError)
+    assert (refused.code, refused.line) == (ErrorCode.MEMORY_LIMIT, OOM)
+    assert (length, deleted) == (1, 1)
+    with pytest.raises(StreamError, match="maxmemory"):
+        asyncio.run(store.execute(append()))
+    store.refuse_growth(while_true=False)
+    assert len(run_all(store, [append(), group])) == 2
+
+
+def test_a_server_at_its_ceiling_refuses_appends_and_serves_the_rest_until_there_is_room(
+    tmp_path: Path,
+) -> None:
+    """Its own size is some 80 MiB."""
+    line = b'{"blob":"' + bytes(range(97, 123)) * 40 + b'"}\n'
+    grow = request(
+        "POST", "/v1/streams/grown/entries:import", line * 20_000, content_type="application/x-ndjson"
+    )
+    one = request("POST", "/v1/streams/small/entries", b'{"fields":{"a":"b"}}')
+    with wired_to_own_server(tmp_path, "--memory-limit-mb", "200") as wire:
+        assert wire.ask(one).status == 201
+        created = wire.ask(request("PUT", "/v1/streams/small/groups/g", b'{"after":"0"}'))
+        assert created.status == 201, created
+        filler = 0
+        while (answer := wire.ask(grow.replace(b"abcdef", b"%06d" % filler))).status == 201:
+            filler += 1
+        assert (answer.status, answer.problem["code"]) == (507, "MEMORY_LIMIT")
+        assert (answer.problem["retryable"], answer.problem["side_effects"]) == (True, "none")
+
+        slow_one = one.replace(b"host:", b"x-not-plain: 1\r\nhost:")
+        assert [wire.ask(raw).status for raw in (one, slow_one)] == [507, 507]
+        refused = wire.ask(request("POST", "/v1/command", b'["XADD","small","*","a","b"]'))
+        assert (refused.status, refused.problem["error"]) == (507, OOM)
+        pipeline = b'[["XADD","small","*","a","b"],["XLEN","small"]]'
+        outcomes = json.loads(wire.ask(request("POST", "/v1/command/pipeline", pipeline)).body)
+        assert outcomes == [{"error": OOM}, {"result": 1}]
+
+        read = b'{"group":"g","consumer":"c","streams":[{"key":"small","id":">"}]}'
+        delivered = json.loads(wire.ask(request("POST", "/v1/read-group", read)).body)
+        [entry] = delivered["streams"][0]["entries"]
+        ack = json.dumps({"ids": [entry["id"]]}).encode()
+        acked = wire.ask(request("POST", "/v1/streams/small/groups/g:ack", ack))
+        assert json.loads(acked.body) == {"acknowledged": 1}
+        trim = wire.ask(request("POST", "/v1/streams/grown/entries:trim", b'{"max_length":10}'))
+        assert trim.status == 200
+        while (answer := wire.ask(one)).status == 507:
+            pass
+        assert answer.status == 201

@@ -1,0 +1,44 @@
+"""To whom `/metrics` tells the names of keys."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from starlette.requests import Request
+
+from api.application import create_api
+from api.ports import ANONYMOUS_LOCAL, Principal
+from app.metrics.endpoint import MetricsEndpoint
+from app.metrics.sources import Sources
+from app.service import EngineStore
+from core.commands import CreateGroup
+from core.engine import Engine
+
+NOBODY_S = 'tailrace_group_lag_entries{group="other",key=""} 0.0'
+NAMED = 'tailrace_group_lag_entries{group="crew",key="race:france"} 0.0'
+
+
+def scrape(principal: Principal, groups_max: int = 100) -> str:
+    engine = Engine()
+    engine.execute(CreateGroup(b"race:france", b"crew", 0, create_stream=True), 1)
+    endpoint = MetricsEndpoint(Sources(EngineStore(engine)), groups_max)
+    app = create_api(EngineStore(engine))
+    request = Request({"type": "http", "app": app, "headers": [], "state": {"principal": principal}})
+    body = asyncio.run(endpoint.metrics(request)).body
+    return bytes(body).decode()
+
+
+def test_who_may_see_all_keys_is_told_the_names_of_groups() -> None:
+    shown = scrape(ANONYMOUS_LOCAL).splitlines()
+    assert NAMED in shown
+    assert NOBODY_S not in shown
+
+
+@pytest.mark.parametrize("pattern", [b"race:*", b"race:france", b"other:*"])
+def test_who_may_see_some_keys_is_told_of_all_groups_as_one(pattern: bytes) -> None:
+    token = Principal("t", "scraper", frozenset({"read"}), (pattern,))
+    text = scrape(token)
+    assert NOBODY_S in text.splitlines()
+    assert "race:france" not in text
+    assert "tailrace_groups 1.0" in text.splitlines()

@@ -1,0 +1,109 @@
+"""The compiled TypeScript SDK in a real browser, on a page of another origin than the server's."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.support.browser import browsing
+from tests.support.server_process import running_server
+from tests.support.tokens import ALL_SCOPES, make_token
+from tests.support.typescript import PACKAGE, built
+
+PAGE = PACKAGE.parents[1] / "docs/typescript.md"
+
+SCRIPT = """
+(async () => {
+  const { Tailrace } = await import("/node_modules/tailrace-client/dist/index.js");
+  const tailrace = new Tailrace({ url: "%(url)s", token: "%(token)s" });
+  const stream = tailrace.stream("race:\\u00e9");
+  await stream.group("judges").create({ after: "0", createStream: true });
+  await stream.append({ rider: "Castilla" }, { idempotencyKey: "first" });
+  await stream.appendMany([{ rider: "Norem" }, { rider: "Prickett" }]);
+  const riders = async (entries) => {
+    const seen = [];
+    for await (const entry of entries) {
+      seen.push(entry.fields.rider);
+      if (entry.ack) await entry.ack();
+      if (seen.length === 3) break;
+    }
+    return seen;
+  };
+  const seen = {
+    read: await riders(stream.read()),
+    tail: await riders(stream.tail({ after: "0" })),
+    subscribe: await riders(stream.subscribe({ after: "0", credit: 1 })),
+    consume: await riders(stream.group("judges").consume({ consumer: "alice", credit: 2 })),
+    pending: (await stream.group("judges").pendingSummary()).count,
+    refusal: await stream.append({ a: "1" }, { id: "1-0" }).catch((error) => error.code),
+  };
+  tailrace.close();
+  return seen;
+})()
+"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Files of one folder, as any static server gives them."""
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: what a page misses, its test sees."""
+
+
+@contextmanager
+def site(folder: Path) -> Iterator[str]:
+    """The origin of a site that holds the package where npm would install it, and what is in `folder`."""
+    installed = folder / "node_modules/tailrace-client"
+    installed.parent.mkdir(parents=True)
+    installed.symlink_to(built())
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_page_of_an_allowed_origin_reads_follows_subscribes_and_consumes_with_a_token(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "site"
+    token = make_token(tmp_path / "tokens.json", *ALL_SCOPES)
+    with site(folder) as origin:
+        (folder / "index.html").write_text("<!doctype html><title>A page</title>")
+        options = ("--allowed-origin", origin, "--tokens-file", str(tmp_path / "tokens.json"))
+        with running_server(tmp_path, *options) as server, browsing(origin, tmp_path / "profile") as page:
+            seen = page.evaluate(SCRIPT % {"url": server.base_url, "token": token})
+    riders = ["Castilla", "Norem", "Prickett"]
+    assert seen == {
+        "read": riders,
+        "tail": riders,
+        "subscribe": riders,
+        "consume": riders,
+        "pending": 0,
+        "refusal": "ID_NOT_GREATER",
+    }
+
+
+def test_the_page_of_the_docs_shows_entries(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    [html] = re.findall(r"^```html\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert "location.origin" in html
+    with site(folder) as origin, running_server(tmp_path, "--allowed-origin", origin) as server:
+        document = html.replace("location.origin", f'"{server.base_url}"')
+        (folder / "index.html").write_text(f'<!doctype html><meta charset="utf-8"><body></body>{document}')
+        entries = f"{server.base_url}/v1/streams/race:france/entries"
+        httpx.post(entries, json={"fields": {"rider": "Castilla"}}).raise_for_status()
+        with browsing(origin, tmp_path / "profile") as page:
+            page.until("document.body.innerText.includes('Castilla')")

@@ -1,0 +1,93 @@
+"""Tokens on the hot routes: below the framework and through it, one rule and one answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.security.conftest import SecuredServer
+from tests.support.tokens import ALL_SCOPES, bearer, revoke_token
+
+JSON, NDJSON = "application/json", "application/x-ndjson"
+READ = {"group": "judges", "consumer": "alice", "streams": [{"key": "hot:race", "id": ">"}]}
+HOT = {
+    "xadd": ("/v1/streams/hot:race/entries", JSON, b'{"fields":{"a":"1"}}'),
+    "xadd_batch": ("/v1/streams/hot:race/entries:batch", JSON, b'{"entries":[{"fields":{"a":"1"}}]}'),
+    "import_entries": ("/v1/streams/hot:race/entries:import", NDJSON, b'{"a":"1"}'),
+    "xreadgroup": ("/v1/read-group", JSON, json.dumps(READ).encode()),
+    "xack": ("/v1/streams/hot:race/groups/judges:ack", JSON, b'{"ids":["1-1"]}'),
+}
+VARYING = {"date", "x-request-id"}
+
+
+@pytest.fixture(autouse=True)
+def group(secured: SecuredServer) -> None:
+    headers = bearer(secured.token(*ALL_SCOPES))
+    url = f"{secured.url}/v1/streams/hot:race/groups/judges"
+    httpx.put(url, json={"create_stream": True}, headers=headers)
+
+
+def send(client: httpx.Client, name: str, authorization: list[str], *, is_plain: bool) -> httpx.Response:
+    path, media_type, body = HOT[name]
+    headers = [("Content-Type", media_type), *(("Authorization", value) for value in authorization)]
+    if not is_plain:
+        headers.append(("X-Not-Plain", "1"))
+    return client.post(path, content=body, headers=headers)
+
+
+def comparable(response: httpx.Response) -> Any:
+    headers = {name: value for name, value in response.headers.items() if name not in VARYING}
+    body = re.sub(r'"request_id":"[0-9a-f]+"', "", response.text)
+    body = re.sub(r'"entries":\[.*?\]', "", body)
+    return response.status_code, headers if response.is_error else None, re.sub(r"\d{13}-\d+", "ID", body)
+
+
+@pytest.mark.parametrize("name", HOT)
+def test_both_ways_answer_alike_whatever_is_shown(secured: SecuredServer, name: str) -> None:
+    scope: Any = "consume" if name in {"xreadgroup", "xack"} else "append"
+    good = secured.token(scope, keys=("hot:*",), name="good")
+    cases = {
+        good: 200 if scope == "consume" else 201,
+        secured.token("read", keys=("hot:*",), name="scope"): 403,
+        secured.token(scope, keys=("cold:*",), name="keys"): 403,
+        good[:-1]: 401,
+        "nonsense": 401,
+    }
+    with httpx.Client(base_url=secured.url) as client:
+        for text, status in cases.items():
+            fast, again, slow = (
+                send(client, name, [f"Bearer {text}"], is_plain=is_plain) for is_plain in (True, True, False)
+            )
+            assert fast.status_code == status, fast.text
+            assert comparable(fast) == comparable(slow)
+            assert comparable(again) == comparable(slow)
+        for shown in ([], ["Basic eA=="], [f"Bearer {good}"] * 2):
+            answers = [send(client, name, shown, is_plain=is_plain) for is_plain in (True, False)]
+            assert [answer.status_code for answer in answers] == [401, 401]
+            assert comparable(answers[0]) == comparable(answers[1])
+
+
+def test_a_connection_that_was_let_in_is_asked_again_at_each_request(secured: SecuredServer) -> None:
+    text = secured.token("append")
+    with httpx.Client(base_url=secured.url) as client:
+        for _ in range(3):
+            assert send(client, "xadd", [f"Bearer {text}"], is_plain=True).status_code == 201
+        revoke_token(secured.tokens_file, text)
+        while send(client, "xadd", [f"Bearer {text}"], is_plain=True).status_code == 201:
+            pass
+        last = send(client, "xadd", [f"Bearer {text}"], is_plain=True)
+    assert (last.status_code, last.json()["code"]) == (401, "UNAUTHENTICATED")
+
+
+def test_a_refused_append_appends_nothing(secured: SecuredServer) -> None:
+    reader = secured.token("read")
+    url = f"{secured.url}/v1/streams/hot:race/length"
+    before = httpx.get(url, headers=bearer(reader)).json()
+    with httpx.Client(base_url=secured.url) as client:
+        for name in ("xadd", "xadd_batch", "import_entries"):
+            assert send(client, name, [f"Bearer {reader}"], is_plain=True).status_code == 403
+    assert httpx.get(url, headers=bearer(reader)).json() == before

@@ -1,0 +1,315 @@
+"""Who is who: headers, expiry, changes of the file. In process, under a clock that is set."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from api.ports import ANONYMOUS_LOCAL, Act, Principal, Unauthenticated
+from app.tokens.file import BadTokensFile, changing_tokens, read_tokens
+from app.tokens.keeper import KNOWN_HEADERS_MAX, TokenKeeper
+from app.tokens.tokens import PREFIX, digest_of, new_token
+from tests.support.tokens import id_of, make_token, revoke_token
+
+START_MS = 1_692_632_147_973
+
+
+class Keeping:
+    """A keeper over a file of its own, with a clock and a record."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "tokens.json"
+        self.now_ms = START_MS
+        self.acts: list[Act] = []
+
+    def start(self) -> TokenKeeper:
+        return TokenKeeper(self.path, self.acts.append, lambda: self.now_ms)
+
+    def make(self, expires_in_ms: int | None = None) -> str:
+        made = new_token("gate", ("read",), ("race:*",), self.now_ms, expires_in_ms)
+        with changing_tokens(self.path) as tokens:
+            tokens.append(made.record)
+        return made.text
+
+
+@pytest.fixture
+def keeping(tmp_path: Path) -> Keeping:
+    return Keeping(tmp_path)
+
+
+def shown(text: str) -> bytes:
+    return f"Bearer {text}".encode()
+
+
+def refusal(keeper: TokenKeeper, authorization: bytes | None) -> Unauthenticated:
+    with pytest.raises(Unauthenticated) as found:
+        keeper.authenticate(authorization)
+    return found.value
+
+
+def test_a_token_is_known_by_its_text_alone(keeping: Keeping) -> None:
+    text = keeping.make()
+    keeper = keeping.start()
+    principal = keeper.authenticate(shown(text))
+    assert (principal.token_id, principal.name) == (id_of(text), "gate")
+    assert principal.scopes == frozenset({"read"})
+    assert principal.key_patterns == (b"race:*",)
+    assert keeper.authenticate(f"bearer   {text} ".encode()) is principal
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text[:-1],
+        lambda text: text + "0",
+        lambda text: text.upper(),
+        lambda text: text.removeprefix(PREFIX),
+        lambda text: digest_of(text.encode()).hex(),
+        lambda _: "",
+        lambda text: f"{text} {text}",
+    ],
+)
+def test_what_is_nearly_a_token_is_none(keeping: Keeping, change: Callable[[str], str]) -> None:
+    text = keeping.make()
+    error = refusal(keeping.start(), shown(change(text)))
+    assert error.is_given
+    assert text not in error.reason
+
+
+@pytest.mark.parametrize("authorization", [b"", b"Basic dXNlcjpwYXNz", b"Bearer", b"\xff\xfe", b"Token x"])
+def test_another_scheme_is_refused(keeping: Keeping, authorization: bytes) -> None:
+    keeping.make()
+    assert refusal(keeping.start(), authorization).is_given
+
+
+def test_no_header_is_told_what_is_needed(keeping: Keeping) -> None:
+    keeping.make()
+    error = refusal(keeping.start(), None)
+    assert not error.is_given
+    assert "Authorization: Bearer" in error.reason
+
+
+def test_without_a_file_everybody_is_let_in_whatever_they_show(keeping: Keeping) -> None:
+    keeper = keeping.start()
+    for authorization in (None, b"Bearer x", b"nonsense"):
+        assert keeper.authenticate(authorization) is ANONYMOUS_LOCAL
+    keeper.require_standing(ANONYMOUS_LOCAL)
+
+
+def test_a_file_without_tokens_lets_nobody_in(keeping: Keeping) -> None:
+    revoke_token(keeping.path, keeping.make())
+    assert read_tokens(keeping.path) == ()
+    refusal(keeping.start(), None)
+
+
+def test_the_text_is_stored_nowhere(keeping: Keeping) -> None:
+    text = keeping.make()
+    secret = text.split("_")[2]
+    for file in keeping.path.parent.iterdir():
+        assert secret.encode() not in file.read_bytes()
+    assert len(bytes.fromhex(secret)) == 32
+
+
+def test_remembered_headers_are_bounded_and_forgotten_with_the_token(keeping: Keeping) -> None:
+    text = keeping.make()
+    keeper = keeping.start()
+    for blanks in range(KNOWN_HEADERS_MAX + 10):
+        keeper.authenticate(b"Bearer " + b" " * blanks + text.encode())
+    assert len(keeper._known) <= KNOWN_HEADERS_MAX
+    revoke_token(keeping.path, text)
+    keeper.refresh()
+    refusal(keeper, shown(text))
+
+
+# --- expiry ------------------------------------------------------------------------------------------
+
+
+def test_a_token_expires_to_the_millisecond(keeping: Keeping) -> None:
+    text = keeping.make(expires_in_ms=1_000)
+    keeper = keeping.start()
+    principal = keeper.authenticate(shown(text))
+    keeping.now_ms += 999
+    keeper.require_standing(principal)
+    assert keeper.authenticate(shown(text)) is principal
+    keeping.now_ms += 1
+    with pytest.raises(Unauthenticated, match="expired"):
+        keeper.require_standing(principal)
+    assert "expired" in refusal(keeper, shown(text)).reason
+
+
+# --- watching ----------------------------------------------------------------------------------------
+
+
+def _note(told: list[str], text: str, _error: Unauthenticated) -> None:
+    told.append(text)
+
+
+def test_who_watches_is_told_once_and_the_others_not(keeping: Keeping) -> None:
+    first, second = keeping.make(), keeping.make()
+    keeper = keeping.start()
+    told: list[str] = []
+    for text in (first, first, second):
+        keeper.watch(keeper.authenticate(shown(text)), partial(_note, told, text))
+    forget = keeper.watch(keeper.authenticate(shown(first)), lambda _: told.append("forgotten"))
+    forget()
+    keeper.refresh()
+    assert told == []
+    revoke_token(keeping.path, first)
+    for _ in range(3):
+        keeper.refresh()
+    assert told == [first, first]
+    forget()
+
+
+def test_a_watch_that_fails_harms_no_other(keeping: Keeping) -> None:
+    text = keeping.make()
+    keeper = keeping.start()
+    principal = keeper.authenticate(shown(text))
+    told: list[Unauthenticated] = []
+
+    def fail(_: Unauthenticated) -> None:
+        raise RuntimeError
+
+    keeper.watch(principal, fail)
+    keeper.watch(principal, told.append)
+    revoke_token(keeping.path, text)
+    keeper.refresh()
+    assert [error.reason for error in told] == ["the token was revoked"]
+
+
+def test_who_watches_too_late_is_told_soon(keeping: Keeping) -> None:
+    text = keeping.make()
+    keeper = keeping.start()
+    principal = keeper.authenticate(shown(text))
+    revoke_token(keeping.path, text)
+    keeper.refresh()
+    told: list[Unauthenticated] = []
+
+    async def watch() -> None:
+        keeper.watch(principal, told.append)
+        forget = keeper.watch(principal, told.append)
+        forget()
+        await asyncio.sleep(0)
+
+    asyncio.run(watch())
+    assert len(told) == 1
+
+
+def test_a_watch_ends_with_the_expiry(keeping: Keeping) -> None:
+    text = keeping.make(expires_in_ms=1_000)
+    keeper = keeping.start()
+    told: list[Unauthenticated] = []
+    keeper.watch(keeper.authenticate(shown(text)), told.append)
+    keeping.now_ms += 1_000
+    keeper.refresh()
+    assert [error.reason for error in told] == ["the token has expired"]
+
+
+# --- the file ----------------------------------------------------------------------------------------
+
+
+def test_a_token_that_stays_the_same_is_the_same_principal(keeping: Keeping) -> None:
+    text = keeping.make()
+    keeper = keeping.start()
+    principal = keeper.authenticate(shown(text))
+    other = keeping.make()
+    keeper.refresh()
+    assert keeper.authenticate(shown(text)) is principal
+    assert keeper.authenticate(shown(other)) is not principal
+    keeper.require_standing(principal)
+
+
+def test_every_change_that_is_seen_is_written_down(keeping: Keeping) -> None:
+    keeper = keeping.start()
+    text = keeping.make()
+    keeper.refresh()
+    revoke_token(keeping.path, text)
+    keeper.refresh()
+    assert [(act.operation, act.principal.token_id) for act in keeping.acts] == [
+        ("token_added", id_of(text)),
+        ("token_revoked", id_of(text)),
+    ]
+
+
+def test_a_change_of_the_same_size_within_a_moment_is_seen(keeping: Keeping) -> None:
+    texts = [keeping.make() for _ in range(2)]
+    keeper = keeping.start()
+    for _ in range(20):
+        with changing_tokens(keeping.path) as tokens:
+            tokens.reverse()
+        keeper.refresh()
+    revoke_token(keeping.path, texts[0])
+    keeper.refresh()
+    refusal(keeper, shown(texts[0]))
+    assert isinstance(keeper.authenticate(shown(texts[1])), Principal)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "is no tokens file"),
+        (b"\xff", "is no tokens file"),
+        (b"[]", "is no tokens file"),
+        (b'{"version":7,"tokens":[]}', "is of version 7"),
+        (b'{"version":1,"tokens":[],"more":1}', "is no tokens file"),
+        (b'{"version":1,"tokens":[{"id":"a"}]}', r"\$.tokens\[0\]"),
+    ],
+)
+def test_a_file_that_is_no_good_is_refused_at_the_start(
+    keeping: Keeping, content: bytes, complaint: str
+) -> None:
+    keeping.path.write_bytes(content)
+    with pytest.raises(BadTokensFile, match=complaint):
+        keeping.start()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        (b'"scopes":["read"]', b'"scopes":[]', "it has no scope"),
+        (b'"scopes":["read"]', b'"scopes":["root"]', "Invalid enum value"),
+        (b'"keys":["race:*"]', b'"keys":[]', "no key pattern"),
+        (b'"keys":["race:*"]', b'"keys":[""]', "no key pattern"),
+        (b'"name":"gate"', b'"name":"a b"', "the name 'a b' is none"),
+        (b'"sha256":"', b'"sha256":"z', "not 64 hexadecimal digits"),
+    ],
+)
+def test_a_token_that_is_no_good_is_named(keeping: Keeping, old: bytes, new: bytes, complaint: str) -> None:
+    keeping.make()
+    content = keeping.path.read_bytes()
+    assert old in content
+    keeping.path.write_bytes(content.replace(old, new))
+    with pytest.raises(BadTokensFile, match=complaint):
+        keeping.start()
+
+
+def test_two_tokens_of_one_id_are_refused(keeping: Keeping) -> None:
+    keeping.make()
+    content = keeping.path.read_bytes()
+    one = content[content.index(b"[") + 1 : content.rindex(b"]")]
+    keeping.path.write_bytes(content.replace(one, one + b"," + one))
+    with pytest.raises(BadTokensFile, match="same id"):
+        keeping.start()
+
+
+def test_a_file_that_others_may_write_is_refused(keeping: Keeping) -> None:
+    keeping.make()
+    assert keeping.path.stat().st_mode & 0o777 == 0o600
+    keeping.path.chmod(0o620)
+    with pytest.raises(BadTokensFile, match="chmod 600"):
+        keeping.start()
+
+
+def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+
+    async def make_all() -> list[str]:
+        makings = (asyncio.to_thread(make_token, path, "read") for _ in range(20))
+        return await asyncio.gather(*makings)
+
+    texts = asyncio.run(make_all())
+    assert {record.id for record in read_tokens(path)} == {id_of(text) for text in texts}

@@ -1,0 +1,48 @@
+"""One Spark session for all Spark tests, and the environment that it needs.
+
+Two task threads, and tasks that fail are retried up to four times, as on a cluster (`local[2]` retries none).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+# Before Java starts: else Python workers are of another Python, and the driver listens where nobody connects.
+os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.spark.spark_processes import standalone_cluster
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Use `spark.newSession()` to change its configuration; it costs nothing."""
+    directory = tmp_path_factory.mktemp("spark")
+    session = (
+        SparkSession.builder.master("local[2,4]")
+        .appName("tailrace-tests")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        # Small, so that rows pass from one Python worker to the next while a task is still amid them.
+        .config("spark.buffer.size", "4096")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.warehouse.dir", str(directory / "warehouse"))
+        .config("spark.local.dir", str(directory / "local"))
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The master's URL of one cluster for all tests that need one; one application at a time."""
+    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as master:
+        yield master

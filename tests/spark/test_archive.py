@@ -1,0 +1,116 @@
+"""The archive job in one session: what is written where, what is trimmed, what stops it; and the history."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tailrace_client import Tailrace
+from tailrace_spark import archive_stream, read_history
+from tailrace_spark.archive_files import BadArchive
+from tests.support.server_process import running_server
+
+FIRST_MS = 1_767_229_200_000
+"""2026-01-01, 01:00 in UTC."""
+MS_AN_HOUR = 3_600_000
+
+
+@pytest.fixture(scope="module")
+def tailrace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tailrace]:
+    with running_server(tmp_path_factory.mktemp("server")) as server, Tailrace(server.base_url) as client:
+        yield client
+
+
+def url_of(tailrace: Tailrace) -> str:
+    return tailrace.session.settings.url
+
+
+def add(tailrace: Tailrace, stream: str, *hours: float) -> list[str]:
+    return [
+        tailrace.stream(stream).append({"hour": str(hour)}, id=f"{FIRST_MS + round(hour * MS_AN_HOUR)}-*")
+        for hour in hours
+    ]
+
+
+def history_ids(spark: SparkSession, tailrace: Tailrace, stream: str, path: Path) -> list[str]:
+    return sorted(row["_id"] for row in read_history(spark, url_of(tailrace), stream, str(path)).collect())
+
+
+def test_entries_are_archived_by_day_and_hour_and_trimmed_and_the_history_has_each_once(
+    spark: SparkSession, tailrace: Tailrace, tmp_path: Path
+) -> None:
+    archived = add(tailrace, "by-hour", 0, 0.5, 1, 23, 24)
+    report = archive_stream(spark, url_of(tailrace), "by-hour", str(tmp_path), entries_per_step=2)
+    assert (report.steps, report.entries, report.trimmed, report.end) == (3, 5, 5, archived[-1])
+    assert sorted(
+        {str(file.parent.parent.relative_to(tmp_path)) for file in tmp_path.rglob("*.parquet")}
+    ) == [
+        "day=2026-01-01/hour=1",
+        "day=2026-01-01/hour=2",
+        "day=2026-01-02/hour=0",
+        "day=2026-01-02/hour=1",
+    ]
+    assert tailrace.stream("by-hour").length() == 0
+    live = add(tailrace, "by-hour", 25)
+    assert history_ids(spark, tailrace, "by-hour", tmp_path) == sorted(archived + live)
+
+
+def test_what_is_archived_and_not_trimmed_stands_in_the_history_once(
+    spark: SparkSession, tailrace: Tailrace, tmp_path: Path
+) -> None:
+    ids = add(tailrace, "kept", 0, 1, 2)
+    archive_stream(spark, url_of(tailrace), "kept", str(tmp_path), until=ids[1], trim="nothing")
+    assert tailrace.stream("kept").length() == 3
+    assert history_ids(spark, tailrace, "kept", tmp_path) == ids
+    report = archive_stream(spark, url_of(tailrace), "kept", str(tmp_path))
+    assert (report.entries, report.trimmed) == (1, 3)
+
+
+def test_leftovers_that_no_manifest_names_are_no_part_of_the_archive(
+    spark: SparkSession, tailrace: Tailrace, tmp_path: Path
+) -> None:
+    ids = add(tailrace, "left", 0)
+    archive_stream(spark, url_of(tailrace), "left", str(tmp_path))
+    [directory] = tmp_path.glob("day=*/hour=*/step=0")
+    shutil.copytree(directory, directory.with_name("step=1"))
+    assert history_ids(spark, tailrace, "left", tmp_path) == ids
+    ids += add(tailrace, "left", 1)
+    archive_stream(spark, url_of(tailrace), "left", str(tmp_path))
+    assert not directory.with_name("step=1").exists()
+    assert history_ids(spark, tailrace, "left", tmp_path) == ids
+
+
+def test_nothing_is_trimmed_once_a_file_of_the_archive_is_missing(
+    spark: SparkSession, tailrace: Tailrace, tmp_path: Path
+) -> None:
+    add(tailrace, "missing", 0)
+    archive_stream(spark, url_of(tailrace), "missing", str(tmp_path), trim="nothing")
+    [file] = tmp_path.rglob("*.parquet")
+    file.unlink()
+    with pytest.raises(BadArchive, match=r"\.parquet: no bytes are there, not \d+"):
+        archive_stream(spark, url_of(tailrace), "missing", str(tmp_path))
+    assert tailrace.stream("missing").length() == 1
+
+
+def test_an_archive_of_another_stream_is_refused(
+    spark: SparkSession, tailrace: Tailrace, tmp_path: Path
+) -> None:
+    for stream in ("one", "other"):
+        add(tailrace, stream, 0)
+    archive_stream(spark, url_of(tailrace), "one", str(tmp_path))
+    with pytest.raises(BadArchive, match="holds the stream 'one', not 'other'"):
+        archive_stream(spark, url_of(tailrace), "other", str(tmp_path))
+    assert tailrace.stream("other").length() == 1
+
+
+def test_bytes_that_are_not_text_come_back_from_the_archive(
+    spark: SparkSession, tailrace: Tailrace, tmp_path: Path
+) -> None:
+    tailrace.stream("bytes").append({b"name": b"\xff\x00"})
+    archive_stream(spark, url_of(tailrace), "bytes", str(tmp_path))
+    history = read_history(spark, url_of(tailrace), "bytes", str(tmp_path))
+    assert [row[0] for row in history.selectExpr("cast(fields['name'] as binary)").collect()] == [b"\xff\x00"]

@@ -1,0 +1,107 @@
+"""What the sink is told: taken, or refused with a sentence, before anything is read or written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tailrace_spark import TailraceSink
+from tailrace_spark.endpoint import urls_of
+from tailrace_spark.options import BadOption
+from tailrace_spark.tokens import TokenSource
+
+URL = "http://127.0.0.1:1"
+SECRET = "tlr_1_not-to-be-seen"  # noqa: S105 - it opens nothing
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"chunkRows": 5}, "there is no option 'chunkRows'; did you mean 'chunk_rows'?"),
+        (
+            {"deadletter_stream": "d"},
+            "there is no option 'deadletter_stream'; did you mean 'dead_letter_stream'?",
+        ),
+        ({"x": 1}, "there is no option 'x'; there are ca_file, chunk_bytes"),
+        ({"chunk_rows": 0}, "chunk_rows: an integer from 1 to 100000 is needed, not 0"),
+        ({"chunk_rows": True}, "chunk_rows: an integer from 1 to 100000 is needed, not True"),
+        ({"chunk_bytes": "many"}, "chunk_bytes: an integer from 1024 to 67108864 is needed, not 'many'"),
+        ({"retry_deadline_s": -1}, "retry_deadline_s: seconds from 0 to 86400 are needed, not -1"),
+        ({"timeout_s": "soon"}, "timeout_s: seconds from 0.1 to 3600 are needed, not 'soon'"),
+        ({"order": "any"}, "order: one of auto, source, sorted is needed, not 'any'"),
+        ({"compression": "lz4"}, "compression: one of none, gzip, zstd is needed, not 'lz4'"),
+        ({"sort_by": 3}, "sort_by: a column's name or several are needed, not 3"),
+        ({"sort_by": "a", "order": "source"}, "sort_by: rows are not sorted under order='source'"),
+        ({"dead_letter_stream": ""}, "dead_letter_stream: text is needed, not ''"),
+        (
+            {"producer_id": "zwölf"},
+            "producer_id: up to 400 printable ASCII characters are needed, not 'zwölf'",
+        ),
+        ({"token_env": "A", "token_file": "b"}, "token_env and token_file: give the token in one way only"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_with_a_sentence(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(BadOption) as refusal:
+        TailraceSink(URL, "s", **options)
+    assert str(refusal.value).startswith(sentence)
+
+
+def test_a_stream_is_needed_unless_rows_name_theirs() -> None:
+    with pytest.raises(BadOption, match="a name is needed, unless `stream_column` says where rows go"):
+        TailraceSink(URL, None)
+    TailraceSink(URL, None, stream_column="_stream")
+
+
+def test_numbers_may_be_given_as_text() -> None:
+    TailraceSink(URL, "s", chunk_rows="100", retry_deadline_s="1.5")
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("tailrace:8080", "http://host:port or https://host:port is needed, not 'tailrace:8080'"),
+        ("http://:8080", "http://host:port or https://host:port is needed, not 'http://:8080'"),
+        ("http://host:port", "'http://host:port' is none"),
+        (f"http://me:{SECRET}@host", "no user, password or query may stand in it"),
+        (f"http://host?token={SECRET}", "no user, password or query may stand in it"),
+        (
+            f"ftp://me:{SECRET}@host?token={SECRET}",
+            "http://host:port or https://host:port is needed, not 'host'",
+        ),
+    ],
+)
+def test_a_url_that_cannot_be_is_refused_and_its_secrets_are_not_repeated(url: str, sentence: str) -> None:
+    with pytest.raises(BadOption) as refusal:
+        urls_of(url)
+    assert sentence in str(refusal.value)
+    assert SECRET not in str(refusal.value)
+
+
+def test_several_urls_may_be_given_in_a_list_or_between_commas() -> None:
+    assert (
+        urls_of("http://a:1/, https://b")
+        == urls_of(["http://a:1", "https://b/"])
+        == ("http://a:1", "https://b")
+    )
+
+
+def test_the_token_is_read_where_the_task_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    by_environment, by_file = TokenSource(None, "TLR"), TokenSource(token_file=str(tmp_path / "token"))
+    with pytest.raises(BadOption, match=r"token_env: TLR is not set where the task runs"):
+        by_environment.read()
+    with pytest.raises(BadOption, match=r"token_file: .*: FileNotFoundError where the task runs"):
+        by_file.read()
+    monkeypatch.setenv("TLR", SECRET)
+    (tmp_path / "token").write_text(f"{SECRET}\n")
+    assert by_environment.read() == by_file.read() == TokenSource(SECRET).read() == SECRET
+    (tmp_path / "token").write_text("\n")
+    with pytest.raises(BadOption, match="is empty where the task runs"):
+        by_file.read()
+
+
+def test_a_repr_does_not_show_the_token() -> None:
+    sink = TailraceSink(URL, "s", SECRET)
+    assert SECRET not in repr(sink)
+    assert SECRET not in repr(TokenSource(SECRET))

@@ -1,0 +1,105 @@
+"""When the sink sorts, how many partitions it sees, and what it reports of a batch."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.listener import StreamingQueryProgress
+
+from tailrace_spark import TailraceSink
+from tailrace_spark.replays import ADAPTIVE, fixed_partitions, layout_of, repeatable
+from tailrace_spark.reports import BatchReport
+from tailrace_spark.sink_options import sink_options
+from tests.spark.queries import numbered_rows, read_stream, run_query, write_input
+
+
+def prepared(frame: DataFrame, **options: Any) -> tuple[int, bool]:
+    with fixed_partitions(frame.sparkSession):
+        ready = repeatable(frame, sink_options(options))
+    return ready.partitions, ready.is_sorted
+
+
+def test_rows_are_sorted_where_they_came_through_a_shuffle_and_kept_in_order_elsewhere(
+    spark: SparkSession,
+) -> None:
+    rows = numbered_rows(spark, 0, 100)
+    assert prepared(rows) == (2, False)
+    assert prepared(rows.where("n > 3").select("n")) == (2, False)
+    assert prepared(rows.repartition(3)) == (3, True)
+    assert prepared(rows.groupBy("rider").count()) == (2, True)
+    assert prepared(rows.repartition(3).persist()) == (3, True)
+    assert prepared(rows.localCheckpoint()) == (2, True)
+
+
+def test_order_and_partitions_are_as_asked_for(spark: SparkSession) -> None:
+    rows = numbered_rows(spark, 0, 100)
+    assert prepared(rows.repartition(3), order="source") == (3, False)
+    assert prepared(rows, order="sorted") == (2, True)
+    assert prepared(rows, sort_by=["rider"]) == (2, True)
+    assert prepared(rows, partitions=5) == (5, True)
+
+
+def test_adaptive_execution_is_as_it_was_after_a_batch(spark: SparkSession, base_url: str) -> None:
+    for setting in ("true", "false"):
+        session = spark.newSession()
+        session.conf.set(ADAPTIVE, setting)
+        TailraceSink(base_url, "sink:adaptive", producer_id=setting)(session.range(10), 0)
+        assert session.conf.get(ADAPTIVE) == setting
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"chunk_rows": 7},
+        {"chunk_bytes": 2000},
+        {"compression": "gzip"},
+        {"order": "sorted"},
+        {"partitions": 2},
+    ],
+)
+def test_whatever_cuts_a_batch_otherwise_is_part_of_its_layout(
+    spark: SparkSession, options: dict[str, Any]
+) -> None:
+    rows = numbered_rows(spark, 0, 10)
+
+    def layout(frame: DataFrame, given: dict[str, Any]) -> str:
+        checked = sink_options(given)
+        with fixed_partitions(spark):
+            return layout_of(repeatable(frame, checked), checked)
+
+    assert layout(rows, {}) == layout(rows, {"dead_letter_stream": "d", "timeout_s": 3})
+    assert layout(rows, options) != layout(rows, {})
+    assert layout(rows.withColumnRenamed("n", "m"), {}) != layout(rows, {})
+    assert layout(rows, {}).isascii()
+
+
+def test_each_batch_is_reported_logged_and_joined_to_sparks_progress(
+    spark: SparkSession, base_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "tailrace_spark.sink")
+    rows = read_stream(spark, write_input(spark, tmp_path / "rows", 1000, batches=2))
+    sink = TailraceSink(base_url, "sink:reported", chunk_rows=100)
+    heard: Queue[tuple[StreamingQueryProgress, BatchReport]] = Queue()
+    listener = sink.progress_listener(lambda progress, report: heard.put((progress, report)))
+    spark.streams.addListener(listener)
+    try:
+        run_query(rows, sink, tmp_path / "checkpoint")
+        both = [heard.get(timeout=60) for _ in range(2)]
+    finally:
+        spark.streams.removeListener(listener)
+    assert [progress.numInputRows for progress, _ in both] == [500, 500]
+    assert [report for _, report in both] == list(sink.reports.values())
+    for _, report in both:
+        counts = report.counts
+        assert (counts.rows, counts.replayed, counts.retries, counts.dead_letters) == (500, 0, 0, 0)
+        assert report.partitions == 2
+        assert counts.requests == 6
+        assert 500 * 80 < counts.bytes < 500 * 130
+    logged = [record.getMessage() for record in caplog.records if record.name == "tailrace_spark.sink"]
+    assert logged == [str(report) for _, report in both]
+    assert "rows 500" in logged[0]

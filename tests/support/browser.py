@@ -1,0 +1,128 @@
+"""Debian's chromium, headless, driven over its DevTools protocol: a page is loaded, asked and typed into.
+
+It owns the browser's processes, and ends them by their group. It knows no page.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import msgspec
+import pytest
+from websockets.sync.client import ClientConnection, connect
+
+WITHIN_S: Final = 60
+OPTIONS: Final = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--remote-debugging-port=0", "--window-size=1280,900"),
+)
+_DEVTOOLS: Final = re.compile(rb"DevTools listening on ws://([^/]+)/")
+_KEYS: Final = {"Tab": 9, "Enter": 13, "Escape": 27}
+
+
+class Page:
+    """One page of a browser, asked by scripts and pressed keys."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._last_id = 0
+
+    def load(self, url: str) -> None:
+        """Go to a page, and wait until it is there."""
+        self._call("Page.enable", {})
+        self._call("Page.navigate", {"url": url})
+        while self._received().get("method") != "Page.loadEventFired":
+            pass
+
+    def evaluate(self, script: str) -> Any:
+        """The value of an expression; a promise's, once it is there."""
+        asked = {"expression": script, "awaitPromise": True, "returnByValue": True}
+        answer = self._call("Runtime.evaluate", asked)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def until(self, condition: str) -> Any:
+        """The value of an expression, once it is truthy; looked at again and again."""
+        return self.evaluate(
+            "new Promise((resolve) => { const look = () => { const found = (() => { try { return "
+            f"({condition}); }} catch {{ return null; }} }})(); "
+            "if (found) resolve(found); else setTimeout(look, 20); }; look(); })"
+        )
+
+    def press(self, key: str) -> None:
+        """One key, as a person presses it."""
+        text = {"Enter": "\r"}.get(key)
+        code = {"key": key, "code": key, "windowsVirtualKeyCode": _KEYS[key]}
+        self._call("Input.dispatchKeyEvent", {"type": "keyDown", **code, **({"text": text} if text else {})})
+        self._call("Input.dispatchKeyEvent", {"type": "keyUp", **code})
+
+    def write(self, text: str) -> None:
+        """Text, where the cursor stands."""
+        self._call("Input.insertText", {"text": text})
+
+    def emulate_dark(self) -> None:
+        """The reader prefers dark pages from now on."""
+        dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+        self._call("Emulation.setEmulatedMedia", {"features": dark})
+
+    def _call(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        self._last_id += 1
+        self._socket.send(
+            msgspec.json.encode({"id": self._last_id, "method": method, "params": parameters}), text=True
+        )
+        while (message := self._received()).get("id") != self._last_id:
+            pass
+        assert "error" not in message, message["error"]
+        result: dict[str, Any] = message["result"]
+        return result
+
+    def _received(self) -> dict[str, Any]:
+        message: dict[str, Any] = msgspec.json.decode(self._socket.recv(WITHIN_S))
+        return message
+
+
+@contextmanager
+def browsing(url: str, profile: Path) -> Iterator[Page]:
+    """A browser at `url`, ended with the context, its own processes included."""
+    command = [chromium(), *OPTIONS, f"--user-data-dir={profile}", "about:blank"]
+    browser = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        with connect(_page_address(browser), max_size=None, proxy=None) as socket:
+            page = Page(socket)
+            page.load(url)
+            yield page
+    finally:
+        os.killpg(browser.pid, signal.SIGKILL)
+        browser.wait(WITHIN_S)
+
+
+def _page_address(browser: subprocess.Popen[bytes]) -> str:
+    assert browser.stderr
+    for line in browser.stderr:
+        if found := _DEVTOOLS.search(line):
+            targets = httpx.get(f"http://{found[1].decode()}/json/list", trust_env=False).json()
+            address: str = next(each["webSocketDebuggerUrl"] for each in targets if each["type"] == "page")
+            return address
+    raise AssertionError("the browser ended before it could be asked")
+
+
+def chromium() -> str:
+    """The browser; without one the test says so and is skipped, and under CI that is a failure."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is not None:
+        return found
+    told = "there is no chromium on this machine: apt-get install chromium"
+    if os.environ.get("CI") == "true":
+        pytest.fail(told)
+    pytest.skip(told)

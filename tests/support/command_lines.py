@@ -1,0 +1,67 @@
+"""A line for every command of the grammar, on the streams `race:france` and `race:usa`.
+
+It owns the lines; a test asks that there is one for each command that the table knows.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.grammar.table import COMMANDS, SUBCOMMANDS
+
+LINES: Final = {
+    "xadd": "XADD race:france * rider Castilla",
+    "xsetid": "XSETID race:france 9999999999999-0",
+    "xcfgset": "XCFGSET race:france IDMP-MAXSIZE 50",
+    "xtrim": "XTRIM race:france MAXLEN 1000",
+    "xdel": "XDEL race:france 1-1",
+    "xdelex": "XDELEX race:france IDS 1 1-1",
+    "xack": "XACK race:france judges 1-1",
+    "xackdel": "XACKDEL race:france judges IDS 1 1-1",
+    "xnack": "XNACK race:france judges FAIL IDS 1 1-1",
+    "xlen": "XLEN race:france",
+    "xrange": "XRANGE race:france - +",
+    "xrevrange": "XREVRANGE race:france + -",
+    "xread": "XREAD STREAMS race:france race:usa 0 0",
+    "xreadgroup": "XREADGROUP GROUP judges alice STREAMS race:france >",
+    "xpending": "XPENDING race:france judges",
+    "xclaim": "XCLAIM race:france judges alice 0 1-1",
+    "xautoclaim": "XAUTOCLAIM race:france judges alice 0 0",
+    "del": "DEL race:usa race:france",
+    "exists": "EXISTS race:france race:usa",
+    "type": "TYPE race:france",
+    "rename": "RENAME race:france race:renamed",
+    "dbsize": "DBSIZE",
+    "keys": "KEYS *",
+    "scan": "SCAN 0 COUNT 100",
+    "flushdb": "FLUSHDB",
+    "flushall": "FLUSHALL",
+    "ping": "PING",
+    "echo": "ECHO hello",
+    "time": "TIME",
+    "info": "INFO",
+    "xgroup|create": "XGROUP CREATE race:france stewards $",
+    "xgroup|setid": "XGROUP SETID race:france judges 0",
+    "xgroup|destroy": "XGROUP DESTROY race:france stewards",
+    "xgroup|createconsumer": "XGROUP CREATECONSUMER race:france judges bob",
+    "xgroup|delconsumer": "XGROUP DELCONSUMER race:france judges bob",
+    "xgroup|help": "XGROUP HELP",
+    "xinfo|stream": "XINFO STREAM race:france",
+    "xinfo|groups": "XINFO GROUPS race:france",
+    "xinfo|consumers": "XINFO CONSUMERS race:france judges",
+    "xinfo|help": "XINFO HELP",
+    "config|get": "CONFIG GET *",
+    "config|set": "CONFIG SET stream-idmp-maxsize 100",
+    "config|help": "CONFIG HELP",
+}
+
+KNOWN: Final = {
+    *COMMANDS,
+    *(f"{container}|{subcommand}" for container, rows in SUBCOMMANDS.items() for subcommand in rows),
+}
+"""Every command of the grammar."""
+
+
+def words_of(name: str) -> list[str]:
+    """The words of the line for a command."""
+    return LINES[name].split()

@@ -1,0 +1,26 @@
+"""A WebSocket to a running server, as tests open it.
+
+It owns the address; what is said on it is the test's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
+
+
+def open_socket(
+    base_url: str,
+    *subprotocols: str,
+    headers: Mapping[str, str] | None = None,
+    origin: str | None = None,
+) -> ClientConnection:
+    """An open socket at the server of `base_url`; by default it speaks JSON."""
+    return connect(
+        f"{base_url.replace('http', 'ws', 1)}/v1/ws",
+        subprotocols=[Subprotocol(name) for name in subprotocols or ("tailrace.v1.json",)],
+        additional_headers=headers,
+        origin=None if origin is None else Origin(origin),
+    )

@@ -1,0 +1,46 @@
+"""Tokens for tests, made as `tailrace token create` makes them, without a process for each.
+
+It owns nothing: the file is the test's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.clock import system_clock_ms
+from app.tokens.file import changing_tokens
+from app.tokens.tokens import new_token
+from core.grammar import Scope
+
+ALL_SCOPES: Sequence[Scope] = ("read", "append", "consume", "admin")
+
+
+def make_token(
+    path: Path,
+    *scopes: Scope,
+    keys: Sequence[str] = ("*",),
+    name: str = "test",
+    expires_in_ms: int | None = None,
+) -> str:
+    """The text of a new token in the file at `path`."""
+    made = new_token(name, scopes, keys, system_clock_ms(), expires_in_ms)
+    with changing_tokens(path) as tokens:
+        tokens.append(made.record)
+    return made.text
+
+
+def revoke_token(path: Path, text: str) -> None:
+    """Take it out of the file."""
+    with changing_tokens(path) as tokens:
+        tokens[:] = [record for record in tokens if record.id != id_of(text)]
+
+
+def id_of(text: str) -> str:
+    """The id under which a token is listed."""
+    return text.split("_")[1]
+
+
+def bearer(text: str) -> dict[str, str]:
+    """The header that shows it."""
+    return {"Authorization": f"Bearer {text}"}

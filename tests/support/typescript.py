@@ -1,0 +1,65 @@
+"""The TypeScript SDK as its developers have it: its folder, Node, npm, and the compiled package.
+
+It owns how they are found and run. `make test` installs them; it knows nothing of what the SDK does.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+PACKAGE: Final = Path(__file__).parents[2] / "openapi/typescript"
+WITHIN_S: Final = 300
+PATH: Final = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+"""Where `make test` puts a Node of its own, it is beside Python."""
+
+
+def node() -> str:
+    return _program("node")
+
+
+def npm(*arguments: str, environment: Mapping[str, str] | None = None) -> str:
+    """What one npm command in the package printed."""
+    result = subprocess.run(
+        [_program("npm"), "--silent", *arguments],
+        cwd=_with_dependencies(),
+        env={**os.environ, "PATH": PATH, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@cache
+def built() -> Path:
+    """The package, compiled with its tests: strict, so that this is a test of its types as well."""
+    npm("run", "build:test")
+    return PACKAGE
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name, path=PATH)
+    return found if found is not None else _missing(f"there is no {name} on this machine")
+
+
+def _with_dependencies() -> Path:
+    if not (PACKAGE / "node_modules").is_dir():
+        _missing("the dependencies of the TypeScript SDK are not installed: make sdk-typescript")
+    return PACKAGE
+
+
+def _missing(what: str) -> str:
+    if os.environ.get("CI") == "true":
+        pytest.fail(what)
+    pytest.skip(what)

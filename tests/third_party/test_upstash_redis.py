@@ -1,0 +1,79 @@
+"""@upstash/redis, the client that most use for Redis over REST, against a running server, as it comes.
+
+It sends headers of its own (a token, `Upstash-Encoding`, a sync token, telemetry), numbers and booleans as
+JSON has them, and pipelines what is asked at once. What it makes of a reply is asserted here.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.support.typescript import node
+
+HERE = Path(__file__).parent
+INSTALLED = HERE.parents[1] / "build/third-party/package.json"
+WITHIN_S = 60
+
+
+def told(base_url: str, scenario: str) -> Any:
+    """What the client was told in a scenario of `upstash.mjs`."""
+    assert INSTALLED.exists(), "it is not installed: make build/third-party/.installed"
+    command = [node(), str(HERE / "upstash.mjs"), base_url, scenario, str(INSTALLED)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S, check=False)
+    assert done.returncode == 0, done.stderr
+    return msgspec.json.decode(done.stdout)
+
+
+def test_it_appends_and_reads(base_url: str) -> None:
+    seen = told(base_url, "appends_and_reads")
+    castilla = {"rider": "Castilla", "speed": 30.2, "wins": 3, "won": True, "note": "é"}
+    assert (seen["first"], seen["second"], seen["nowhere"]) == ("1-1", "2-0", None)
+    assert (seen["length"], seen["nothing"], seen["waited"]) == (2, None, None)
+    assert seen["range"] == {"1-1": castilla, "2-0": {"rider": "Norem"}}
+    assert seen["firstOfRange"] == {"1-1": castilla}
+    assert list(seen["reversed"]) == ["2-0", "1-1"]
+    assert seen["read"] == [["upstash:appends_and_reads", [["2-0", ["rider", "Norem"]]]]]
+    assert (
+        "ERR The ID specified in XADD is equal or smaller than the target stream top item" in seen["refused"]
+    )
+
+
+def test_it_reads_acknowledges_and_claims_as_a_group(base_url: str) -> None:
+    seen = told(base_url, "reads_as_a_group")
+    first, second = ["1-1", ["rider", "Castilla"]], ["2-1", ["rider", "Norem"]]
+    assert (seen["created"], seen["consumer"], seen["nothing"]) == ("OK", 1, None)
+    assert "BUSYGROUP Consumer Group name already exists" in seen["again"]
+    assert seen["given"] == [["upstash:reads_as_a_group", [first, second]]]
+    assert [[*row[:2], row[3]] for row in seen["pending"]] == [["1-1", "alice", 1], ["2-1", "alice", 1]]
+    assert seen["claimed"] == [first]
+    assert seen["scanned"] == ["2-1", [first], []]
+    assert seen["justIds"] == ["0-0", ["1-1", "2-1"], []]
+    assert (seen["acknowledged"], seen["acknowledgedAndDeleted"]) == (1, [1])
+    assert seen["groups"][0][:2] == ["name", "judges"]
+    assert [consumer[1] for consumer in seen["consumers"]] == ["alice", "bob", "carol"]
+    assert (seen["moved"], seen["dropped"], seen["destroyed"]) == ("OK", 0, 1)
+    assert "NOGROUP No such key 'upstash:reads_as_a_group' or consumer group 'judges'" in seen["refused"]
+
+
+def test_it_trims_and_deletes(base_url: str) -> None:
+    key = "upstash:trims_and_deletes"
+    seen = told(base_url, "trims_and_deletes")
+    assert (seen["deleted"], seen["deletedByPolicy"], seen["trimmed"]) == (1, [1, -1], 1)
+    assert seen["left"] == {"4-0": {"lap": 4}, "5-0": {"lap": 5}}
+    assert (seen["kind"], seen["keys"], seen["scanned"][1]) == ("stream", [key], [key])
+    assert (seen["renamed"], seen["gone"], seen["removed"]) == ("OK", 0, 1)
+    assert (seen["pong"], seen["echoed"]) == ("PONG", "grüezi")
+
+
+def test_it_pipelines_and_transacts(base_url: str) -> None:
+    seen = told(base_url, "pipelines")
+    appended, refused, length = seen["outcomes"]
+    assert (appended["result"], length["result"]) == ("1-1", 1)
+    assert "ERR The ID specified in XADD is equal or smaller" in refused["error"]
+    assert seen["transacted"] == ["2-1", {"1-1": {"rider": "Castilla"}, "2-1": {"rider": "Wood"}}, 2]
+    assert "EXECABORT Transaction discarded because of previous errors." in seen["refused"]
+    assert seen["together"] == [2, 2, "PONG"]
