@@ -64,6 +64,7 @@ class Keyspace:
 
     def create(self, key: bytes) -> Stream:
         """A new, empty stream under `key`, which is free."""
+        assert key not in self.streams, "a stream is made where there is none"
         memory = IdempotencyMemory(self.config[IDMP_DURATION], self.config[IDMP_MAXSIZE])
         stream = Stream(self.last_serial + 1, self.cache, memory)
         self.put(key, stream)

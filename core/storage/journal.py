@@ -9,7 +9,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 
+from core.apply import apply
 from core.effects import Effect
+from core.keyspace import Keyspace
 from core.storage.damage import Damage, opened, sealed
 from core.storage.records import decode_effects
 from core.storage.schema import get_meta, put_meta
@@ -54,3 +56,16 @@ def read(connection: sqlite3.Connection, after_seq: int) -> Iterator[tuple[int, 
         yield seq, decode_effects(opened(raw, f"journal row {seq}", seq_bytes(seq)))
     if max(expected, after_seq) != max(last, after_seq):
         raise Damage(f"journal row {expected + 1}", f"missing; the last is {last}")
+
+
+def replay(keyspace: Keyspace, seq: int, effect: Effect) -> None:
+    """Carry out an effect of row `seq`; raises `Damage` where it does not follow from the state it meets.
+
+    Each row may be as it was written and yet be none that follows: a disk that lost synced pages gives
+    back an older group, say. What `apply` asserts of its caller is then not so.
+    """
+    try:
+        apply(keyspace, effect)
+    except (AssertionError, AttributeError, LookupError, ValueError) as error:
+        what = f"{type(effect).__name__} speaks of something that is not there"
+        raise Damage(f"journal row {seq}", what) from error

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from core.apply import apply
 from core.block import Block
 from core.block_cache import BlockCache
 from core.effects import Effect
@@ -62,7 +61,7 @@ def _recover(
     replayed: list[Effect] = []
     for row_seq, effects in journal.read(connection, seq):
         for effect in effects:
-            apply(keyspace, effect)
+            journal.replay(keyspace, row_seq, effect)
         replayed.extend(effects)
         seq = row_seq
     return Recovered(keyspace, seq, replayed)

@@ -15,7 +15,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from core.apply import apply
 from core.block import Block, NodeLimits
 from core.effects import Effect, EntriesRemoved
 from core.id_sequence import PackedIds
@@ -175,9 +174,9 @@ class Salvage:
             if not effect.ids:
                 return
         try:
-            apply(self.keyspace, effect)
-        except (AssertionError, AttributeError, LookupError, ValueError):
-            self._lose(f"journal row {seq}", f"{type(effect).__name__} speaks of something that is lost")
+            journal.replay(self.keyspace, seq, effect)
+        except Damage as damage:
+            self._lose(damage.where, damage.what)
 
     def _drop_lost_blocks(self) -> None:
         for stream in self.keyspace.streams.values():

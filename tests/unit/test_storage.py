@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.commands import Append, CreateGroup, DeleteEntries, Trim, TrimStream
-from core.effects import Effect, IdempotencyExpired
+from core.effects import Effect, GroupDestroyed, IdempotencyExpired, PendingRemoved, StreamCreated
 from core.engine import Engine
 from core.errors import StreamError
 from core.invariants import check
@@ -242,6 +242,21 @@ def test_a_database_with_other_tables_is_damage(kept: tuple[Path, Any]) -> None:
         connection.execute("DROP TABLE groups")
     with pytest.raises(Damage, match="schema"):
         connect(directory)
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [PendingRemoved(b"s", b"kept", [5]), GroupDestroyed(b"s", b"none"), StreamCreated(b"s")],
+)
+def test_a_row_as_it_was_written_that_does_not_follow_from_the_state_is_damage(
+    kept: tuple[Path, Any], effect: Effect
+) -> None:
+    directory, _ = kept
+    with closing(connect(directory)) as connection:
+        seq = journal.tail(connection) + 1
+        journal.append(connection, seq, encode_effects([effect]))
+    with pytest.raises(Damage, match=f"journal row {seq}: {type(effect).__name__} speaks of"):
+        read_all(directory)
 
 
 # --- blocks that left memory -------------------------------------------------------------------------
