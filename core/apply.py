@@ -43,14 +43,14 @@ from core.keyspace import Keyspace
 
 def apply(keyspace: Keyspace, effect: Effect) -> None:
     """Carry out one effect, which follows from the state it meets."""
-    _APPLIERS[type(effect)](keyspace, effect)
+    APPLIERS[type(effect)](keyspace, effect)
 
 
 def _entries_appended(keyspace: Keyspace, effect: EntriesAppended) -> None:
-    stream = keyspace.streams[effect.key]
-    stream.log.append(effect.ids, effect.fragments, keyspace.node_limits)
-    stream.last_id = effect.ids[-1]
-    stream.entries_added += len(effect.ids)
+    stream, ids = keyspace.streams[effect.key], effect.ids
+    stream.log.append(ids, effect.fragments, keyspace.node_limits)
+    stream.last_id = ids[-1]
+    stream.entries_added += len(ids)
 
 
 def _entries_trimmed(keyspace: Keyspace, effect: EntriesTrimmed) -> None:
@@ -170,7 +170,7 @@ def _group(keyspace: Keyspace, effect: Any) -> Group:
     return group
 
 
-_APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
+APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     EntriesAppended: _entries_appended,
     EntriesTrimmed: _entries_trimmed,
     EntriesRemoved: _entries_removed,

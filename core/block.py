@@ -157,21 +157,19 @@ class Block:
 
     # --- appending -----------------------------------------------------------------------------
 
-    def _added_bytes(self, fragment: bytes) -> int:
-        """What the entry adds to a macro node as Redis would have it, estimated.
-
-        Names are stored once a node as long as they do not change, so what counts is what the
-        fragment has beyond the first one's names and punctuation.
-        """
-        added = len(fragment) - self.skeleton_bytes
-        return added + ENTRY_OVERHEAD_BYTES if added > 0 else ENTRY_OVERHEAD_BYTES
-
     def append(self, value: StreamId, fragment: bytes, limits: NodeLimits) -> bool:
-        """Append one entry if it belongs into this block: False where it does not, or is sealed. O(1)."""
-        if self._ids is None or (limits.entries and self.count >= limits.entries):
+        """Append one entry if it belongs into this block: False where it does not, or is sealed. O(1).
+
+        What it adds to a macro node as Redis would have it is estimated: names are stored once a node as
+        long as they do not change, so that counts what it has beyond the first one's names and punctuation.
+        """
+        most, most_bytes = limits
+        if self._ids is None or (most and self.count >= most):
             return False
-        size_bytes = self.size_bytes + self._added_bytes(fragment)
-        if limits.size_bytes and self.count and size_bytes >= limits.size_bytes:
+        size_bytes = self.size_bytes + ENTRY_OVERHEAD_BYTES
+        if len(fragment) > self.skeleton_bytes:
+            size_bytes += len(fragment) - self.skeleton_bytes
+        if most_bytes and self.count and size_bytes >= most_bytes:
             return False
         self._ids.append(value)
         self._open_fragments.append(fragment)
@@ -201,8 +199,7 @@ class Block:
         return taken
 
     def _sizes_with(self, fragments: Sequence[bytes]) -> list[int]:
-        """What the block takes now, with the first fragment, with the first two, and so on; as
-        `_added_bytes` of each, without a call for each."""
+        """What the block takes now, with the first fragment, with the first two, and so on; see `append`."""
         skeleton_bytes = self.skeleton_bytes
         added = [
             size - skeleton_bytes + ENTRY_OVERHEAD_BYTES if size > skeleton_bytes else ENTRY_OVERHEAD_BYTES

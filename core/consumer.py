@@ -10,8 +10,8 @@ from heapq import merge
 
 from sortedcontainers import SortedDict
 
-from core.lazy_sorted_ids import LazySortedIds
 from core.pending_units import Run
+from core.sorted_view import SortedView
 from core.stream_id import StreamId
 
 NEVER_ACTIVE_MS = -1
@@ -22,7 +22,7 @@ class Consumer:
     """`seen_at_ms`: Unix time of its last attempt to read or claim. `active_at_ms`: of the last one
     that gave it something (rule 33). `pending_count`: entries it owns."""
 
-    __slots__ = ("active_at_ms", "name", "pending_count", "runs", "scattered_ids", "seen_at_ms")
+    __slots__ = ("active_at_ms", "name", "pending_count", "runs", "scattered", "scattered_ids", "seen_at_ms")
 
     def __init__(self, name: bytes, seen_at_ms: int) -> None:
         self.name = name
@@ -30,7 +30,8 @@ class Consumer:
         self.active_at_ms = NEVER_ACTIVE_MS
         self.pending_count = 0
         self.runs: SortedDict[StreamId, Run] = SortedDict()
-        self.scattered_ids = LazySortedIds()
+        self.scattered: set[StreamId] = set()
+        self.scattered_ids = SortedView(self.scattered)
 
     def pending_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """Its pending ids at or after `start`, rising. O(log n + m)."""

@@ -12,10 +12,9 @@ the last of its time. CLAIM walks from the head. The list knows units only, not 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from sortedcontainers import SortedDict
+from core.sorted_view import SortedView
 
 if TYPE_CHECKING:
     from core.pending_units import Unit
@@ -31,12 +30,13 @@ def _time_of(unit: Unit) -> int:
 class DeliveryOrder:
     """All units of one group. A unit is in the list once, linked by its own `prev` and `next`."""
 
-    __slots__ = ("_last_of_time", "head", "tail")
+    __slots__ = ("_last_of_time", "_times", "head", "tail")
 
     def __init__(self) -> None:
         self.head: Unit | None = None
         self.tail: Unit | None = None
-        self._last_of_time: SortedDict[int, Unit] = SortedDict()
+        self._last_of_time: dict[int, Unit] = {}
+        self._times = SortedView(self._last_of_time)
 
     def __iter__(self) -> Iterator[Unit]:
         """From the head. The unit given last may be removed meanwhile, others may not."""
@@ -52,8 +52,10 @@ class DeliveryOrder:
         if self.tail is None or time >= _time_of(self.tail):
             self._link(self.tail, unit)
         else:
-            index = self._last_of_time.bisect_right(time) - 1
-            self._link(None if index < 0 else self._last_of_time.peekitem(index)[1], unit)
+            before = next(self.times_up_to(time), None)
+            self._link(None if before is None else self._last_of_time[before], unit)
+        if time not in self._last_of_time:
+            self._times.note((time,))
         self._last_of_time[time] = unit
 
     def _link(self, before: Unit | None, unit: Unit) -> None:
@@ -77,6 +79,7 @@ class DeliveryOrder:
                 self._last_of_time[time] = before
             else:
                 del self._last_of_time[time]
+                self._times.note((time,))
         self._unlink(before, after)
         unit.prev = unit.next = None
 
@@ -99,10 +102,13 @@ class DeliveryOrder:
 
     def oldest_owned_ms(self) -> int | None:
         """The earliest time of delivery of a unit that has an owner; None where none has one. O(1)."""
-        for time in islice(self._last_of_time, 2):
-            if time != UNOWNED_TIME:
-                return time
-        return None
+        unowned = self._last_of_time.get(UNOWNED_TIME)
+        oldest = self.head if unowned is None else unowned.next
+        return None if oldest is None else oldest.delivered_at_ms
+
+    def times_up_to(self, time: int) -> Iterator[int]:
+        """The distinct times at or before `time`, falling; O(log t) for the first one."""
+        return self._times.up_to(time)
 
     def last_of_each_time(self) -> dict[int, Unit]:
         """The index, for `core.invariants`: each distinct time and the last unit that has it."""

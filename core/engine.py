@@ -98,7 +98,7 @@ class Engine:
         """
         run = Execution(self.keyspace, now_ms)
         reply = HANDLERS[type(command)](run, command)
-        return Outcome(reply, tuple(run.effects), tuple(run.wake_ups), run.wait, run.retry)
+        return Outcome(reply, run.effects, run.wake_ups, run.wait, run.retry)
 
     def execute_all(
         self, commands: Sequence[c.Command], now_ms: int
@@ -115,4 +115,4 @@ class Engine:
                 replies.append(HANDLERS[type(command)](run, command))
             except StreamError as error:
                 replies.append(error)
-        return replies, Outcome(None, tuple(run.effects), tuple(run.wake_ups))
+        return replies, Outcome(None, run.effects, run.wake_ups)

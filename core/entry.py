@@ -62,18 +62,18 @@ def fragment_from_flat(flat: Sequence[bytes]) -> bytes:
     if len(flat) > 2 * FIELDS_PER_ENTRY_MAX:
         raise BadEntry(f"an entry may have {FIELDS_PER_ENTRY_MAX} fields at most", too_large=True)
     try:
-        texts = list(map(bytes.decode, flat))
-        mark = b""
+        fragment = _encode(_fields_or_pairs([item.decode() for item in flat]))
     except UnicodeDecodeError:
-        texts = [b64encode(item).decode() for item in flat]
-        mark = BASE64_MARK
-    return _bounded(mark + _encode(_fields_or_pairs(texts)))
+        fragment = BASE64_MARK + _encode(_fields_or_pairs([b64encode(item).decode() for item in flat]))
+    return _bounded(fragment)
 
 
 def _fields_or_pairs(texts: Sequence[str]) -> dict[str, str] | list[tuple[str, str]]:
-    names = texts[::2]
-    fields = dict(zip(names, texts[1::2], strict=True))
-    return fields if len(fields) == len(names) else list(zip(names, texts[1::2], strict=True))
+    following = iter(texts)
+    fields = dict(zip(following, following))  # noqa: B905 - pairs taken from one iterator
+    if 2 * len(fields) == len(texts):
+        return fields
+    return list(zip(texts[::2], texts[1::2], strict=True))
 
 
 def _bounded(fragment: bytes) -> bytes:

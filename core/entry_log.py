@@ -68,11 +68,12 @@ class EntryLog:
 
     def append(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
         """Append entries whose ids rise above all before. O(m), and one compression a full block."""
-        if len(ids) > 1:
+        count = len(ids)
+        if count > 1:
             self._extend(ids, fragments, limits)
         elif not (self._blocks and self._blocks[-1].append(ids[0], fragments[0], limits)):
             self._begin_block(ids[0], fragments[0]).append(ids[0], fragments[0], limits)
-        self.length += len(ids)
+        self.length += count
 
     def _extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
         start = 0

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from core.apply import apply
+from msgspec import Struct
+
+from core.apply import APPLIERS
 from core.commands import Command, Malformed, Special
 from core.effects import Effect
 from core.keyspace import Keyspace
@@ -19,25 +21,22 @@ from core.stream_id import StreamId
 T = TypeVar("T")
 
 
-class Execution:
+class Execution(Struct, gc=False):
     """`now_ms` stands still while the command (or the whole transaction) runs (rule 5)."""
 
-    __slots__ = ("effects", "keyspace", "now_ms", "retry", "wait", "wake_ups")
-
-    def __init__(self, keyspace: Keyspace, now_ms: int) -> None:
-        self.keyspace = keyspace
-        self.now_ms = now_ms
-        self.effects: list[Effect] = []
-        self.wake_ups: list[WakeUp] = []
-        self.wait: Wait | None = None
-        self.retry: Command | None = None
+    keyspace: Keyspace
+    now_ms: int
+    effects: list[Effect] = []
+    wake_ups: list[WakeUp] = []
+    wait: Wait | None = None
+    retry: Command | None = None
 
     def do(self, effect: Effect) -> None:
         """Carry out `effect`, and have it journalled."""
-        apply(self.keyspace, effect)
+        APPLIERS[type(effect)](self.keyspace, effect)
         self.effects.append(effect)
 
-    def wake(self, key: bytes, signal: Signal, group: bytes | None = None) -> None:
+    def wake(self, key: bytes, signal: Signal = Signal.DATA, group: bytes | None = None) -> None:
         """Have the waiting readers of `key` look again once the command is done (rule 44)."""
         self.wake_ups.append(WakeUp(key, signal, group))
 

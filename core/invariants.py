@@ -93,7 +93,7 @@ def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
         owners[value] = unit.consumer
     held = [value for unit in _distinct(pending.scattered.values()) for value in unit.live_ids()]
     assert sorted(held) == sorted(pending.scattered), "a unit holds an entry that is not filed under it"
-    assert len(pending.scattered_ids) == len(held), "the index of scattered entries is wrong"
+    assert list(pending.scattered_ids.from_(0)) == sorted(held), "the index of scattered entries is wrong"
     return owners
 
 
@@ -112,6 +112,7 @@ def _check_run(key: int, run: Run) -> None:
 
 def _check_consumer(consumer: Consumer, ids: list[int]) -> None:
     assert consumer.pending_count == len(ids), f"consumer {consumer.name!r} is miscounted"
+    assert consumer.scattered <= set(ids), f"consumer {consumer.name!r} holds what is not its own"
     assert list(consumer.pending_ids()) == ids, f"consumer {consumer.name!r} has a wrong index"
 
 
@@ -127,3 +128,5 @@ def _check_order(order: DeliveryOrder, units: list[Unit]) -> None:
         previous = unit
     assert order.tail is previous, "the tail is wrong"
     assert order.last_of_each_time() == dict(zip(times, listed, strict=True)), "the times' index is wrong"
+    falling = list(order.times_up_to(max(times, default=0)))
+    assert falling == sorted(set(times), reverse=True), "the view of times is wrong"

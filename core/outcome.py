@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 
 from msgspec import Struct
@@ -45,7 +46,7 @@ class Outcome(Struct, frozen=True, gc=False):
     """`reply` is nil-like when `wait` is set; `retry` is then the command with ``$`` and ``+`` resolved."""
 
     reply: Reply
-    effects: tuple[Effect, ...] = ()
-    wake_ups: tuple[WakeUp, ...] = ()
+    effects: Sequence[Effect] = ()
+    wake_ups: Sequence[WakeUp] = ()
     wait: Wait | None = None
     retry: Command | None = None

@@ -25,8 +25,8 @@ from sortedcontainers import SortedDict
 from core.consumer import Consumer, run_ids
 from core.delivery_order import DeliveryOrder
 from core.id_sequence import are_same, as_run, pack_ids
-from core.lazy_sorted_ids import LazySortedIds
 from core.pending_units import BUNCH_LENGTH_MAX, Bunch, Run, Single, Unit
+from core.sorted_view import SortedView
 from core.stream_id import StreamId
 
 TOGETHER_MIN = 4
@@ -56,7 +56,7 @@ class PendingEntriesList:
         self.nacked_count = 0
         self.runs: SortedDict[StreamId, Run] = SortedDict()
         self.scattered: dict[StreamId, Single | Bunch] = {}
-        self.scattered_ids = LazySortedIds()
+        self.scattered_ids = SortedView(self.scattered)
         self.order = DeliveryOrder()
         # No id above this one was ever pending: what is delivered above it needs no looking up.
         self._highest_id: StreamId = 0
@@ -107,7 +107,7 @@ class PendingEntriesList:
         ids = ids if isinstance(ids, range) else tuple(ids)
         if self.span_of(ids) is not None:
             return as_run(ids)
-        return [value for value in dict.fromkeys(ids) if value in self]
+        return [value for value in dict.fromkeys(ids) if self.get(value) is not None]
 
     def __contains__(self, value: StreamId) -> bool:
         return self.get(value) is not None
@@ -157,7 +157,7 @@ class PendingEntriesList:
     def remove_present(self, ids: Iterable[StreamId]) -> None:
         """Take out those of `ids` that are pending. O(1) an id, O(log runs) where out of order."""
         for value in ids:
-            unit = self.scattered.get(value)
+            unit = self.scattered.pop(value, None)
             if unit is None:
                 self._remove_from_run(value)
             else:
@@ -169,9 +169,9 @@ class PendingEntriesList:
         else:
             self.order.discard(unit)
         self.count -= 1
-        del self.scattered[value]
-        self.scattered_ids.discard((value,))
-        self._disown((value,), unit.consumer)
+        ids = (value,)
+        self.scattered_ids.note(ids)
+        self._disown(ids, unit.consumer)
 
     def _remove_span(self, run: Run, position: int, count: int) -> None:
         if run.live == count:
@@ -202,6 +202,9 @@ class PendingEntriesList:
 
         O(1) for a stretch of a run and for a whole bunch beside looking through `ids`, else O(1) an entry.
         """
+        if len(ids) < TOGETHER_MIN:
+            self._gather(ids, consumer, at_ms, deliveries)
+            return
         done = start = 0
         while len(ids) - start >= TOGETHER_MIN:
             stretch = None if ids[start] in self.scattered else self._stretch(ids, deliveries, start)
@@ -261,6 +264,10 @@ class PendingEntriesList:
         self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
         """Give `ids`, distinct, this owner and time, whatever they were before, in this order."""
+        if len(ids) < TOGETHER_MIN:
+            for value, count in zip(ids, deliveries, strict=True):
+                self._gather_one(value, consumer, at_ms, count)
+            return
         for start in range(0, len(ids), BUNCH_LENGTH_MAX):
             some = ids[start : start + BUNCH_LENGTH_MAX]
             counts = deliveries[start : start + BUNCH_LENGTH_MAX]
@@ -270,6 +277,22 @@ class PendingEntriesList:
             else:
                 self.remove_present(some)
                 self._scatter(some, consumer, at_ms, counts)
+
+    def _gather_one(self, value: StreamId, consumer: Consumer | None, at_ms: int, deliveries: int) -> None:
+        unit = self.scattered.get(value)
+        if not isinstance(unit, Single):
+            if unit is None:
+                self._remove_from_run(value)
+            else:
+                self.remove_present((value,))
+            self._add_single(Single(value, consumer, at_ms, deliveries))
+            return
+        self.order.discard(unit)
+        if unit.consumer is not consumer:
+            self._disown((value,), unit.consumer)
+            self._own((value,), consumer)
+        unit.consumer, unit.delivered_at_ms, unit.deliveries = consumer, at_ms, deliveries
+        self.order.add(unit)
 
     def _whole_bunch(self, ids: Sequence[StreamId]) -> Bunch | None:
         """The bunch that `ids` are, in its own order; None where they are not. O(m) in C."""
@@ -306,7 +329,8 @@ class PendingEntriesList:
             self.nacked_count += len(ids)
         else:
             consumer.pending_count += len(ids)
-            consumer.scattered_ids.add(ids)
+            consumer.scattered.update(ids)
+            consumer.scattered_ids.note(ids)
 
     def _disown(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
         """The contrary of `_own`."""
@@ -314,7 +338,8 @@ class PendingEntriesList:
             self.nacked_count -= len(ids)
         else:
             consumer.pending_count -= len(ids)
-            consumer.scattered_ids.discard(ids)
+            consumer.scattered.difference_update(ids)
+            consumer.scattered_ids.note(ids)
 
     def nack(self, ids: Sequence[StreamId], deliveries: Sequence[int]) -> None:
         """Take the owner from `ids`, distinct, in this order, pending before or not. O(1) an id."""
@@ -331,14 +356,14 @@ class PendingEntriesList:
         for key, run in consumer.runs.items():
             run.consumer = new_consumer
             new_consumer.runs[key] = run
-        ids = list(consumer.scattered_ids.from_(0))
+            new_consumer.pending_count += run.live
+            consumer.pending_count -= run.live
+        consumer.runs = SortedDict()
+        ids = list(consumer.scattered)
         for value in ids:
             self.scattered[value].consumer = new_consumer
-        new_consumer.scattered_ids.add(ids)
-        new_consumer.pending_count += consumer.pending_count
-        consumer.pending_count = 0
-        consumer.runs = SortedDict()
-        consumer.scattered_ids = LazySortedIds()
+        self._disown(ids, consumer)
+        self._own(ids, new_consumer)
 
     def restore(self, units: Iterable[Unit]) -> None:
         """Fill the list, which is empty, with units in order of delivery. O(log n) a unit."""
@@ -384,7 +409,7 @@ class PendingEntriesList:
     def _enter(self, ids: Sequence[StreamId], highest_id: StreamId, unit: Single | Bunch) -> None:
         self.count += len(ids)
         self._highest_id = max(self._highest_id, highest_id)
-        self.scattered_ids.add(ids)
+        self.scattered_ids.note(ids)
         self._own(ids, unit.consumer)
         self.order.add(unit)
 

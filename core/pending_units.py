@@ -168,7 +168,8 @@ class Run:
         """Take the live entry at `position` out; another one stays. O(1) amortised."""
         self._flags()[position] = 1
         self.live -= 1
-        self._close_in()
+        if position in (self.low, self.high - 1):
+            self._close_in()
 
     def is_whole(self, position: int, count: int) -> bool:
         """Whether `count` positions from `position` on are in the window, and all live. O(count) in C."""

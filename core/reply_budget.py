@@ -50,13 +50,11 @@ class ReplyBudget:
     @property
     def remaining(self) -> int | None:
         """How many entries may still be given, None for any number."""
-        if self._is_full():
-            return 0
-        return self._remaining
-
-    def _is_full(self) -> bool:
         limit = self._limits.max_bytes
-        if limit is None or not self.served or self._used_at_most < limit:
+        return self._remaining if limit is None or not self._is_full(limit) else 0
+
+    def _is_full(self, limit: int) -> bool:
+        if not self.served or self._used_at_most < limit:
             return False
         self._measure()
         return self._used_bytes >= limit

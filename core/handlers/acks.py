@@ -9,7 +9,6 @@ from core.group import Group
 from core.handlers.delete import acknowledge
 from core.handlers.group_reads import DELIVERIES_MAX
 from core.handlers.groups import require_key_and_group
-from core.outcome import Signal
 from core.stream import Stream
 from core.stream_id import StreamId
 
@@ -39,7 +38,7 @@ def nack(run: Execution, command: NegativeAcknowledge) -> int:
             batch[value] = deliveries
     done += _flush(run, command, batch)
     if done:
-        run.wake(command.key, Signal.DATA)
+        run.wake(command.key)
     return done
 
 

@@ -9,7 +9,6 @@ from core.effects import AppendRemembered, DuplicateCounted, EntriesAppended, St
 from core.errors import ErrorCode, StreamError
 from core.execution import Execution
 from core.handlers.trim import trim_stream
-from core.outcome import Signal
 from core.replies import AppendReply
 from core.stream import Stream
 from core.stream_id import MAX_ID, SEQ_BITS, U64_MAX, ZERO_ID, StreamId, format_id, id_ms
@@ -21,14 +20,14 @@ def append(run: Execution, command: Append) -> AppendReply | None:
         raise StreamError(
             ErrorCode.ID_NOT_GREATER, "ERR The ID specified in XADD must be greater than 0-0", last_id="0-0"
         )
-    stream = run.stream(command.key)
+    stream = run.keyspace.streams.get(command.key)
     if stream is None and not command.create:
         return None
-    remembered = _find_duplicate(run, command, stream)
-    if remembered is not None:
-        return AppendReply(remembered, replayed=True)
+    if command.idempotency is not None:
+        remembered = _find_duplicate(run, command.key, command.idempotency, stream)
+        if remembered is not None:
+            return AppendReply(remembered, replayed=True)
     last_id = ZERO_ID if stream is None else stream.last_id
-    _require_last_id(command, last_id)
     ids = _choose_ids(command, last_id, run.now_ms)
     if stream is None:
         run.do(StreamCreated(command.key))
@@ -37,35 +36,40 @@ def append(run: Execution, command: Append) -> AppendReply | None:
         run.do(_remember(command.key, command.idempotency, ids))
     if command.trim is not None:
         trim_stream(run, command.key, command.trim)
-    run.wake(command.key, Signal.DATA)
+    run.wake(command.key)
     return AppendReply(ids)
 
 
-def _find_duplicate(run: Execution, command: Append, stream: Stream | None) -> Sequence[StreamId] | None:
-    if stream is None or command.idempotency is None:
-        return None
-    found = stream.idempotency.find(command.idempotency)
+def _find_duplicate(
+    run: Execution, key: bytes, request: Idempotency, stream: Stream | None
+) -> Sequence[StreamId] | None:
+    found = None if stream is None else stream.idempotency.find(request)
     if found is not None:
-        run.do(DuplicateCounted(command.key))
+        run.do(DuplicateCounted(key))
     return found
 
 
-def _require_last_id(command: Append, last_id: StreamId) -> None:
-    if command.if_last_id is not None and command.if_last_id != last_id:
-        raise StreamError(
-            ErrorCode.PRECONDITION_FAILED,
-            f"ERR the stream's last id is {format_id(last_id)}, not {format_id(command.if_last_id)}",
-            last_id=format_id(last_id),
-        )
-
-
 def _choose_ids(command: Append, last_id: StreamId, now_ms: int) -> Sequence[StreamId]:
-    if last_id == MAX_ID:
-        raise _exhausted()
+    if command.if_last_id is not None and command.if_last_id != last_id:
+        raise _another_last_id(command.if_last_id, last_id)
     if command.ids is None:
         return _consecutive_ids(last_id, now_ms, len(command.fragments))
+    return _requested_ids(command.ids, last_id, now_ms)
+
+
+def _another_last_id(wanted: StreamId, last_id: StreamId) -> StreamError:
+    return StreamError(
+        ErrorCode.PRECONDITION_FAILED,
+        f"ERR the stream's last id is {format_id(last_id)}, not {format_id(wanted)}",
+        last_id=format_id(last_id),
+    )
+
+
+def _requested_ids(requests: Sequence[IdRequest], last_id: StreamId, now_ms: int) -> Sequence[StreamId]:
+    if last_id == MAX_ID:
+        raise _exhausted()
     ids = []
-    for request in command.ids:
+    for request in requests:
         last_id = _next_id(request, last_id, now_ms)
         ids.append(last_id)
     return ids
@@ -73,7 +77,9 @@ def _choose_ids(command: Append, last_id: StreamId, now_ms: int) -> Sequence[Str
 
 def _consecutive_ids(last_id: StreamId, now_ms: int, count: int) -> Sequence[StreamId]:
     """Automatic ids: the greater of now and the last one's time, then one step each (rule 5)."""
-    first = now_ms << SEQ_BITS if now_ms > id_ms(last_id) else last_id + 1
+    first = now_ms << SEQ_BITS
+    if first <= last_id:
+        first = last_id + 1
     if first + count - 1 > MAX_ID:
         raise _exhausted()
     return (first,) if count == 1 else range(first, first + count)
@@ -81,8 +87,6 @@ def _consecutive_ids(last_id: StreamId, now_ms: int, count: int) -> Sequence[Str
 
 def _next_id(request: IdRequest, last_id: StreamId, now_ms: int) -> StreamId:
     if request is None:
-        if last_id == MAX_ID:
-            raise _exhausted()
         return _consecutive_ids(last_id, now_ms, 1)[0]
     if isinstance(request, AutoSeq):
         return _next_in_ms(request.ms, last_id)

@@ -118,7 +118,8 @@ class _StreamReader:
         if not found.ids:
             return found
         self.budget.begin_stream(self.key)
-        claimed = _first(found, self.budget.spend(found.ids, found.fragments, claim=True))
+        kept = self.budget.spend(found.ids, found.fragments, claim=True)
+        claimed = found if kept == len(found.ids) else _first(found, kept)
         self._take_over(claimed)
         self._is_active = True
         return claimed
@@ -213,8 +214,6 @@ class _Idle:
 
 
 def _first(entries: Entries, count: int) -> Entries:
-    if count == len(entries.ids):
-        return entries
     assert entries.idle_ms is not None
     assert entries.deliveries is not None
     return Entries(

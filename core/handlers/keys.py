@@ -128,7 +128,7 @@ def rename_key(run: Execution, command: RenameKey) -> None:
     run.do(StreamRenamed(command.key, command.new_key))
     run.wake(command.key, Signal.GONE)
     run.wake(command.new_key, Signal.GONE)
-    run.wake(command.new_key, Signal.DATA)
+    run.wake(command.new_key)
 
 
 def flush(run: Execution, _: Flush) -> None:

@@ -103,7 +103,7 @@ def test_keys_without_an_epoch_are_forgotten_by_count_and_time(calls: Calls) -> 
     calls.now_ms += 10_000
     calls.reply(c.ExpireIdempotencyKeys())
     assert calls.reply(c.InfoStream(b"s")).producer_count == 0
-    assert calls.outcome(c.ExpireIdempotencyKeys()).effects == ()
+    assert not calls.outcome(c.ExpireIdempotencyKeys()).effects
 
 
 def test_keys_of_the_current_and_the_last_epoch_are_kept_whatever_the_time(calls: Calls) -> None:
@@ -158,7 +158,7 @@ def test_a_replayed_append_is_counted_and_nothing_else(calls: Calls) -> None:
     calls.reply(keyed("1"))
     outcome = calls.outcome(keyed("1"))
     assert len(outcome.effects) == 1
-    assert outcome.wake_ups == ()
+    assert not outcome.wake_ups
 
 
 def test_automatic_ids_carry_into_the_next_millisecond(calls: Calls) -> None:

@@ -144,6 +144,19 @@ def test_a_stretch_claimed_from_a_run_with_gaps_leaves_the_gaps_where_they_were(
     assert len(pending(calls)) == 90
 
 
+def test_what_was_claimed_from_here_and_there_goes_on_to_another_as_one(calls: Calls) -> None:
+    scattered = ["3", "40", "41", "77", "9"]
+    for number, consumer in enumerate([b"bob", b"bob", b"carol"], start=1):
+        calls.now_ms += 10
+        options = c.ClaimOptions(0, tuple(map(at, scattered)))
+        calls.reply(c.Claim(b"s", b"g", consumer, options))
+        check(calls.engine.keyspace)
+        owned = [(f"{each}-0", consumer, 1 + number) for each in sorted(scattered, key=int)]
+        assert pending(calls, consumer) == owned
+    assert pending(calls, b"bob") == []
+    assert len(pending(calls)) == len(IDS)
+
+
 def test_a_consumer_that_was_given_nothing_was_never_active(calls: Calls) -> None:
     calls.reply(c.CreateConsumer(b"s", b"g", b"idle"))
     alice, idle = calls.reply(c.InfoConsumers(b"s", b"g"))

@@ -36,7 +36,7 @@ def test_making_a_stream_that_stands_changes_only_the_settings_given(calls: Call
     assert calls.reply(c.CreateStream(b"new", idmp_duration_s=9)) == 0
     info = calls.reply(c.InfoStream(b"new"))
     assert (info.idmp_duration_s, info.idmp_maxsize) == (9, 5)
-    assert calls.outcome(c.CreateStream(b"new")).effects == ()
+    assert not calls.outcome(c.CreateStream(b"new")).effects
 
 
 def test_a_scan_gives_every_key_that_stays_exactly_once(calls: Calls) -> None:
@@ -67,7 +67,7 @@ def test_renaming_replaces_and_tells_the_readers_of_both_names(calls: Calls) -> 
         (b"race:usa", Signal.DATA),
     ]
     assert calls.reply(c.KeyspaceSize()) == 3
-    assert calls.outcome(c.RenameKey(b"race:usa", b"race:usa")).effects == ()
+    assert not calls.outcome(c.RenameKey(b"race:usa", b"race:usa")).effects
     assert calls.reply(c.RenameKey(b"race:usa", b"fresh")) is None
     assert calls.refused(c.RenameKey(b"nothing", b"x")).code is ErrorCode.NO_SUCH_STREAM
 
@@ -75,12 +75,12 @@ def test_renaming_replaces_and_tells_the_readers_of_both_names(calls: Calls) -> 
 def test_flushing_tells_the_readers_of_every_stream_and_keeps_the_settings(calls: Calls) -> None:
     calls.reply(c.SetConfig((("stream-node-max-entries", 7),)))
     assert len(calls.outcome(c.Flush()).wake_ups) == 4
-    assert calls.outcome(c.Flush()).effects == ()
+    assert not calls.outcome(c.Flush()).effects
     assert calls.reply(c.GetConfig((b"STREAM-NODE*",))) == {
         "stream-node-max-entries": 7,
         "stream-node-max-bytes": 4096,
     }
-    assert calls.outcome(c.SetConfig((("stream-node-max-entries", 7),))).effects == ()
+    assert not calls.outcome(c.SetConfig((("stream-node-max-entries", 7),))).effects
 
 
 def test_the_server_counts_what_it_holds(calls: Calls) -> None:

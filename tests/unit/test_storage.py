@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ class Disk:
                 self.write(self.engine.execute(program.next(), now_ms).effects)
         return now_ms
 
-    def write(self, effects: tuple[Effect, ...]) -> None:
+    def write(self, effects: Sequence[Effect]) -> None:
         if effects:
             self.seq += 1
             journal.append(self.writing, self.seq, encode_effects(effects))
