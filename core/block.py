@@ -46,22 +46,30 @@ _ELEMENT_OVERHEAD_BYTES: Final = 2
 class Decoded:
     """A block's entries by position. Holes are still among them; their fragments may be empty.
 
-    `position_of`: where an id stands, or None. O(log n); O(1) after `index`, in C.
+    `position_of`: where an id stands, or None. O(1) for consecutive ids and after `index`, else O(log n).
+    `size_bytes`: what ids and fragments take without Python's own, as packed; 0 for an open block.
     """
 
-    __slots__ = ("fragments", "ids", "position_of")
+    __slots__ = ("fragments", "ids", "position_of", "size_bytes")
 
-    def __init__(self, ids: Sequence[StreamId], fragments: Sequence[bytes]) -> None:
+    def __init__(self, ids: Sequence[StreamId], fragments: Sequence[bytes], size_bytes: int = 0) -> None:
         self.ids = ids
         self.fragments = fragments
-        self.position_of: PositionOf = partial(_search, ids)
+        self.size_bytes = size_bytes
+        self.position_of: PositionOf = _in_run(ids) if isinstance(ids, range) else partial(_search, ids)
 
     def index(self) -> None:
-        """Have a table of positions from now on: worth its while where single entries are looked up."""
-        self.position_of = {value: position for position, value in enumerate(self.ids)}.get
+        """Have a table of positions from now on, where that is faster: it costs as much as ten searches."""
+        if isinstance(self.position_of, partial):
+            self.position_of = {value: position for position, value in enumerate(self.ids)}.get
 
 
 PositionOf: TypeAlias = Callable[[StreamId], int | None]
+
+
+def _in_run(ids: range) -> PositionOf:
+    first, end = ids.start, ids.stop
+    return lambda value: value - first if first <= value < end else None
 
 
 def _search(ids: Sequence[StreamId], value: StreamId) -> int | None:
@@ -303,6 +311,6 @@ def _unpack(payload: bytes, first_id: StreamId) -> Decoded:
     count, kind = _HEADER.unpack_from(raw)
     start = _HEADER.size
     if kind == _RUN:
-        return Decoded(range(first_id, first_id + count), raw[start:].split(b"\n"))
+        return Decoded(range(first_id, first_id + count), raw[start:].split(b"\n"), len(raw))
     end = start + 16 * count
-    return Decoded(list(PackedIds.from_bytes(raw[start:end])), raw[end:].split(b"\n"))
+    return Decoded(list(PackedIds.from_bytes(raw[start:end])), raw[end:].split(b"\n"), len(raw))

@@ -38,7 +38,7 @@ class _Room:
         return found[0]
 
     def put(self, block: Block, decoded: Decoded) -> None:
-        cost = ENTRY_COST_BYTES * block.count + sum(map(len, decoded.fragments))
+        cost = ENTRY_COST_BYTES * block.count + decoded.size_bytes
         self.decoded[block] = (decoded, cost)
         self.used_bytes += cost
         while self.used_bytes > self.max_bytes:
@@ -65,7 +65,7 @@ class BlockCache:
 
     @property
     def used_bytes(self) -> int:
-        """What the decoded blocks take, by `ENTRY_COST_BYTES` and the bytes of their fragments."""
+        """What the decoded blocks take, by `ENTRY_COST_BYTES` and their own bytes."""
         return self._kept.used_bytes + self._scanned.used_bytes
 
     @property
@@ -74,7 +74,10 @@ class BlockCache:
         return self._kept.max_bytes + self._scanned.max_bytes
 
     def get(self, block: Block) -> Decoded:
-        """The entries of `block`, to look single ones up in; an open block is never cached."""
+        """The entries of `block`, to look single ones up in; an open block is never cached.
+
+        Whoever comes back for another one finds a table of them.
+        """
         if block.is_open:
             return block.decode()
         self.lookups += 1
@@ -82,8 +85,9 @@ class BlockCache:
         if decoded is None:
             decoded = self._scanned.get(block) or self._decode(block)
             self._scanned.forget(block)
-            decoded.index()
             self._kept.put(block, decoded)
+        else:
+            decoded.index()
         return decoded
 
     def scan(self, block: Block) -> Decoded:

@@ -111,20 +111,17 @@ class EntryLog:
         found: list[bytes | None] = []
         for value in ids:
             index = bisect_right(firsts, value) - 1
-            block = opened.get(index)
-            if block is None:
-                block = opened[index] = self._opened(self._blocks[index])
-            position_of, fragments, holes = block
+            if index not in opened:
+                block = self._blocks[index]
+                decoded = self._cache.get(block)
+                opened[index] = (decoded.position_of, decoded.fragments, block.holes)
+            position_of, fragments, holes = opened[index]
             position = position_of(value)
             if position is None or (holes and holes >> position & 1):
                 found.append(None)
             else:
                 found.append(fragments[position])
         return found
-
-    def _opened(self, block: Block) -> Opened:
-        decoded = self._cache.get(block)
-        return decoded.position_of, decoded.fragments, block.holes
 
     def __contains__(self, value: StreamId) -> bool:
         return self._locate(value) is not None
