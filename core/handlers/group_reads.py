@@ -7,12 +7,13 @@ before the first is touched.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import compress, islice
 
 from msgspec.structs import replace
 
 from core.commands import ReadFrom, ReadGroup, Special
+from core.delivery_order import DeliveryOrder
 from core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delivered, GroupMoved
 from core.errors import no_group_for_read
 from core.execution import Execution, parsed_position
@@ -119,7 +120,7 @@ class _StreamReader:
             return found
         self.budget.begin_stream(self.key)
         kept = self.budget.spend(found.ids, found.fragments, claim=True)
-        claimed = found if kept == len(found.ids) else _first(found, kept)
+        claimed = _first(found, kept)
         self._take_over(claimed)
         self._is_active = True
         return claimed
@@ -127,17 +128,20 @@ class _StreamReader:
     def _idle(self, min_idle_ms: int, wanted: int | None) -> Entries:
         """Pending entries that are idle enough and not deleted, longest idle first. O(k).
 
-        Deleted ones stay pending and are passed over (rule 38), so it may take more than one pass.
+        Deleted ones stay pending and are passed over (rule 38): where there are any, more are asked for, until
+        enough are live.
         """
-        idle = _Idle(self.group.pending.order, self.run.now_ms, min_idle_ms)
-        found = self._look_up(idle, wanted)
-        while wanted is not None and len(found.ids) < wanted and not idle.is_exhausted:
-            found = _joined(found, self._look_up(idle, wanted - len(found.ids)))
-        return found
-
-    def _look_up(self, idle: _Idle, wanted: int | None) -> Entries:
-        ids, idle_ms, counts = idle.take(wanted)
-        return _without_deleted(Entries(ids, self.stream.log.get_many(ids), idle_ms, counts))
+        asked = wanted
+        while True:
+            ids, idle_ms, counts = _longest_idle(
+                self.group.pending.order, self.run.now_ms, min_idle_ms, asked
+            )
+            found = _without_deleted(Entries(ids, self.stream.log.get_many(ids), idle_ms, counts))
+            if wanted is None or asked is None or len(ids) < asked:
+                return found
+            if len(found.ids) >= wanted:
+                return _first(found, wanted)
+            asked += 2 * (asked - len(found.ids))
 
     def read_history(self, after: StreamId) -> StreamRead:
         """What is pending for this consumer above `after`; each live one counts as delivered again.
@@ -176,44 +180,30 @@ class _StreamReader:
         self.run.do(Claimed(key, group, consumer, live.ids, now_ms, counts))
 
 
-class _Idle:
-    """What is pending and idle enough, in order of delivery (rule 35); taken piece by piece."""
-
-    def __init__(self, order: Iterable[Unit], now_ms: int, min_idle_ms: int) -> None:
-        self._units = iter(order)
-        self._now_ms = now_ms
-        self._min_idle_ms = min_idle_ms
-        self._unit: Unit | None = None
-        self._left: Iterator[StreamId] = iter(())
-        self.is_exhausted = False
-
-    def take(self, wanted: int | None) -> tuple[list[StreamId], list[int], list[int]]:
-        """The next ids, at most so many, their idle times and their counts. O(units + ids), the ids in C."""
-        ids: list[StreamId] = []
-        idle_ms: list[int] = []
-        counts: list[int] = []
-        while wanted is None or len(ids) < wanted:
-            unit = self._unit or self._next_unit()
-            if unit is None:
-                break
-            some = list(islice(self._left, None if wanted is None else wanted - len(ids)))
-            ids += some
-            counts += unit.counts_of(some)
-            idle_ms += [max(self._now_ms - unit.delivered_at_ms, 0)] * len(some)
-            if len(ids) != wanted:
-                self._unit = None
-        return ids, idle_ms, counts
-
-    def _next_unit(self) -> Unit | None:
-        unit = next(self._units, None)
-        if unit is None or (self._min_idle_ms and self._now_ms - unit.delivered_at_ms < self._min_idle_ms):
-            self.is_exhausted = True
-            return None
-        self._unit, self._left = unit, unit.live_ids()
-        return unit
+def _longest_idle(
+    order: DeliveryOrder, now_ms: int, min_idle_ms: int, wanted: int | None
+) -> tuple[list[StreamId], list[int], list[int]]:
+    """What is pending and idle enough, in order of delivery (rule 35): ids, at most so many, their idle times
+    and their counts. O(units + ids), the ids in C."""
+    ids: list[StreamId] = []
+    idle_ms: list[int] = []
+    counts: list[int] = []
+    unit = order.head
+    while unit is not None and len(ids) != wanted:
+        age_ms = now_ms - unit.delivered_at_ms
+        if min_idle_ms and age_ms < min_idle_ms:
+            break
+        some = list(islice(unit.live_ids(), None if wanted is None else wanted - len(ids)))
+        ids += some
+        idle_ms += [max(age_ms, 0)] * len(some)
+        counts += unit.counts_of(some)
+        unit = unit.next
+    return ids, idle_ms, counts
 
 
 def _first(entries: Entries, count: int) -> Entries:
+    if count == len(entries.ids):
+        return entries
     assert entries.idle_ms is not None
     assert entries.deliveries is not None
     return Entries(
