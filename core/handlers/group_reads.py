@@ -128,8 +128,8 @@ class _StreamReader:
     def _idle(self, min_idle_ms: int, wanted: int | None) -> Entries:
         """Pending entries that are idle enough and not deleted, longest idle first. O(k).
 
-        Deleted ones stay pending and are passed over (rule 38): where there are any, more are asked for, until
-        enough are live.
+        Deleted ones stay pending and are passed over (rule 38): where there are any, more are asked for,
+        until enough are live.
         """
         asked = wanted
         while True:
