@@ -26,7 +26,8 @@ from api.parameters import requested_id_of, trim_of
 from api.problems import RequestRefused
 from api.schemas.entries import EntryToAppend, Trimming, XaddBatchBody, XaddBody
 from core.commands import IdRequest, Trim
-from core.entry import BadEntry, fragment_from_fields, fragment_from_pairs, fragments_from_ndjson
+from core.entry import BadEntry, fragment_from_fields, fragment_from_pairs
+from core.entry_lines import fragments_from_ndjson
 from core.errors import ErrorCode
 from core.limits import BATCH_ENTRIES_MAX, BODY_ELEMENTS_MAX, BODY_LINES_MAX, BULK_ELEMENTS_MAX
 

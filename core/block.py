@@ -195,25 +195,28 @@ class Block:
             most = min(most, limits.entries - self.count)
         if most <= 0:
             return 0
-        sizes = self._sizes_with(fragments[:most])
-        taken = most
-        if limits.size_bytes:
-            taken = max(bisect_left(sizes, limits.size_bytes) - 1, 0 if self.count else 1)
+        taken, size_bytes = self._fit(fragments[:most], limits.size_bytes)
         self._ids.extend(ids[:taken])
         self._open_fragments.extend(fragments[:taken])
         self.count += taken
         self.last_id = self._ids[-1]
-        self.size_bytes = sizes[taken]
+        self.size_bytes = size_bytes
         return taken
 
-    def _sizes_with(self, fragments: Sequence[bytes]) -> list[int]:
-        """What the block takes now, with the first fragment, with the first two, and so on; see `append`."""
-        skeleton_bytes = self.skeleton_bytes
-        added = [
-            size - skeleton_bytes + ENTRY_OVERHEAD_BYTES if size > skeleton_bytes else ENTRY_OVERHEAD_BYTES
-            for size in map(len, fragments)
-        ]
-        return list(accumulate(added, initial=self.size_bytes))
+    def _fit(self, fragments: Sequence[bytes], limit_bytes: int) -> tuple[int, int]:
+        """How many of `fragments` belong into this block, and what it takes with them; see `append`."""
+        base = self.skeleton_bytes - ENTRY_OVERHEAD_BYTES
+        lengths = list(map(len, fragments))
+        if min(lengths) >= self.skeleton_bytes:
+            size_bytes = self.size_bytes + sum(lengths) - len(lengths) * base
+            if not limit_bytes or size_bytes < limit_bytes:
+                return len(lengths), size_bytes
+        added = [max(length, self.skeleton_bytes) - base for length in lengths]
+        sizes = list(accumulate(added, initial=self.size_bytes))
+        taken = len(lengths)
+        if limit_bytes:
+            taken = max(bisect_left(sizes, limit_bytes) - 1, 0 if self.count else 1)
+        return taken, sizes[taken]
 
     def seal(self) -> None:
         """Pack and compress; from now on the block only loses entries. O(bytes)."""

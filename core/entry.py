@@ -120,7 +120,7 @@ def fragment_from_fields(raw: bytes | msgspec.Raw, *, base64: bool = False) -> b
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadEntry(_readable(error)) from None
     fragment = _encode(fields)
-    if fragment != raw and not _is_whole(fragment, bytes(raw)):
+    if fragment != raw and not is_whole(fragment, bytes(raw)):
         _refuse_repeated_names(bytes(raw))
     return _checked(fields, fragment, base64=base64)
 
@@ -168,35 +168,7 @@ def _refuse_repeated_names(raw: bytes) -> None:
     json.loads(raw, object_pairs_hook=hook)
 
 
-def _readable(error: Exception) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "not UTF-8: send names and values as base64 with `encoding`"
-    return str(error)
-
-
-# --- many lines ------------------------------------------------------------------------------------
-
-
-def fragments_from_ndjson(body: bytes) -> list[bytes]:
-    """The fragments of an NDJSON body, one JSON object of strings a line; blank lines are passed over.
-
-    O(bytes), about 0.5 us an entry: one decode of all lines, one encode an entry, and one comparison
-    that proves that nothing was lost. Raises `BadEntry` naming
-    the first line that is wrong.
-    """
-    body = body.rstrip(b"\r\n")
-    try:
-        rows = _decode_fields.decode_lines(body)
-        fragments = [_encode(row) for row in rows]
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return _fragments_line_by_line(body)
-    is_bounded = all(rows) and max(map(len, fragments), default=0) <= FIELDS_PER_ENTRY_MAX
-    if is_bounded and _is_whole(b"\n".join(fragments), body):
-        return fragments
-    return _fragments_line_by_line(body)
-
-
-def _is_whole(canonical: bytes, raw: bytes) -> bool:
+def is_whole(canonical: bytes, raw: bytes) -> bool:
     """Whether nothing was lost between `raw` and its canonical form: no name repeats, which a parsed object
     drops silently. Sufficient, not necessary; O(bytes) in C.
 
@@ -205,17 +177,10 @@ def _is_whole(canonical: bytes, raw: bytes) -> bool:
     return canonical == raw or (b"\\" not in raw and canonical.count(b'"') == raw.count(b'"'))
 
 
-def _fragments_line_by_line(body: bytes) -> list[bytes]:
-    fragments = []
-    for number, line in enumerate(body.split(b"\n"), start=1):
-        text = line.strip()
-        if not text:
-            continue
-        try:
-            fragments.append(fragment_from_fields(text))
-        except BadEntry as error:
-            raise BadEntry(f"line {number}: {error}", too_large=error.too_large) from None
-    return fragments
+def _readable(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "not UTF-8: send names and values as base64 with `encoding`"
+    return str(error)
 
 
 # --- to the wire -----------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from typing import Any, Final
 from core import commands as c
 from core.effects import EntriesAppended
 from core.engine import Engine
-from core.entry import fragment_from_flat, fragments_from_ndjson, wire_entries
+from core.entry import fragment_from_flat, wire_entries
+from core.entry_lines import fragments_from_ndjson
 from core.grammar import parse_request
 from core.storage.records import decode_effects, encode_effects
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.entry import fragments_from_ndjson
+from core.entry_lines import fragments_from_ndjson
 from tailrace_spark.chunks import chunks_of
 from tailrace_spark.lines import LINE, body_of, holds_bytes, lines_of
 

@@ -16,7 +16,6 @@ from core.entry import (
     fragment_from_fields,
     fragment_from_flat,
     fragment_from_pairs,
-    fragments_from_ndjson,
     wire_entries,
 )
 from core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
@@ -97,43 +96,18 @@ def test_an_entry_with_too_many_fields_is_too_large() -> None:
     names = [str(number) for number in range(FIELDS_PER_ENTRY_MAX + 1)]
     many = json.dumps(dict.fromkeys(names, "")).encode()
     flat = [item for name in names for item in (name.encode(), b"")]
-    for attempt in (
-        lambda: fragment_from_flat(flat),
-        lambda: fragment_from_fields(many),
-        lambda: fragments_from_ndjson(many.replace(b" ", b"")),
-    ):
-        with pytest.raises(BadEntry) as refused:
-            attempt()
-        assert refused.value.too_large
+    with pytest.raises(BadEntry) as flat_refused:
+        fragment_from_flat(flat)
+    with pytest.raises(BadEntry) as fields_refused:
+        fragment_from_fields(many)
+    assert flat_refused.value.too_large
+    assert fields_refused.value.too_large
 
 
 def test_an_entry_over_the_byte_limit_is_too_large() -> None:
     with pytest.raises(BadEntry) as refused:
         fragment_from_flat([b"a", b"x" * ENTRY_BYTES_MAX])
     assert refused.value.too_large
-
-
-# --- NDJSON ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\n\n"])
-def test_a_canonical_body_is_taken_line_by_line_as_it_stands(end: bytes) -> None:
-    assert fragments_from_ndjson(b'{"a":"1"}\n{"b":"2"}' + end) == [b'{"a":"1"}', b'{"b":"2"}']
-
-
-def test_other_spellings_blank_lines_and_carriage_returns_are_understood() -> None:
-    body = b'\r\n{"a": "1"}\r\n\r\n  {"b":"\\u0041"}  \n'
-    assert fragments_from_ndjson(body) == [b'{"a":"1"}', b'{"b":"A"}']
-
-
-def test_an_empty_body_has_no_entries() -> None:
-    assert fragments_from_ndjson(b"") == []
-
-
-@pytest.mark.parametrize("line", [b'{"a":1}', b"{}", b'{"a":"1","a":"2"}', b"nonsense", b'{"a":"\xff"}'])
-def test_the_first_wrong_line_is_named(line: bytes) -> None:
-    with pytest.raises(BadEntry, match=r"^line 3: "):
-        fragments_from_ndjson(b'{"a":"1"}\n\n' + line + b"\n{}")
 
 
 # --- the wire --------------------------------------------------------------------------------------
@@ -153,23 +127,3 @@ def test_new_entries_were_idle_and_delivered_zero_times() -> None:
         {"id": "1-0", "fields": {"a": "1"}, "idle_ms": 0, "deliveries": 0}
     ]
     assert len(entries) == 1
-
-
-_names, _values = st.text('ab\\"{é ', max_size=3), st.text('xy\\": ', max_size=3)
-
-
-@given(st.lists(st.lists(st.tuples(_names, _values), max_size=4)))
-def test_lines_in_any_spelling_lose_nothing_or_are_refused_for_a_name_that_repeats(
-    rows: list[list[tuple[str, str]]],
-) -> None:
-    body = "\n".join(_spaced(row) for row in rows).encode()
-    bad = next((number for number, row in enumerate(rows, 1) if not row or len(dict(row)) < len(row)), None)
-    if bad is None:
-        assert list(map(json.loads, fragments_from_ndjson(body))) == list(map(dict, rows))
-    else:
-        with pytest.raises(BadEntry, match=f"^line {bad}: "):
-            fragments_from_ndjson(body)
-
-
-def _spaced(row: list[tuple[str, str]]) -> str:
-    return "{ " + " , ".join(f"{json.dumps(name)} : {json.dumps(value)}" for name, value in row) + " }"
