@@ -17,13 +17,27 @@ _COUNT: Final = re.compile(r"(\d+) requests in")
 _REFUSED: Final = re.compile(r"Non-2xx or 3xx responses: (\d+)")
 
 
+_IN_TURN: Final = """
+local bodies, requests, last = { %s }, {}, 0
+function init()
+  for index, body in ipairs(bodies) do requests[index] = wrk.format(nil, nil, nil, body) end
+end
+function request()
+  last = last %% #requests + 1
+  return requests[last]
+end
+"""
+
+
 class Load(NamedTuple):
-    """One request, to be sent again and again. `body` empty: a GET. `headers`: beside the media type."""
+    """One request, to be sent again and again. `body` empty: a GET. `headers`: beside the media type.
+    `more_bodies`: sent in turn with `body`."""
 
     path: str
     body: str = ""
     media_type: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
+    more_bodies: tuple[str, ...] = ()
 
     def script(self) -> str:
         """The request in wrk's language."""
@@ -33,6 +47,8 @@ class Load(NamedTuple):
             headers["content-type"] = self.media_type
             lines += ['wrk.method = "POST"', f"wrk.body = {_quoted(self.body)}"]
         lines += [f"wrk.headers[ {_quoted(name)} ] = {_quoted(value)}" for name, value in headers.items()]
+        if self.more_bodies:
+            lines += [_IN_TURN % ", ".join(map(_quoted, (self.body, *self.more_bodies)))]
         return "\n".join(lines)
 
 

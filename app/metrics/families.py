@@ -141,14 +141,14 @@ def _cache(cache: BlockCache) -> Iterator[Metric]:
 def _storage(storage: Storage) -> Iterator[Metric]:
     log, figures = storage.log, storage.figures
     yield gauge("storage_failed", "1 once the disk refused a commit; only a restart ends it.", log.has_failed)
-    yield gauge("journal_bytes", "Journal since the last checkpoint.", storage.journal_bytes)
+    yield gauge("journal_bytes", "Journal since the last checkpoint, uncompressed.", storage.journal_bytes)
     yield gauge("commits_behind", "Journal rows that are not durable yet.", log.seq - log.durable_seq)
     yield _counter("commits", "Journal rows since the data directory was made.", log.durable_seq)
     meaning = "One commit: the transaction and its sync."
     yield _histogram("commit_duration_seconds", meaning, figures.durations, DURATION_POWERS, _SECONDS)
     meaning = "Commands and transactions that went into one commit."
     yield _histogram("commit_commands", meaning, figures.commands, SIZE_POWERS, 1)
-    yield _counter("commit_bytes", "Journal rows written, in bytes.", figures.size_bytes)
+    yield _counter("commit_bytes", "Journal rows written, in bytes before compression.", figures.size_bytes)
     yield _counter("checkpoints", "Checkpoints taken since the start.", figures.checkpoints)
     yield from _disk(storage)
 

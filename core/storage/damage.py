@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 from zlib import crc32
 
-_CHECKSUM_BYTES: Final = 4
+CHECKSUM_BYTES: Final = 4
+"""How many of them stand before a body."""
 
 
 class Damage(Exception):
@@ -24,10 +25,10 @@ def sealed(body: bytes, *context: bytes) -> bytes:
 
 def opened(raw: object, where: str, *context: bytes) -> bytes:
     """The body that `sealed` made; raises `Damage` naming `where`."""
-    if not isinstance(raw, bytes) or len(raw) < _CHECKSUM_BYTES:
+    if not isinstance(raw, bytes) or len(raw) < CHECKSUM_BYTES:
         raise Damage(where, "not a value of the right kind")
-    body = raw[_CHECKSUM_BYTES:]
-    if raw[:_CHECKSUM_BYTES] != _checksum(body, context):
+    body = raw[CHECKSUM_BYTES:]
+    if raw[:CHECKSUM_BYTES] != _checksum(body, context):
         raise Damage(where, "the checksum does not match")
     return body
 
@@ -36,4 +37,4 @@ def _checksum(body: bytes, context: tuple[bytes, ...]) -> bytes:
     value = crc32(body)
     for part in context:
         value = crc32(part, value)
-    return value.to_bytes(_CHECKSUM_BYTES, "big")
+    return value.to_bytes(CHECKSUM_BYTES, "big")

@@ -1,20 +1,36 @@
 """The journal: what happened since the checkpoint, one row a commit, numbered without a gap.
 
 A row is appended together with the number of the last one (`tail`), so that a row that vanishes is
-missed wherever it stood.
+missed wherever it stood. A large one is compressed: what a busy second brings is written several times, to
+SQLite's log, from there to the file, and its blocks beside it.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from typing import Final
+
+import zstandard
 
 from core.apply import apply
 from core.effects import Effect
 from core.keyspace import Keyspace
-from core.storage.damage import Damage, opened, sealed
+from core.storage.damage import CHECKSUM_BYTES, Damage, opened, sealed
 from core.storage.records import decode_effects
 from core.storage.schema import get_meta, put_meta
+
+COMPRESSED_FROM_BYTES: Final = 16 * 1024
+"""A smaller row takes a few pages, and packing it longer than writing them."""
+
+_LEVEL: Final = 1
+_FRAME_MAGIC: Final = zstandard.FRAME_HEADER
+"""How a compressed row begins. The array of effects that any other one is never does."""
+
+_FRAME_HEADER_BYTES: Final = 18
+
+_compress: Final = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=False).compress
+_decompress: Final = zstandard.ZstdDecompressor().decompress
 
 
 def seq_bytes(seq: object) -> bytes:
@@ -25,9 +41,10 @@ def seq_bytes(seq: object) -> bytes:
 
 
 def append(connection: sqlite3.Connection, seq: int, body: bytes) -> None:
-    """Commit one row, synced when this returns. O(bytes), and one sync."""
+    """Commit one row, synced when this returns. O(bytes), and one sync. By one thread at a time."""
+    stored = _compress(body) if len(body) >= COMPRESSED_FROM_BYTES else body
     connection.execute("BEGIN IMMEDIATE")
-    connection.execute("INSERT INTO journal VALUES (?, ?)", (seq, sealed(body, seq_bytes(seq))))
+    connection.execute("INSERT INTO journal VALUES (?, ?)", (seq, sealed(stored, seq_bytes(seq))))
     put_meta(connection, "tail", seq_bytes(seq))
     connection.execute("COMMIT")
 
@@ -39,9 +56,12 @@ def tail(connection: sqlite3.Connection) -> int:
 
 
 def size_bytes(connection: sqlite3.Connection) -> int:
-    """What the rows take that the checkpoint does not cover yet. O(rows)."""
-    size: int = connection.execute("SELECT coalesce(sum(length(body)), 0) FROM journal").fetchone()[0]
-    return size
+    """What the rows hold, decompressed, that the checkpoint does not cover yet. O(rows)."""
+    begin = f"substr(body, {CHECKSUM_BYTES} + 1, {_FRAME_HEADER_BYTES})"
+    rows = connection.execute(f"SELECT length(body) - {CHECKSUM_BYTES}, {begin} FROM journal")  # noqa: S608 - numbers
+    return sum(
+        zstandard.frame_content_size(head) if head.startswith(_FRAME_MAGIC) else size for size, head in rows
+    )
 
 
 def read(connection: sqlite3.Connection, after_seq: int) -> Iterator[tuple[int, Sequence[Effect]]]:
@@ -53,9 +73,15 @@ def read(connection: sqlite3.Connection, after_seq: int) -> Iterator[tuple[int, 
         expected += 1
         if seq != expected:
             raise Damage(f"journal row {expected}", "missing")
-        yield seq, decode_effects(opened(raw, f"journal row {seq}", seq_bytes(seq)))
+        yield seq, effects_of(seq, raw)
     if max(expected, after_seq) != max(last, after_seq):
         raise Damage(f"journal row {expected + 1}", f"missing; the last is {last}")
+
+
+def effects_of(seq: int, raw: object) -> list[Effect]:
+    """What the row `seq` holds; raises `Damage` where it is not as written."""
+    body = opened(raw, f"journal row {seq}", seq_bytes(seq))
+    return decode_effects(_decompress(body) if body.startswith(_FRAME_MAGIC) else body)
 
 
 def replay(keyspace: Keyspace, seq: int, effect: Effect) -> None:

@@ -24,7 +24,6 @@ from core.storage.checkpoint import BLOCKS_PER_TRANSACTION, BlockRow, publish, s
 from core.storage.damage import Damage, opened
 from core.storage.ids import id_bytes, id_of
 from core.storage.journal import seq_bytes
-from core.storage.records import decode_effects
 from core.storage.schema import connect, get_meta
 from core.storage.state import (
     decode_group,
@@ -160,7 +159,7 @@ class Salvage:
         for seq, raw in self._rows("body", "journal", "seq"):
             if expected not in (None, seq):
                 raise Damage(f"journal row {expected}", "missing")
-            yield seq, decode_effects(opened(raw, f"journal row {seq}", seq_bytes(seq)))
+            yield seq, journal.effects_of(seq, raw)
             expected = seq + 1
         last = journal.tail(self._connection)
         if expected is not None and expected <= last:

@@ -11,13 +11,20 @@ from typing import Any
 import pytest
 
 from core.commands import Append, CreateGroup, DeleteEntries, Trim, TrimStream
-from core.effects import Effect, GroupDestroyed, IdempotencyExpired, PendingRemoved, StreamCreated
+from core.effects import (
+    Effect,
+    EntriesAppended,
+    GroupDestroyed,
+    IdempotencyExpired,
+    PendingRemoved,
+    StreamCreated,
+)
 from core.engine import Engine
 from core.errors import StreamError
 from core.invariants import check
 from core.keyspace import Keyspace
 from core.storage import checkpoint, journal
-from core.storage.damage import Damage, opened, sealed
+from core.storage.damage import CHECKSUM_BYTES, Damage, opened, sealed
 from core.storage.ids import ids_bytes, ids_of
 from core.storage.records import KINDS, decode_effects, encode_effects
 from core.storage.recovery import check_payloads, recover
@@ -150,6 +157,25 @@ def test_a_value_filed_elsewhere_is_not_taken() -> None:
             opened(wrong, "here", b"one place")
     with pytest.raises(Damage, match="here"):
         opened(raw, "here", b"another")
+
+
+# --- journal rows ------------------------------------------------------------------------------------
+
+
+def test_a_large_row_is_kept_compressed_and_counted_as_it_came(tmp_path: Path) -> None:
+    fragments = [b'{"rider":"Castilla","speed":"%d"}' % number for number in range(1000)]
+    entry = EntriesAppended(b"s", range(1, 1001), fragments)
+    bodies = [encode_effects([StreamCreated(b"s")]), encode_effects([entry])]
+    assert len(bodies[0]) < journal.COMPRESSED_FROM_BYTES <= len(bodies[1])
+    with closing(connect(tmp_path)) as connection:
+        for seq, body in enumerate(bodies, start=1):
+            journal.append(connection, seq, body)
+        [small, large] = connection.execute("SELECT length(body) FROM journal ORDER BY seq").fetchall()
+        assert small == (len(bodies[0]) + CHECKSUM_BYTES,)
+        assert large < (len(bodies[1]) // 2,)
+        assert journal.size_bytes(connection) == sum(map(len, bodies))
+        kept = recover(connection, connection).keyspace.streams[b"s"].log.range()
+    assert kept == (list(entry.ids), entry.fragments)
 
 
 # --- damage ----------------------------------------------------------------------------------------
