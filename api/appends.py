@@ -165,7 +165,7 @@ def _new_entries(entries: Sequence[RawEntry]) -> NewEntries:
 
 def _require_few_lines(raw: bytes) -> None:
     """Raises `RequestRefused` 413 before anything is decoded."""
-    if raw.count(b"\n") > BODY_LINES_MAX:
+    if len(raw) > BODY_LINES_MAX and raw.count(b"\n") > BODY_LINES_MAX:
         raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"{BODY_LINES_MAX} lines may be sent at once")
     require_few_elements(raw, BULK_ELEMENTS_MAX)
 

@@ -14,12 +14,14 @@ from typing import Any, Final
 import msgspec
 
 from core.entry import BadEntry, fragment_from_fields, is_whole
-from core.limits import FIELDS_PER_ENTRY_MAX
+from core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
 
 SHAPES_MAX: Final = 16
 """Shapes that are remembered; making one takes as long as reading a thousand lines."""
 
 SHAPE_LINES_MIN: Final = 100
+"""As many lines as long as the first one must a body be, about, for its shape to be worth making."""
+
 SHAPE_FIELDS_MAX: Final = 64
 
 _UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError)
@@ -55,9 +57,10 @@ def _decoder_of(names: tuple[str, ...]) -> msgspec.json.Decoder[Any] | None:
 
 def _alike(body: bytes) -> list[bytes] | None:
     """The lines themselves, if they are the fragments; None where that is not to be seen."""
-    if body.count(b"\n") < SHAPE_LINES_MIN - 1:
+    length = body.find(b"\n")
+    if length <= 0 or len(body) < SHAPE_LINES_MIN * length:
         return None
-    decoder = _decoder_of_first(body[: body.index(b"\n")])
+    decoder = _decoder_of_first(body[:length])
     if decoder is None:
         return None
     try:
@@ -68,7 +71,8 @@ def _alike(body: bytes) -> list[bytes] | None:
     if _encoder.encode_lines(lines) != body + b"\n":
         return None
     fragments = body.split(b"\n")
-    return fragments if _are_small(fragments) else None
+    is_bounded = len(body) <= ENTRY_BYTES_MAX or max(map(len, fragments)) <= ENTRY_BYTES_MAX
+    return fragments if is_bounded else None
 
 
 def _decoder_of_first(line: bytes) -> msgspec.json.Decoder[Any] | None:
@@ -81,11 +85,6 @@ def _decoder_of_first(line: bytes) -> msgspec.json.Decoder[Any] | None:
     return _decoder_of(tuple(fields))
 
 
-def _are_small(fragments: list[bytes]) -> bool:
-    """Whether none can have too many fields or bytes, without looking into any."""
-    return max(map(len, fragments)) <= FIELDS_PER_ENTRY_MAX
-
-
 # --- any names -------------------------------------------------------------------------------------------
 
 
@@ -96,7 +95,8 @@ def _of_any_names(body: bytes) -> list[bytes] | None:
     except _UNREADABLE:
         return None
     fragments = [_encoder.encode(row) for row in rows]
-    if not (all(rows) and fragments and _are_small(fragments)):
+    # Nothing so short can have too many fields.
+    if not (all(rows) and fragments) or max(map(len, fragments)) > FIELDS_PER_ENTRY_MAX:
         return None
     canonical = b"\n".join(fragments)
     if canonical == body or (is_whole(canonical, body) and len(rows) == _line_count(body)):
