@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -191,6 +192,24 @@ def sealed_block(first: int) -> Block:
     assert block.append(first, fragment_of(first), NodeLimits(100, 4096))
     block.seal()
     return block
+
+
+@pytest.mark.parametrize("limits", [UNBOUNDED, NodeLimits(3, 0), NodeLimits(0, 100), NodeLimits(5, 80)])
+@pytest.mark.parametrize("sizes", [[9, 9, 9, 9, 9, 9, 9], [30, 1, 1, 30, 1, 90, 1, 1], [1, 200, 1, 1, 60]])
+@pytest.mark.parametrize("form", [b'{"n":"%b"}', b'{"%b":"n"}'])
+def test_a_batch_fills_blocks_as_its_entries_one_by_one_would(
+    limits: NodeLimits, sizes: list[int], form: bytes
+) -> None:
+    fragments = [form % (b"x" * size) for size in sizes]
+    together, one_by_one = EntryLog(BlockCache()), EntryLog(BlockCache())
+    together.append(range(1, len(sizes) + 1), fragments, limits)
+    for value, fragment in enumerate(fragments, start=1):
+        one_by_one.append([value], [fragment], limits)
+    assert blocks_of(together) == blocks_of(one_by_one)
+
+
+def blocks_of(log: EntryLog) -> list[tuple[int, int, int]]:
+    return [(block.first_id, block.count, block.size_bytes) for block in log.blocks]
 
 
 def test_positions_bisect_like_a_list() -> None:
