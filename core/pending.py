@@ -281,10 +281,7 @@ class PendingEntriesList:
     def _gather_one(self, value: StreamId, consumer: Consumer | None, at_ms: int, deliveries: int) -> None:
         unit = self.scattered.get(value)
         if not isinstance(unit, Single):
-            if unit is None:
-                self._remove_from_run(value)
-            else:
-                self.remove_present((value,))
+            self.remove_present((value,))
             self._add_single(Single(value, consumer, at_ms, deliveries))
             return
         self.order.discard(unit)

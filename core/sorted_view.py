@@ -9,10 +9,11 @@ more than making the order anew would be worth.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Final
 
 from sortedcontainers import SortedList
 
-_CHANGES_SHARE: int = 4
+_CHANGES_SHARE: Final = 4
 """A view is made anew when more than one in so many members changed."""
 
 

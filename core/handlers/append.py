@@ -20,7 +20,7 @@ def append(run: Execution, command: Append) -> AppendReply | None:
         raise StreamError(
             ErrorCode.ID_NOT_GREATER, "ERR The ID specified in XADD must be greater than 0-0", last_id="0-0"
         )
-    stream = run.keyspace.streams.get(command.key)
+    stream = run.stream(command.key)
     if stream is None and not command.create:
         return None
     if command.idempotency is not None:
