@@ -154,10 +154,10 @@ class SetStreamPosition(Command, frozen=True):
 
 
 class ConfigureStream(Command, frozen=True):
-    """XCFGSET. None leaves a setting as it is."""
+    """XCFGSET. None leaves a setting as it is; `idmp_duration_s` carries the error of any argument."""
 
     key: bytes
-    idmp_duration_s: int | None = None
+    idmp_duration_s: int | None | Malformed = None
     idmp_maxsize: int | None = None
 
 
@@ -330,7 +330,10 @@ class AcknowledgeAndDelete(Command, frozen=True):
 
 
 class NegativeAcknowledge(Command, frozen=True):
-    """XNACK: the entries lose their owner and stand before all others for CLAIM (rule 54)."""
+    """XNACK: the entries lose their owner, and CLAIM takes them before all others (rule 54).
+
+    `ids` carries the error of any argument after the group.
+    """
 
     key: bytes
     group: bytes

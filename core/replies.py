@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -30,6 +30,20 @@ class Entries(Struct, frozen=True, gc=False):
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def first(self, count: int) -> Entries:
+        """The first `count` of them, or all where there are no more."""
+        if count >= len(self.ids):
+            return self
+        return Entries(
+            self.ids[:count],
+            self.fragments[:count],
+            None if self.idle_ms is None else self.idle_ms[:count],
+            None if self.deliveries is None else self.deliveries[:count],
+        )
+
+
+NO_ENTRIES: Final = Entries((), ())
 
 
 class AppendReply(Struct, frozen=True, gc=False):
@@ -55,6 +69,9 @@ class StreamRead(Struct, frozen=True, gc=False):
 
     `next`: the position to read on from (the last id returned, or the resolved starting point).
     `new`: read with ``>``, so that with CLAIM the entries carry idle time and deliveries in RESP too.
+    `history`: read from an id on by a group; Redis replies with the stream even where it has no entries.
+    `cut`: there were entries, and MAXSIZE was reached before the first one; Redis replies with the stream
+    and no entries. A stream that MAXCOUNT or MAXSIZE kept from being read is none of the three.
     """
 
     key: bytes
@@ -62,6 +79,12 @@ class StreamRead(Struct, frozen=True, gc=False):
     next: StreamId
     new: bool = False
     history: bool = False
+    cut: bool = False
+
+    @property
+    def is_served(self) -> bool:
+        """Whether Redis's reply has this stream."""
+        return bool(self.entries.ids) or self.history or self.cut
 
 
 class ReadReply(Struct, frozen=True, gc=False):
@@ -72,7 +95,7 @@ class ReadReply(Struct, frozen=True, gc=False):
     @property
     def is_empty(self) -> bool:
         """True where Redis answers nil: nothing served, and no history asked for."""
-        return not any(read.history or read.entries.ids for read in self.streams)
+        return not any(read.is_served for read in self.streams)
 
 
 class DeleteResult(IntEnum):

@@ -16,6 +16,7 @@ from core.commands import (
     ConfigureStream,
     Idempotency,
     IdRequest,
+    Malformed,
     SetStreamPosition,
 )
 from core.entry import BadEntry, fragment_from_flat
@@ -25,7 +26,7 @@ from core.grammar.refusals import invalid_argument, wrong_arity
 from core.grammar.request import Request, Resp, as_ok
 from core.grammar.shapes import id_bulk
 from core.grammar.trimming import TrimOptions
-from core.grammar.words import Words, checked_name
+from core.grammar.words import Words, checked_name, late
 from core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
 from core.replies import AppendReply
 from core.stream_id import ZERO_ID, id_ms, parse_id
@@ -153,8 +154,20 @@ _SETTINGS: Final = {
 
 
 def parse_xcfgset(words: Words) -> Request:
-    """``XCFGSET key [IDMP-DURATION seconds] [IDMP-MAXSIZE n]``, at least one of them."""
+    """``XCFGSET key [IDMP-DURATION seconds] [IDMP-MAXSIZE n]``, at least one of them.
+
+    Redis looks for the key first, so an error in the settings is carried in the command.
+    """
     key = words.take_key()
+    values = late(lambda: _take_settings(words))
+    if isinstance(values, Malformed):
+        command = ConfigureStream(key, values)
+    else:
+        command = ConfigureStream(key, values.get(b"idmp-duration"), values.get(b"idmp-maxsize"))
+    return Request(words.name, command, "admin", (key,), as_ok)
+
+
+def _take_settings(words: Words) -> dict[bytes, int]:
     values: dict[bytes, int] = {}
     while words.left:
         option = words.peek().lower()
@@ -169,5 +182,4 @@ def parse_xcfgset(words: Words) -> Request:
         values[option] = value
     if not values:
         raise invalid_argument("At least one parameter must be specified")
-    command = ConfigureStream(key, values.get(b"idmp-duration"), values.get(b"idmp-maxsize"))
-    return Request(words.name, command, "admin", (key,), as_ok)
+    return values

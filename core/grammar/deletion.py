@@ -1,7 +1,8 @@
 """Commands that name ids to be done with: XDEL, XDELEX, XACK, XACKDEL and XNACK.
 
 A malformed id is carried in the command: Redis looks for the key, or the group, before it parses ids
-(rule 19), and then parses all of them before it touches one (rule 66). All other arguments come first.
+(rule 19), and then parses all of them before it touches one (rule 66). All other arguments come first,
+except in XNACK, which looks for the group before it reads any of them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from core.commands import (
     AcknowledgeAndDelete,
     DeleteEntries,
     DeleteEntriesByPolicy,
+    Malformed,
     NackMode,
     NegativeAcknowledge,
     References,
@@ -25,7 +27,8 @@ from core.grammar.refusals import invalid_argument
 from core.grammar.request import Request, as_count
 from core.grammar.shapes import integer_list
 from core.grammar.trimming import take_references
-from core.grammar.words import I64_MAX, Words, late_ids
+from core.grammar.words import I64_MAX, Words, late, late_ids
+from core.stream_id import StreamId
 
 
 def parse_xdel(words: Words) -> Request:
@@ -87,12 +90,35 @@ def parse_xackdel(words: Words) -> Request:
     return Request(words.name, command, "consume", (key,), integer_list)
 
 
+_NACKED_IDS_MAX: Final = (1 << 31) - 1
+"""Redis reads XNACK's numids as a 32-bit integer, those of the other commands as a 64-bit one."""
+
 _NACK_MODES: Final = {mode.value.encode(): mode for mode in NackMode}
 
 
+class _Nack(Struct, frozen=True):
+    """The arguments of XNACK after the group."""
+
+    mode: NackMode
+    ids: tuple[StreamId, ...] | Malformed
+    retry_count: int | None
+    force: bool
+
+
 def parse_xnack(words: Words) -> Request:
-    """``XNACK key group SILENT|FAIL|FATAL IDS numids id [id ...] [RETRYCOUNT n] [FORCE]`` (rule 54)."""
+    """``XNACK key group SILENT|FAIL|FATAL IDS numids id [id ...] [RETRYCOUNT n] [FORCE]`` (rule 54).
+
+    Redis looks for the group first, so an error in the other arguments is carried in the command.
+    """
     key, group = words.take_key(), words.take_group()
+    given = late(lambda: _take_nack(words))
+    if isinstance(given, Malformed):
+        given = _Nack(NackMode.FAIL, given, None, force=False)
+    command = NegativeAcknowledge(key, group, given.mode, given.ids, given.retry_count, given.force)
+    return Request(words.name, command, "consume", (key,), as_count)
+
+
+def _take_nack(words: Words) -> _Nack:
     mode = _NACK_MODES.get(words.take().lower())
     if mode is None:
         raise invalid_argument("mode must be SILENT, FAIL, or FATAL")
@@ -103,19 +129,25 @@ def parse_xnack(words: Words) -> Request:
         if words.take_option(b"ids", 1):
             ids = _take_nacked_ids(words)
         elif words.take_option(b"retrycount", 1):
-            retry_count = words.take_bounded(0, I64_MAX, "Invalid RETRYCOUNT value, must be >= 0")
+            retry_count = _take_retry_count(words)
         elif words.take_option(b"force"):
             force = True
         else:
             raise invalid_argument(f"Unrecognized XNACK option '{printable(words.peek())}'")
     if ids is None:
         raise syntax_error(", expected IDS keyword")
-    command = NegativeAcknowledge(key, group, mode, late_ids(ids), retry_count, force)
-    return Request(words.name, command, "consume", (key,), as_count)
+    return _Nack(mode, late_ids(ids), retry_count, force)
+
+
+def _take_retry_count(words: Words) -> int:
+    retry_count = words.take_integer()
+    if retry_count < 0:
+        raise invalid_argument("Invalid RETRYCOUNT value, must be >= 0")
+    return retry_count
 
 
 def _take_nacked_ids(words: Words) -> Sequence[bytes]:
-    count = words.take_bounded(1, I64_MAX, "numids must be a positive integer")
+    count = words.take_bounded(1, _NACKED_IDS_MAX, "numids must be a positive integer")
     if count > words.left:
         raise invalid_argument("number of IDs doesn't match numids")
     return words.take_many(count)

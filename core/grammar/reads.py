@@ -161,11 +161,7 @@ def _read(reply: ReadReply) -> Resp:
     """The streams that have something to show; nil where none has."""
     if reply.is_empty:
         return None
-    return [
-        [stream.key, entry_list(stream.entries)]
-        for stream in reply.streams
-        if stream.history or stream.entries.ids
-    ]
+    return [[stream.key, entry_list(stream.entries)] for stream in reply.streams if stream.is_served]
 
 
 # --- XREADGROUP ------------------------------------------------------------------------------------
@@ -220,7 +216,7 @@ def _read_claiming(reply: ReadReply) -> Resp:
     claiming = True
     for stream in reply.streams:
         claiming = claiming and not stream.history
-        if stream.history or stream.entries.ids:
+        if stream.is_served:
             streams.append([stream.key, _claimed(stream.entries, claiming=claiming)])
     return streams
 

@@ -30,12 +30,10 @@ def wrong_arity(name: str) -> StreamError:
 
 
 def unknown_command(words: Sequence[bytes]) -> StreamError:
-    """No command has this name; the line shows the beginning of what came with it."""
+    """No command has this name; the line shows the beginning of the arguments, where there are any."""
     name = printable(words[0][:QUOTED_BYTES_MAX]) if words else ""
-    return StreamError(
-        ErrorCode.UNKNOWN_COMMAND,
-        f"ERR unknown command '{name}', with args beginning with: {_beginning(words[1:])}",
-    )
+    arguments = f", with args beginning with: {_beginning(words[1:])}" if words[1:] else ""
+    return StreamError(ErrorCode.UNKNOWN_COMMAND, f"ERR unknown command '{name}'{arguments}")
 
 
 def _beginning(words: Sequence[bytes]) -> str:

@@ -80,10 +80,10 @@ def acknowledge_and_delete(run: Execution, command: AcknowledgeAndDelete) -> lis
 
 
 def _after_ack(stream: Stream, value: StreamId, references: References) -> DeleteResult:
-    gone = value not in stream.log
-    if gone or references is not References.ACKNOWLEDGED or is_acknowledged(stream, value):
-        return DeleteResult.DELETED
-    return DeleteResult.REFERENCED
+    """An entry that is gone counts as deleted; other groups may refer to it all the same."""
+    if references is References.ACKNOWLEDGED and not is_acknowledged(stream, value):
+        return DeleteResult.REFERENCED
+    return DeleteResult.DELETED
 
 
 def acknowledge(run: Execution, key: bytes, group: Group, ids: Iterable[StreamId]) -> int:

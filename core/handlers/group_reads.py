@@ -23,7 +23,7 @@ from core.id_sequence import pack_ids
 from core.lag import entries_read_after
 from core.outcome import Wait
 from core.pending_units import Unit
-from core.replies import Entries, ReadReply, StreamRead
+from core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
 from core.reply_budget import ReplyBudget
 from core.stream import Stream
 from core.stream_id import MAX_ID, StreamId
@@ -42,6 +42,9 @@ def read_group(run: Execution, command: ReadGroup) -> ReadReply:
     min_idle_ms = command.claim_min_idle_ms
     reads = []
     for source, after in zip(command.streams, positions, strict=True):
+        if budget.is_spent:
+            reads.append(_unread(run, command, source.key, after))
+            continue
         reader = _StreamReader(run, command, source.key, budget)
         if isinstance(after, Special):
             reads.append(reader.read_new(min_idle_ms))
@@ -64,9 +67,17 @@ def _check(run: Execution, command: ReadGroup, source: ReadFrom) -> StreamId | S
     return Special.NEW if position == MAX_ID else position
 
 
+def _unread(run: Execution, command: ReadGroup, key: bytes, after: StreamId | Special) -> StreamRead:
+    """A stream after the one in which MAXCOUNT or MAXSIZE was reached: no consumer is made there."""
+    if not isinstance(after, Special):
+        return StreamRead(key, NO_ENTRIES, next=after)
+    group = run.keyspace.streams[key].groups[command.group]
+    return StreamRead(key, NO_ENTRIES, next=group.last_delivered_id, new=True)
+
+
 class _StreamReader:
-    """One stream of one XREADGROUP. Its consumer is made, or seen, whatever comes (rules 28, 33): seen
-    at the end, so that one effect says whether it was given something, too."""
+    """One stream of one XREADGROUP. Its consumer is created, or seen, also where the stream has no entries
+    for it (rules 28, 33): seen at the end, so that one effect also says whether it was given entries."""
 
     def __init__(self, run: Execution, command: ReadGroup, key: bytes, budget: ReplyBudget) -> None:
         self.run = run
@@ -77,6 +88,7 @@ class _StreamReader:
         self.group: Group = self.stream.groups[command.group]
         self._is_new = command.consumer not in self.group.consumers
         self._is_active = False
+        self._is_served = False
         if self._is_new:
             run.do(ConsumerCreated(key, command.group, command.consumer, run.now_ms))
 
@@ -90,12 +102,24 @@ class _StreamReader:
             left = None if count is None else count - len(entries)
             if left != 0:
                 entries = _joined(entries, self._take_new(left, claim=True))
+        if self._is_served:
+            self.budget.end_stream(len(entries))
         self._see()
-        return StreamRead(self.key, entries, next=self.group.last_delivered_id, new=True)
+        cut = self._is_served and not entries.ids
+        return StreamRead(self.key, entries, next=self.group.last_delivered_id, new=True, cut=cut)
+
+    def _serve(self) -> None:
+        """Begin this stream's part of the reply, once: there are entries for it."""
+        if not self._is_served:
+            self._is_served = True
+            self.budget.begin_stream(self.key)
 
     def _take_new(self, count: int | None, *, claim: bool) -> Entries:
         after = self.group.last_delivered_id
-        entries = take_after(self.stream, self.key, after, count, self.budget, claim=claim)
+        if self.stream.log.last_id <= after:
+            return NO_ENTRIES
+        self._serve()
+        entries = take_after(self.stream, after, count, self.budget, claim=claim)
         if entries.ids:
             self._deliver(entries.ids)
         return entries
@@ -114,34 +138,37 @@ class _StreamReader:
             self.run.do(ConsumerSeen(self.key, self.group.name, consumer, now_ms, self._is_active))
 
     def _take_idle(self, min_idle_ms: int, count: int | None) -> Entries:
-        wanted = smaller(count, self.budget.remaining)
-        found = self._idle(min_idle_ms, wanted)
+        found = self._idle(min_idle_ms, smaller(count, self.budget.remaining))
         if not found.ids:
             return found
-        self.budget.begin_stream(self.key)
-        kept = self.budget.spend(found.ids, found.fragments, claim=True)
-        claimed = _first(found, kept)
-        self._take_over(claimed)
-        self._is_active = True
+        self._serve()
+        claimed = found.first(self.budget.spend(found, claim=True))
+        if claimed.ids:
+            self._take_over(claimed)
+            self._is_active = True
         return claimed
 
     def _idle(self, min_idle_ms: int, wanted: int | None) -> Entries:
-        """Pending entries that are idle enough and not deleted, longest idle first. O(k).
+        """Pending entries that are idle enough and not deleted, longest idle first, at most `wanted`. O(k).
 
         Deleted ones stay pending and are passed over (rule 38): where there are any, more are asked for,
         until enough are live.
         """
+        if wanted is None:
+            return self._longest_idle(min_idle_ms, None)[1]
         asked = wanted
         while True:
-            ids, idle_ms, counts = _longest_idle(
-                self.group.pending.order, self.run.now_ms, min_idle_ms, asked
-            )
-            found = _without_deleted(Entries(ids, self.stream.log.get_many(ids), idle_ms, counts))
-            if wanted is None or asked is None or len(ids) < asked:
-                return found
-            if len(found.ids) >= wanted:
-                return _first(found, wanted)
-            asked += 2 * (asked - len(found.ids))
+            looked_at, found = self._longest_idle(min_idle_ms, asked)
+            if len(found) >= wanted or looked_at < asked:
+                return found.first(wanted)
+            asked += 2 * (asked - len(found))
+
+    def _longest_idle(self, min_idle_ms: int, asked: int | None) -> tuple[int, Entries]:
+        """How many of at most `asked` pending entries are idle enough, and those that are not deleted."""
+        order, now_ms = self.group.pending.order, self.run.now_ms
+        ids, idle_ms, counts = _longest_idle(order, now_ms, min_idle_ms, asked)
+        found = Entries(ids, self.stream.log.get_many(ids), idle_ms, counts)
+        return len(ids), _without_deleted(found)
 
     def read_history(self, after: StreamId) -> StreamRead:
         """What is pending for this consumer above `after`; each live one counts as delivered again.
@@ -151,9 +178,10 @@ class _StreamReader:
         consumer = self.group.consumers[self.command.consumer]
         wanted = smaller(self.command.limits.count, self.budget.remaining)
         ids = list(islice(consumer.pending_ids(after + 1), wanted))
-        fragments = self.stream.log.get_many(ids)
         self.budget.begin_stream(self.key)
-        kept = self.budget.spend(ids, fragments)
+        fragments = self.stream.log.get_many(ids)
+        kept = self.budget.spend(Entries(ids, fragments))
+        self.budget.end_stream(kept)
         entries = self._with_times(ids[:kept], fragments[:kept])
         live = _without_deleted(entries)
         if live.ids:
@@ -199,16 +227,6 @@ def _longest_idle(
         counts += unit.counts_of(some)
         unit = unit.next
     return ids, idle_ms, counts
-
-
-def _first(entries: Entries, count: int) -> Entries:
-    if count == len(entries.ids):
-        return entries
-    assert entries.idle_ms is not None
-    assert entries.deliveries is not None
-    return Entries(
-        entries.ids[:count], entries.fragments[:count], entries.idle_ms[:count], entries.deliveries[:count]
-    )
 
 
 def _without_deleted(entries: Entries) -> Entries:

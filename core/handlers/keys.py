@@ -35,7 +35,7 @@ from core.effects import (
     StreamRenamed,
 )
 from core.errors import ErrorCode, StreamError, no_such_key
-from core.execution import Execution
+from core.execution import Execution, parsed
 from core.glob import compile_glob
 from core.outcome import Signal
 from core.replies import KeyScan, ServerStats, StreamList, StreamSummary
@@ -56,7 +56,7 @@ def configure_stream(run: Execution, command: ConfigureStream) -> None:
     """XCFGSET: settings that really change make the stream forget its keys (rule 63)."""
     if run.stream(command.key) is None:
         raise no_such_key()
-    _configure(run, command.key, command.idmp_duration_s, command.idmp_maxsize)
+    _configure(run, command.key, parsed(command.idmp_duration_s), command.idmp_maxsize)
 
 
 def _configure(run: Execution, key: bytes, duration_s: int | None, maxsize: int | None) -> None:

@@ -9,7 +9,7 @@ from core.execution import Execution, parsed_position
 from core.handlers.ranges import require_untrimmed
 from core.id_sequence import as_run
 from core.outcome import Wait
-from core.replies import Entries, ReadReply, StreamRead
+from core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
 from core.reply_budget import ReplyBudget
 from core.stream import Stream
 from core.stream_id import ZERO_ID, StreamId
@@ -67,27 +67,25 @@ def _read_stream(
     run: Execution, key: bytes, after: StreamId, count: int | None, budget: ReplyBudget
 ) -> StreamRead:
     stream = run.stream(key)
-    entries = Entries((), ()) if stream is None else take_after(stream, key, after, count, budget)
-    return StreamRead(key, entries, next=entries.ids[-1] if entries.ids else after)
+    if stream is None or stream.log.last_id <= after or budget.is_spent:
+        return StreamRead(key, NO_ENTRIES, next=after)
+    budget.begin_stream(key)
+    entries = take_after(stream, after, count, budget)
+    budget.end_stream(len(entries.ids))
+    return StreamRead(key, entries, next=entries.ids[-1] if entries.ids else after, cut=not entries.ids)
 
 
 def take_after(
-    stream: Stream,
-    key: bytes,
-    after: StreamId,
-    count: int | None,
-    budget: ReplyBudget,
-    *,
-    claim: bool = False,
+    stream: Stream, after: StreamId, count: int | None, budget: ReplyBudget, *, claim: bool = False
 ) -> Entries:
     """Entries above `after`, as many as `count` and the budget allow; they are accounted for."""
     wanted = smaller(count, budget.remaining)
-    if wanted == 0 or stream.log.last_id <= after:
-        return Entries((), ())
-    budget.begin_stream(key)
+    if wanted == 0:
+        return NO_ENTRIES
     ids, fragments = stream.log.range(after + 1, count=wanted, max_bytes=budget.fragment_bytes_max)
-    kept = budget.spend(ids, fragments, claim=claim)
-    return Entries(as_run(ids[:kept]), fragments[:kept])
+    entries = Entries(ids, fragments)
+    kept = entries.first(budget.spend(entries, claim=claim))
+    return Entries(as_run(kept.ids), kept.fragments)
 
 
 def smaller(one: int | None, other: int | None) -> int | None:

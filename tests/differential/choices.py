@@ -89,7 +89,7 @@ class Choices:
     def _mutated(self, words: Words) -> Words:
         changed = list(words)
         place = self._random.randrange(len(words))
-        kind = self._random.randrange(5)
+        kind = self._random.randrange(6)
         if kind == 0:
             del changed[place:]
         elif kind == 1:
@@ -98,6 +98,9 @@ class Choices:
             changed.insert(place + 1, self._pick(JUNK))
         elif kind == 3:
             changed[place] = self._pick((*JUNK, *BAD_IDS))
+        elif kind == 4:
+            other = self._random.randrange(len(words))
+            changed[place], changed[other] = changed[other], changed[place]
         else:
             changed.insert(place, words[place])
         return changed or [b"XLEN"]

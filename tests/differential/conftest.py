@@ -1,24 +1,22 @@
-"""One `redis-server` for the whole session, missing only where that is allowed."""
+"""One server of each version of Redis for the whole session; skipped only where a missing one is allowed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import pytest
 
-from tests.support.redis_server import RedisServer, find_redis_server, required
+from tests.differential.versions import VERSIONS, Peer, Version
+from tests.support.redis_server import RedisServer, required
 
-MISSING: Final = "redis-server is not installed (Debian: apt-get install redis-server)"
 
-
-@pytest.fixture(scope="session")
-def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """Skips where there is no `redis-server`; in CI that is a failure."""
-    executable = find_redis_server()
-    if executable is None:
+@pytest.fixture(scope="session", params=VERSIONS, ids=[version.name for version in VERSIONS])
+def peer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
+    """Skips where this version of Redis is missing; in CI that is a failure."""
+    version: Version = request.param
+    if version.executable is None:
         if required():
-            pytest.fail(MISSING)
-        pytest.skip(MISSING)
-    with RedisServer(executable, tmp_path_factory.mktemp("redis")) as server:
-        yield server
+            pytest.fail(version.missing)
+        pytest.skip(version.missing)
+    with RedisServer(version.executable, tmp_path_factory.mktemp("redis")) as server:
+        yield Peer(version, server)

@@ -1,13 +1,15 @@
-"""Random programs of stream commands: few names and ids, so that commands meet each other's results.
+"""Random programs of the stream commands of Redis 7.0, with few names and ids, so that commands meet.
 
-Owns what is asked, never what is answered. A step is one command, or several that belong together
-when a program is shrunk. Times are chosen far apart, so that no answer hangs on a few milliseconds.
+Owns the commands, never the answers. A step is one command, or several that belong together when a
+program is shrunk. Times are far apart, so that no answer depends on a few milliseconds. What came
+after 7.0 is in `later_generator`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from random import Random
+from typing import Any, Final, TypeAlias
 
 from tests.differential.choices import Choices
 from tests.differential.probes import consumer_probes, is_comparable
@@ -20,7 +22,7 @@ from tests.differential.vocabulary import (
     IDLE_TIMES,
     KEYS,
     MIN_IDLES,
-    MUTATED_ONE_IN,
+    MUTATED_PERCENT,
     NODE_ENTRIES,
     SEQ_MAX,
     SIGNED,
@@ -31,7 +33,26 @@ from tests.differential.vocabulary import (
 
 
 class Generator(Choices):
-    """Programs of commands, one method a command."""
+    """Programs of commands, one method a command; a subclass has another table of them."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(random)
+        table = self._table()
+        self._makers = [make for make, _ in table]
+        self._weights = [weight for _, weight in table]
+
+    def _table(self) -> Table:
+        """The methods that make a command, each with its weight."""
+        return SEVEN
+
+    def _is_comparable(self, words: Words) -> bool:
+        return is_comparable(words)
+
+    def _may_mutate(self, words: Words) -> bool:
+        return SIGNED.isdisjoint(words)
+
+    def _as_step(self, words: Words) -> Step:
+        return (words, *consumer_probes(words))
 
     def program(self, length: int) -> Program:
         """About `length` steps, opening with a size for the macro nodes and a stream with a group."""
@@ -48,13 +69,13 @@ class Generator(Choices):
         return opening + [self._step() for _ in range(length - len(opening))]
 
     def _step(self) -> Step:
-        make = self._random.choices(_MAKERS, _WEIGHTS)[0]
+        make = self._random.choices(self._makers, self._weights)[0]
         while True:
             words = make(self)
-            if self._one_in(MUTATED_ONE_IN) and SIGNED.isdisjoint(words):
+            if self._random.randrange(100) < MUTATED_PERCENT and self._may_mutate(words):
                 words = self._mutated(words)
-            if is_comparable(words):
-                return (words, *consumer_probes(words))
+            if self._is_comparable(words):
+                return self._as_step(words)
 
     # --- writing -----------------------------------------------------------------------------
 
@@ -62,8 +83,7 @@ class Generator(Choices):
         ms, seq = self._tops[key]
         kind = self._random.randrange(24)
         if kind == 0:
-            self._tops[key] = (FAR_FUTURE_MS, 0)
-            return b"*"
+            return self._auto_id(key)
         if kind == 1:
             return self._id()
         if kind == 2:
@@ -79,6 +99,16 @@ class Generator(Choices):
         self._ids[key].append(value)
         return b"%d" % ms if seq == 0 and self._one_in(4) else value
 
+    def _auto_id(self, key: bytes) -> bytes:
+        """``*``: from the clock at first, and one above the last id in a stream with ids of the future."""
+        ms, seq = self._tops[key]
+        if ms < FAR_FUTURE_MS:
+            self._tops[key] = (FAR_FUTURE_MS, 0)
+        else:
+            self._tops[key] = (ms, seq + 1)
+            self._ids[key].append(b"%d-%d" % self._tops[key])
+        return b"*"
+
     def _trim(self) -> Words:
         sign = self._random.choice(([], [], [b"="], [b"~"], [b"~"]))
         limit: Words = []
@@ -91,14 +121,11 @@ class Generator(Choices):
     def xadd(self) -> Words:
         key = self._key()
         options = self._shuffled(self._optional(12, b"NOMKSTREAM"), self._trim() if self._one_in(12) else [])
+        return [self._word(b"XADD"), key, *options, self._new_id(key), *self._fields()]
+
+    def _fields(self) -> Words:
         pairs = self._random.choice((1, 1, 1, 2, 3))
-        return [
-            self._word(b"XADD"),
-            key,
-            *options,
-            self._new_id(key),
-            *(self._pick(FIELDS) for _ in range(2 * pairs)),
-        ]
+        return [self._pick(FIELDS) for _ in range(2 * pairs)]
 
     def xtrim(self) -> Words:
         return [b"XTRIM", self._key(), *self._trim()]
@@ -229,7 +256,9 @@ class Generator(Choices):
         return self._random.choice(commands)
 
 
-_TABLE: Final[tuple[tuple[Callable[[Generator], Words], int], ...]] = (
+Table: TypeAlias = "tuple[tuple[Callable[[Any], Words], int], ...]"
+
+SEVEN: Final[Table] = (
     (Generator.xadd, 32),
     (Generator.xtrim, 3),
     (Generator.xdel, 5),
@@ -250,5 +279,4 @@ _TABLE: Final[tuple[tuple[Callable[[Generator], Words], int], ...]] = (
     (Generator.xinfo, 5),
     (Generator.keyspace, 1),
 )
-_MAKERS: Final = [make for make, _ in _TABLE]
-_WEIGHTS: Final = [weight for _, weight in _TABLE]
+"""The commands of 7.0."""

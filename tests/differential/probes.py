@@ -1,4 +1,4 @@
-"""What a generated command needs around it to be comparable between two versions."""
+"""Which commands can be compared, and the commands that 7.0 needs after some of them."""
 
 from __future__ import annotations
 
@@ -9,25 +9,33 @@ from tests.differential.vocabulary import (
 
 
 def is_comparable(words: Words) -> bool:
-    """Whether both servers can be asked this: it must not wait long, nor use what 7.0 does not know."""
+    """Whether both sides can answer: the command waits a moment at most, and 7.0 knows it."""
+    # ``+`` as a position came with 7.4.
+    return is_short(words) and not (_reads(words) and b"+" in words)
+
+
+def is_short(words: Words) -> bool:
+    """Whether the command waits a moment at most, and its answer is not each server's own."""
     upper = [word.upper() for word in words]
-    name = upper[0]
-    if name in {b"XREAD", b"XREADGROUP"}:
-        # ``+`` as a position came with 7.4; a longer BLOCK would only slow the run.
-        return b"+" not in words and all(
+    if _reads(words):
+        return all(
             after in {b"1", b"x", b"-1", b"1.5"}
             for word, after in zip(upper, words[1:], strict=False)
             if word == b"BLOCK"
         )
     # Help texts are each server's own, and what remains of CONFIG GET may be a command of strings.
-    return b"HELP" not in upper and name not in {b"GET", b"SET"}
+    return b"HELP" not in upper and upper[0] not in {b"GET", b"SET"}
+
+
+def _reads(words: Words) -> bool:
+    return words[0].upper() in {b"XREAD", b"XREADGROUP"}
 
 
 def consumer_probes(words: Words) -> Step:
     """Whether `words` left its consumer behind: one XGROUP CREATECONSUMER for each key it names.
 
     They are part of the program, so that 7.0.15, which creates no consumer where nothing was yielded,
-    has it from here on as well (see `differences.created_by_an_empty_read`).
+    has it from here on as well (see `redis_7_0.created_by_an_empty_read`).
     """
     name = words[0].upper()
     if name in {b"XCLAIM", b"XAUTOCLAIM"} and len(words) > 3:

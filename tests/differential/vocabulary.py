@@ -37,5 +37,24 @@ JUNK: Final = (b"", b"x", b"COUNT", b"limit", b"~", b"=", b"MAXLEN", b"MINID", b
 SEQ_MAX: Final = (1 << 64) - 1
 FAR_FUTURE_MS: Final = 10_000_000_000_000
 
-MUTATED_ONE_IN: Final = 20
+MUTATED_PERCENT: Final = 15
+"""So many of a hundred commands have words dropped, doubled, swapped or replaced."""
+
 BAD_VALUE_ONE_IN: Final = 40
+
+# --- what came after 7.0 ---------------------------------------------------------------------------
+
+POLICIES: Final = (b"KEEPREF", b"DELREF", b"ACKED")
+NACK_MODES: Final = (b"SILENT", b"FAIL", b"FATAL")
+PRODUCERS: Final = (b"p", b"q")
+IDEMPOTENT_IDS: Final = (b"1", b"2", b"3", b"k")
+REPEATED_FIELDS: Final = ([b"f", b"v"], [b"f", b"v", b"rider", b"12"], [b"rider", b"12", b"f", b"v"], [b"f", b""])
+"""Few enough that IDMPAUTO meets the same content again, also in another order."""
+
+CLAIM_IDLES: Final = (b"0", b"0", b"50000", b"1000000", b"100000000000", b"1000000000000000")
+LONG_CLAIM_IDLES: Final = CLAIM_IDLES[2:]
+"""For a reply whose size is bounded: their idle times keep their number of digits for the whole program."""
+
+REPLY_BYTES: Final = (b"1", b"30", b"50", b"70", b"90", b"110", b"130", b"170", b"220", b"300", b"500")
+IDMP_DURATIONS: Final = (b"100", b"50", b"86400", b"86401", b"0")
+IDMP_MAXSIZES: Final = (b"1", b"2", b"3", b"100", b"10000", b"10001", b"0")

@@ -33,9 +33,18 @@ ARGUMENTS: Final = (
 """No port, no files: the server speaks over its socket and forgets everything."""
 
 
+REDIS_8_10: Final = Path(__file__).parents[2] / "build" / "redis-8.10.2" / "redis-server"
+"""Where `make` puts the server that it builds."""
+
+
 def find_redis_server() -> str | None:
-    """The path of `redis-server`, or None where this machine has none."""
+    """The path of `redis-server`, Debian's as a rule, or None where this machine has none."""
     return shutil.which("redis-server")
+
+
+def find_redis_8_10() -> str | None:
+    """The path of the Redis 8.10.2 that `make` builds, or None where it has not been built."""
+    return str(REDIS_8_10) if REDIS_8_10.is_file() else None
 
 
 def required() -> bool:
