@@ -23,8 +23,10 @@ def is_short(words: Words) -> bool:
             for word, after in zip(upper, words[1:], strict=False)
             if word == b"BLOCK"
         )
-    # Help texts are each server's own, and what remains of CONFIG GET may be a command of strings.
-    return b"HELP" not in upper and upper[0] not in {b"GET", b"SET"}
+    # Help texts and the other settings are each server's own, and what remains of CONFIG GET may be a
+    # command of strings.
+    lists_settings = upper[0] == b"CONFIG" and b"*" in words
+    return b"HELP" not in upper and upper[0] not in {b"GET", b"SET"} and not lists_settings
 
 
 def _reads(words: Words) -> bool:

@@ -34,8 +34,10 @@ class Budget:
         self.left = max_count or UNLIMITED
         self.in_stream = 0
 
-    def next_stream(self) -> None:
+    def next_stream(self) -> bool:
+        """Whether the next stream is read at all."""
         self.in_stream = 0
+        return self.left > 0
 
     def take(self) -> bool:
         if self.in_stream >= self.count or self.left <= 0:
@@ -221,7 +223,8 @@ class Model:
     def read(self, sources: list[tuple[str, Id]], budget: Budget) -> Reply:
         reply = []
         for key, after in sources:
-            budget.next_stream()
+            if not budget.next_stream():
+                break
             entries = [
                 [text(value), fields]
                 for value, fields in self.stream(key).entries
@@ -244,7 +247,8 @@ class Model:
         """XREADGROUP; a source's id None is ``>``."""
         reply = []
         for key, after in sources:
-            budget.next_stream()
+            if not budget.next_stream():
+                break
             stream, found = self.streams[key], self.streams[key].groups[group]
             who = self._see(found, consumer)
             if after is not None:

@@ -152,7 +152,7 @@ def trim_rule(policy: str, max_length: int | None = None, min_id: Id = ZERO) -> 
 def delete_one(stream: Stream, policy: str, value: Id, *, acked: bool = False) -> int:
     """What XDELEX answers for one id, and XACKDEL for one that it has just acknowledged."""
     gone = stream.fields(value) is None
-    if policy == "ACKED" and not (acked and gone) and stream.is_referenced(value):
+    if policy == "ACKED" and stream.is_referenced(value):
         return 2
     if policy == "DELREF":
         stream.purge(value)

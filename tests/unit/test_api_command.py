@@ -80,7 +80,7 @@ def test_all_strings_but_ok_are_base64_if_asked(api: ApiClient) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "code", "line"),
     [
-        (["NOPE"], 400, "UNKNOWN_COMMAND", "ERR unknown command 'NOPE', with args beginning with: "),
+        (["NOPE"], 400, "UNKNOWN_COMMAND", "ERR unknown command 'NOPE'"),
         (["XLEN"], 400, "WRONG_ARITY", "ERR wrong number of arguments for 'xlen' command"),
         (
             ["XADD", "race:france", "1-1", "a", "b"],
@@ -117,7 +117,7 @@ def test_a_pipeline_answers_each_command_and_a_failure_stops_none(api: ApiClient
     commands = [["XLEN", "race:france"], ["NOPE"], ["XINFO", "STREAM", "none"], ["PING"], ["XLEN", "none"]]
     assert api.post("/v1/command/pipeline", commands).json() == [
         {"result": 3},
-        {"error": "ERR unknown command 'NOPE', with args beginning with: "},
+        {"error": "ERR unknown command 'NOPE'"},
         {"error": "ERR no such key"},
         {"result": "PONG"},
         {"result": 0},

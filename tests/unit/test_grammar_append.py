@@ -14,7 +14,7 @@ from core.grammar.content_key import content_key
 from core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
 from core.replies import AppendReply
 from core.stream_id import MAX_ID
-from tests.support.grammar import at, command, refusal, refused, request
+from tests.support.grammar import at, command, late_refusal, refusal, refused, request
 
 INVALID_ID = "ERR Invalid stream ID specified as stream command argument"
 ARITY = "ERR wrong number of arguments for 'xadd' command"
@@ -254,8 +254,8 @@ def test_xcfgset_takes_either_parameter_or_both() -> None:
         ("XCFGSET k IDMP-MAXSIZE 1 IDMP-MAXSIZE 1", "ERR IDMP-MAXSIZE specified multiple times"),
     ],
 )
-def test_xcfgset_refuses(line: str, error: str) -> None:
-    assert refusal(line) == error
+def test_xcfgset_carries_the_error_of_its_settings_to_the_engine(line: str, error: str) -> None:
+    assert late_refusal(command(line, ConfigureStream).idmp_duration_s) == error
 
 
 def test_xcfgset_answers_ok() -> None:

@@ -120,14 +120,16 @@ def test_xnack_takes_its_options_before_and_after_the_ids() -> None:
         ("MAYBE IDS 1 1", "ERR mode must be SILENT, FAIL, or FATAL"),
         ("FAIL IDS 0 1", "ERR numids must be a positive integer"),
         ("FAIL IDS x 1", "ERR numids must be a positive integer"),
+        ("FAIL IDS 2147483648 1", "ERR numids must be a positive integer"),
+        ("FAIL IDS 2147483647 1", "ERR number of IDs doesn't match numids"),
         ("FAIL IDS 3 1", "ERR number of IDs doesn't match numids"),
         ("FAIL IDS 1 1 2", "ERR Unrecognized XNACK option '2'"),
         ("FAIL IDS 1 1 bogus", "ERR Unrecognized XNACK option 'bogus'"),
         ("FAIL IDS 1 1 RETRYCOUNT", "ERR Unrecognized XNACK option 'RETRYCOUNT'"),
         ("FAIL IDS 1 1 RETRYCOUNT -1", "ERR Invalid RETRYCOUNT value, must be >= 0"),
-        ("FAIL IDS 1 1 RETRYCOUNT x", "ERR Invalid RETRYCOUNT value, must be >= 0"),
+        ("FAIL IDS 1 1 RETRYCOUNT x", "ERR value is not an integer or out of range"),
         ("FAIL FORCE RETRYCOUNT 1", "ERR syntax error, expected IDS keyword"),
     ],
 )
-def test_xnack_refuses(words: str, error: str) -> None:
-    assert refusal(f"XNACK k g {words}") == error
+def test_xnack_carries_the_error_of_its_options_to_the_engine(words: str, error: str) -> None:
+    assert late_refusal(command(f"XNACK k g {words}", NegativeAcknowledge).ids) == error
