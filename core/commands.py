@@ -157,7 +157,7 @@ class ConfigureStream(Command, frozen=True):
     """XCFGSET. None leaves a setting as it is; `idmp_duration_s` carries the error of any argument."""
 
     key: bytes
-    idmp_duration_s: int | None | Malformed = None
+    idmp_duration_s: int | Malformed | None = None
     idmp_maxsize: int | None = None
 
 

@@ -83,9 +83,9 @@ def parse_xadd(words: Words) -> Request:
     while words.left and words.peek() != _AUTO and options.take(words):
         pass
     asked = _take_id_request(words)
-    trim = options.trim.optional_trim()
     if options.producer is not None and asked is not None:
         raise syntax_error(", IDMP/IDMPAUTO can be used only with auto-generated IDs")
+    trim = options.trim.optional_trim()
     fields = words.take_rest()
     if not fields or len(fields) % 2:
         raise wrong_arity(words.name)

@@ -68,44 +68,44 @@ def _limit(run: Execution, rule: Trim) -> int:
     return min(chosen, TRIM_LIMIT_MAX) if chosen > 0 else TRIM_LIMIT_FALLBACK
 
 
-def _within_limit(stream: Stream, limit: int) -> Iterator[Block]:
-    """Blocks from the front, as long as removing all of each stays in the limit."""
-    seen = 0
-    for block in stream.log.blocks:
-        seen += block.live
-        if limit and seen > limit:
-            return
-        yield block
-
-
 def _whole_blocks(stream: Stream, rule: Trim, limit: int) -> int:
     removed = 0
-    for block in _within_limit(stream, limit):
-        if rule.max_length is not None:
-            goes = stream.length - removed - block.live >= rule.max_length
-            goes = goes and stream.length - removed > rule.max_length
-        else:
-            assert rule.min_id is not None
-            goes = block.last_id < rule.min_id
-        if not goes:
+    for block in stream.log.blocks:
+        if limit and removed + block.live > limit:
+            break
+        if not _may_go_whole(rule, block, stream.length - removed):
             break
         removed += block.live
     return removed
 
 
+def _may_go_whole(rule: Trim, block: Block, left: int) -> bool:
+    """Whether the rule allows every entry of `block` to go, while the stream has `left` entries."""
+    if rule.max_length is not None:
+        return left - block.live >= rule.max_length
+    assert rule.min_id is not None
+    return block.last_id < rule.min_id
+
+
 def _candidates(stream: Stream, rule: Trim, limit: int) -> Iterator[StreamId]:
-    """Entries to remove one by one; referenced ones are passed over under ACKNOWLEDGED (rule 15)."""
-    remaining = None if rule.max_length is None else max(stream.length - rule.max_length, 0)
-    for value in _oldest_ids(stream, limit):
-        if remaining == 0 or (rule.min_id is not None and value >= rule.min_id):
+    """Entries to remove one by one; referenced ones are passed over under ACKNOWLEDGED (rule 15).
+
+    As in Redis, the limit counts what was removed, and the first block of which not every entry may go is
+    the last one looked at: entries after it stay, even if those passed over leave the stream too long.
+    """
+    removed = 0
+    for block in stream.log.blocks:
+        left = stream.length - removed
+        if limit and removed + block.live > limit:
             return
-        if rule.references is References.ACKNOWLEDGED and not is_acknowledged(stream, value):
-            continue
-        if remaining is not None:
-            remaining -= 1
-        yield value
-
-
-def _oldest_ids(stream: Stream, limit: int) -> Iterator[StreamId]:
-    for block in _within_limit(stream, limit):
-        yield from stream.log.range(block.first_id, block.last_id)[0]
+        for value in stream.log.range(block.first_id, block.last_id)[0]:
+            if rule.min_id is not None and value >= rule.min_id:
+                return
+            if rule.max_length is not None and stream.length - removed <= rule.max_length:
+                return
+            if rule.references is References.ACKNOWLEDGED and not is_acknowledged(stream, value):
+                continue
+            removed += 1
+            yield value
+        if not _may_go_whole(rule, block, left):
+            return

@@ -19,6 +19,7 @@ from core.engine import Engine
 from core.errors import StreamError
 from core.grammar import Status, parse_request
 from core.invariants import check
+from core.stream import Stream
 from core.stream_id import id_ms, parse_id
 from tests.differential.replies import Members, Refusal, Reply, comparable
 from tests.differential.vocabulary import KEYS, Program, Words
@@ -116,6 +117,11 @@ class Comparison:
     def ask(self, *words: bytes) -> Reply:
         """What the engine says of itself at this point of the program."""
         return comparable(list(words), self._execute(list(words), self._started_ms), self.omitted)
+
+    def stream(self, key: bytes) -> Stream | None:
+        """The engine's stream of that name at this point of the program."""
+        stream: Stream | None = self._engine.keyspace.streams.get(key)
+        return stream
 
     def _their_reply(self, words: Words, reply: Value) -> Reply:
         if isinstance(reply, hiredis.ReplyError):

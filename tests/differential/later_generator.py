@@ -61,7 +61,8 @@ class LaterGenerator(Generator):
         words = (
             [self._word(b"IDMP"), producer, iid] if self._one_in(2) else [self._word(b"IDMPAUTO"), producer]
         )
-        options = self._shuffled(words, self._optional(12, b"NOMKSTREAM"), self._policy(20))
+        trim = self._trim() if self._one_in(12) else self._policy(20)
+        options = self._shuffled(words, self._optional(12, b"NOMKSTREAM"), trim)
         value = self._new_id(key) if self._one_in(30) else self._auto_id(key)
         return [b"XADD", key, *options, value, *self._random.choice(REPEATED_FIELDS)]
 
@@ -132,6 +133,8 @@ def _depends_on_the_clock(words: Words) -> bool:
 
 
 _LATER: Final[Table] = (
+    (LaterGenerator.xtrim, 5),
+    (LaterGenerator.xack, 4),
     (LaterGenerator.xadd_idmp, 8),
     (LaterGenerator.xdelex, 4),
     (LaterGenerator.xackdel, 5),

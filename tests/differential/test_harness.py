@@ -9,9 +9,9 @@ from typing import Final
 import hiredis
 import pytest
 
-from tests.differential.replies import Near
 from tests.differential.generator import Generator
 from tests.differential.harness import FAREWELL, OPENING, commands_of
+from tests.differential.replies import Near
 from tests.differential.shrink import as_text, shrink
 from tests.differential.versions import REDIS_8_10, VERSIONS, Peer, Version
 from tests.differential.vocabulary import Program, Words

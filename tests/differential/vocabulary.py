@@ -48,7 +48,12 @@ POLICIES: Final = (b"KEEPREF", b"DELREF", b"ACKED")
 NACK_MODES: Final = (b"SILENT", b"FAIL", b"FATAL")
 PRODUCERS: Final = (b"p", b"q")
 IDEMPOTENT_IDS: Final = (b"1", b"2", b"3", b"k")
-REPEATED_FIELDS: Final = ([b"f", b"v"], [b"f", b"v", b"rider", b"12"], [b"rider", b"12", b"f", b"v"], [b"f", b""])
+REPEATED_FIELDS: Final = (
+    [b"f", b"v"],
+    [b"f", b"v", b"rider", b"12"],
+    [b"rider", b"12", b"f", b"v"],
+    [b"f", b""],
+)
 """Few enough that IDMPAUTO meets the same content again, also in another order."""
 
 CLAIM_IDLES: Final = (b"0", b"0", b"50000", b"1000000", b"100000000000", b"1000000000000000")
