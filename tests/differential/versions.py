@@ -1,4 +1,4 @@
-"""The versions of Redis that the engine is compared with: where each is, what it is asked, what may differ."""
+"""The versions of Redis to compare with: the programs of each, the server, the allowed differences."""
 
 from __future__ import annotations
 

@@ -102,6 +102,17 @@ def test_rule_38_pending_entries_whose_message_is_gone_are_passed_over_and_stay(
     assert [row[:2] for row in r.pending("s", "g")] == [["1-0", "alice"], ["2-0", "alice"], ["3-0", "bob"]]
 
 
+def test_rule_38_entries_passed_over_leave_the_count_to_live_ones(r: R) -> None:
+    for value in ("0-1", "2-0", "3-3"):
+        r.run("XADD", "s", value, "f", "v")
+    r.lines("XGROUP CREATE s g 0\nXREADGROUP GROUP g alice STREAMS s >\nXTRIM s MINID 19")
+    r.lines("XADD s 20-1 f v\nXADD s 20-2 f v\nXREADGROUP GROUP g alice STREAMS s >\nXADD s 21 f v")
+    claim = "XREADGROUP GROUP g bob COUNT {} CLAIM 0 STREAMS s >"
+    assert read_ids(r.line(claim.format(1))) == {"s": ["20-1"]}
+    assert read_ids(r.line(claim.format(2))) == {"s": ["20-2", "20-1"]}
+    assert read_ids(r.line(claim.format(3))) == {"s": ["20-2", "20-1", "21-0"]}
+
+
 def test_rule_39_with_a_history_id_claim_is_ignored_there_and_for_all_later_streams(r: R) -> None:
     for key in ("s", "t", "u"):
         delivered(r, 1, key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.commands import ExpireIdempotencyKeys
-from tests.rules.lines import MAX_ID
+from tests.rules.lines import MAX_ID, NO_SUCH_KEY
 from tests.support.redis_like import START_MS, R
 
 NOT_POSITIVE = "ERR value for ENTRIESREAD must be positive or -1"
@@ -193,6 +193,13 @@ def test_rule_62_the_automatic_key_is_the_fields_in_any_order_but_as_often(r: R)
     ]
     assert len({first, *others}) == 6
     assert r.line("XADD s IDMPAUTO q * a 1 b 2") not in {first, *others}
+
+
+@pytest.mark.parametrize("words", ["", "WHAT", "IDMP-DURATION x", "IDMP-MAXSIZE 0"])
+def test_rule_63_xcfgset_looks_for_the_key_before_it_reads_its_settings(r: R, words: str) -> None:
+    assert r.line(f"XCFGSET s {words}") == NO_SUCH_KEY
+    r.line("XGROUP CREATE s g 0 MKSTREAM")
+    assert r.line(f"XCFGSET s {words}") != NO_SUCH_KEY
 
 
 def test_rule_63_a_changed_setting_forgets_all_keys_and_the_same_value_none(r: R) -> None:

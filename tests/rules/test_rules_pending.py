@@ -203,6 +203,20 @@ def test_rule_54_the_mode_sets_the_count_and_retrycount_overrides_it(r: R, mode:
     assert r.pending("s", "g") == [["1-0", "", -1, count]]
 
 
+@pytest.mark.parametrize("words", ["WHAT IDS 1 1", "FAIL IDS 0 1", "FAIL IDS 1 x", "FAIL FORCE FORCE FORCE"])
+def test_rule_54_xnack_looks_for_the_group_before_it_reads_its_options(r: R, words: str) -> None:
+    assert r.line(f"XNACK s g {words}") == no_group("s", "g")
+    delivered(r)
+    assert r.line(f"XNACK s other {words}") == no_group("s", "other")
+    assert r.line(f"XNACK s g {words}").startswith("ERR ")
+
+
+def test_rule_54_a_retrycount_that_is_no_number_has_the_general_line(r: R) -> None:
+    delivered(r)
+    assert r.line("XNACK s g FAIL IDS 1 1 RETRYCOUNT abc") == NOT_AN_INTEGER
+    assert r.line("XNACK s g FAIL IDS 1 1 RETRYCOUNT -1") == "ERR Invalid RETRYCOUNT value, must be >= 0"
+
+
 def test_rule_54_silent_does_not_count_below_zero(r: R) -> None:
     delivered(r, 1).line("XCLAIM s g alice 0 1 RETRYCOUNT 0")
     r.line("XNACK s g SILENT IDS 1 1")

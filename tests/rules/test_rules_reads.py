@@ -133,6 +133,42 @@ def test_rule_26_the_budgets_hold_for_history_and_claims_too(r: R) -> None:
     assert read_ids(r.line("XREADGROUP GROUP g bob CLAIM 0 MAXSIZE 1 STREAMS s >")) == {"s": ["4-0"]}
 
 
+@pytest.mark.parametrize("limit", ["MAXCOUNT 4", "MAXSIZE 1"])
+def test_rule_26_streams_after_a_reached_limit_are_not_scanned(r: R, limit: str) -> None:
+    filled(r)
+    filled(r, key="t")
+    for positions in ("> >", "0 0", "0 >"):
+        reply = r.line(f"XREADGROUP GROUP g alice {limit} STREAMS s t {positions}")
+        assert [key for key, _ in reply] == ["s"]
+    assert r.line("XINFO CONSUMERS t g") == []
+    assert r.group("t", "g")["last-delivered-id"] == "0-0"
+
+
+def test_rule_26_a_stream_whose_key_reaches_maxsize_is_answered_without_entries(r: R) -> None:
+    filled(r, count=1)
+    filled(r, count=1, key="t")
+    one_stream = len("*2\r\n$1\r\ns\r\n*1\r\n*2\r\n$3\r\n1-0\r\n*2\r\n$1\r\nf\r\n$1\r\n1\r\n")
+    for size, streams in ((one_stream, 1), (one_stream + 1, 2)):
+        reply = r.line(f"XREAD MAXSIZE {size} STREAMS s t 0 0")
+        assert [[key, len(entries)] for key, entries in reply] == [["s", 1], ["t", 0]][:streams]
+    reply = r.line(f"XREADGROUP GROUP g alice MAXSIZE {one_stream + 1} STREAMS s t > >")
+    assert read_ids(reply) == {"s": ["1-0"], "t": []}
+    reply = r.line(f"XREADGROUP GROUP g bob CLAIM 0 MAXSIZE {one_stream + 10} STREAMS s t > >")
+    assert read_ids(reply) == {"s": ["1-0"], "t": []}
+    assert r.group("t", "g")["last-delivered-id"] == "0-0"
+
+
+def test_rule_26_maxsize_counts_the_digits_of_idle_times_and_deliveries(r: R) -> None:
+    filled(r, count=3)
+    r.line(f"{READ} >")
+    r.now_ms += 1_000_000
+    head = len("*2\r\n$1\r\ns\r\n")
+    entry = len("*4\r\n$3\r\n1-0\r\n*2\r\n$1\r\nf\r\n$1\r\n1\r\n:1000000\r\n:1\r\n")
+    claim = "XREADGROUP GROUP g bob CLAIM 1000 MAXSIZE {} STREAMS s >"
+    assert read_ids(r.line(claim.format(head + entry))) == {"s": ["1-0"]}
+    assert read_ids(r.line(claim.format(head + entry + 1))) == {"s": ["2-0", "3-0"]}
+
+
 def test_rule_26_each_command_of_a_transaction_has_its_own_budget(r: R) -> None:
     filled(r)
     read: list[Word] = ["XREAD", "MAXCOUNT", 2, "MAXSIZE", 1, "STREAMS", "s", 0]

@@ -89,6 +89,19 @@ def test_rule_15_acked_removes_only_what_every_group_has_read_and_acknowledged(r
     assert r.ids("s") == ["3-0", "5-0"], "referenced entries are skipped, so a gap appears"
 
 
+def test_rule_15_acked_stops_after_the_first_node_that_may_not_go_as_a_whole(r: R) -> None:
+    filled(r, 7)
+    r.lines("XGROUP CREATE s g 0\nXREADGROUP GROUP g alice STREAMS s >\nXACK s g 2 4 5")
+    assert r.line("XTRIM s MAXLEN 5 ACKED") == 1, "4-0 is in the next node"
+    assert [entry[0] for entry in r.line("XRANGE s - +")] == ["1-0", "3-0", "4-0", "5-0", "6-0", "7-0"]
+
+
+def test_rule_15_the_limit_counts_removed_entries_and_not_those_passed_over(r: R) -> None:
+    filled(r, 7)
+    r.lines("XGROUP CREATE s g 0\nXREADGROUP GROUP g alice STREAMS s >\nXACK s g 4")
+    assert r.line("XTRIM s MINID ~ 9 LIMIT 3 ACKED") == 1
+
+
 def test_rule_15_without_groups_acked_keeps_nothing_back(r: R) -> None:
     filled(r, 5)
     assert r.line("XTRIM s MAXLEN 2 ACKED") == 3
@@ -208,6 +221,15 @@ def test_rule_21_acked_waits_for_the_other_groups_but_acknowledges_at_once(r: R)
     assert r.line("XACKDEL s g ACKED IDS 2 2 4") == [1, 2]
     assert ids_of(r.pending("s", "g")) == ["5-0"]
     assert r.ids("s") == ["1-0", "3-0", "4-0", "5-0"]
+
+
+def test_rule_21_acked_waits_for_a_group_that_has_not_read_even_where_the_entry_is_gone(r: R) -> None:
+    filled(r, 1)
+    r.lines(
+        "XGROUP CREATE s g 0\nXGROUP CREATE s h 0\nXREADGROUP GROUP g alice STREAMS s >\nXTRIM s MAXLEN 0"
+    )
+    assert r.line("XACKDEL s g ACKED IDS 1 1") == [2]
+    assert r.line("XACKDEL s g ACKED IDS 1 1") == [-1], "it was acknowledged"
 
 
 def test_rule_21_keepref_leaves_the_other_groups_pending_entries(r: R) -> None:
