@@ -25,8 +25,10 @@ class Choices:
     """One program's worth of choices.
 
     `_tops` and `_ids`: the greatest id and the ids that were probably added to a key. `_last_key`: the
-    key chosen last, whose ids the rest of the command will name.
+    key chosen last, whose ids the rest of the command will name. `junk`: words that do not belong.
     """
+
+    junk: tuple[bytes, ...] = JUNK
 
     def __init__(self, random: Random) -> None:
         self._random = random
@@ -95,9 +97,9 @@ class Choices:
         elif kind == 1:
             del changed[place]
         elif kind == 2:
-            changed.insert(place + 1, self._pick(JUNK))
+            changed.insert(place + 1, self._pick(self.junk))
         elif kind == 3:
-            changed[place] = self._pick((*JUNK, *BAD_IDS))
+            changed[place] = self._pick((*self.junk, *BAD_IDS))
         elif kind == 4:
             other = self._random.randrange(len(words))
             changed[place], changed[other] = changed[other], changed[place]

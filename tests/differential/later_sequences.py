@@ -365,6 +365,36 @@ LATER_SEQUENCES: Final = {
         XGROUP SETID s g 0
         XDELEX s ACKED IDS 1 4
     """,
+    "settings of idempotency": """
+        CONFIG SET stream-idmp-duration 0
+        CONFIG SET stream-idmp-duration 86401
+        CONFIG SET stream-idmp-duration x
+        CONFIG SET stream-idmp-maxsize 0
+        CONFIG SET stream-idmp-maxsize 10001
+        CONFIG SET stream-idmp-maxsize 3 stream-idmp-maxsize 4
+        CONFIG SET stream-idmp-maxsize 3 stream-idmp-what 4
+        CONFIG SET stream-idmp-maxsize
+        CONFIG SET stream-idmp-maxsize 3 stream-idmp-duration 7
+        CONFIG GET stream-idmp-maxsize
+        CONFIG GET STREAM-IDMP-DURATION
+        XADD s IDMP p 1 * f v
+        XINFO STREAM s
+        CONFIG SET stream-idmp-maxsize 100 stream-idmp-duration 100
+        XADD t IDMP p 1 * f v
+        XINFO STREAM t
+        XINFO STREAM s
+    """,
+    "the words of COUNT, MAXCOUNT and MAXSIZE in any order": """
+        XADD s 1 f v
+        XADD s 2 f v
+        XGROUP CREATE s g 0
+        XREADGROUP MAXSIZE 100 CLAIM 0 NOACK COUNT 5 MAXCOUNT 5 GROUP g alice STREAMS s >
+        XREADGROUP GROUP g alice GROUP g bob CLAIM 0 CLAIM 5 STREAMS s >
+        XINFO CONSUMERS s g
+        XREAD MAXSIZE STREAMS s 0
+        XREAD MAXCOUNT 5 STREAMS
+        XREAD streams s 0 MAXCOUNT 1
+    """,
     "unknown commands": """
         XWHAT
         XWHAT a b

@@ -31,7 +31,8 @@ EDGE_IDS: Final = (
     *(b"18446744073709551615-18446744073709551615", b"(18446744073709551615-18446744073709551615"),
 )
 SIGNED: Final = frozenset({b"+1", b" 1"})
-"""Refused as numbers by all; as ids, 7.0.15 takes them and rule 1 does not, so they must not get there."""
+"""Refused as numbers by all; as ids, Redis takes them and the engine does not (rule 1): a mistyped id must
+not silently become another one. So these words are kept out of the places of ids."""
 
 JUNK: Final = (b"", b"x", b"COUNT", b"limit", b"~", b"=", b"MAXLEN", b"MINID", b"STREAMS", b"0", b"-1", b"*")
 SEQ_MAX: Final = (1 << 64) - 1
@@ -44,6 +45,11 @@ BAD_VALUE_ONE_IN: Final = 40
 
 # --- what came after 7.0 ---------------------------------------------------------------------------
 
+LATER_JUNK: Final = (
+    *JUNK,
+    *(b"CLAIM", b"MAXCOUNT", b"MAXSIZE", b"IDS", b"acked", b"DELREF", b"KEEPREF", b"IDMP", b"IDMPAUTO"),
+    *(b"FORCE", b"RETRYCOUNT", b"NOACK", b"GROUP", b"SILENT", b"NOMKSTREAM", b"+", b">"),
+)
 POLICIES: Final = (b"KEEPREF", b"DELREF", b"ACKED")
 NACK_MODES: Final = (b"SILENT", b"FAIL", b"FATAL")
 PRODUCERS: Final = (b"p", b"q")
