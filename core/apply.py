@@ -103,7 +103,7 @@ def _append_remembered(keyspace: Keyspace, effect: AppendRemembered) -> None:
 
 
 def _duplicate_counted(keyspace: Keyspace, effect: DuplicateCounted) -> None:
-    keyspace.streams[effect.key].idempotency.duplicates += 1
+    keyspace.streams[effect.key].idempotency.note_duplicate(effect.producer)
 
 
 def _idempotency_expired(keyspace: Keyspace, effect: IdempotencyExpired) -> None:

@@ -98,9 +98,11 @@ class AppendRemembered(Effect, frozen=True):
 
 
 class DuplicateCounted(Effect, frozen=True):
-    """An append was answered from memory: only the stream's counter of duplicates moves."""
+    """An append was answered from memory: the stream's counter of duplicates moves, and the producer counts
+    as used. Journals of earlier releases do not name it."""
 
     key: bytes
+    producer: bytes = b""
 
 
 class IdempotencyExpired(Effect, frozen=True):

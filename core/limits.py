@@ -11,7 +11,8 @@ KIB: Final = 1024
 MIB: Final = 1024 * KIB
 
 NAME_BYTES_MAX: Final = 512
-"""Key, group, consumer and producer names: they stand in URLs, and proxies cut URLs at 8 KiB."""
+"""Key, group and consumer names: they stand in URLs, and proxies cut URLs at 8 KiB. A longer producer id or
+idempotency key is kept as its digest."""
 
 FIELDS_PER_ENTRY_MAX: Final = 65_536
 """Field-value pairs in one entry; an entry is one unit of parsing, and parsing blocks the one writer."""
@@ -93,6 +94,18 @@ IDMP_DURATION_S_MAX: Final = 86_400
 IDMP_MAXSIZE_DEFAULT: Final = 100
 IDMP_MAXSIZE_MAX: Final = 10_000
 """`stream-idmp-maxsize`: how many idempotency keys are remembered for each producer."""
+
+IDMP_KEYS_MAX: Final = 1_000_000
+"""Idempotency keys of one stream with an epoch, and as many without: a few hundred MiB of memory. Above it,
+the producer that was used least recently is forgotten. Fifty producers may have the most keys each."""
+
+EPOCH_PRODUCERS_MAX: Final = 10_000
+"""Producers with an epoch that one stream remembers. Those that write at the same time are a few dozen; each
+batch write of Spark leaves one behind, so this is a week of one a minute. Redis has no epochs."""
+
+EPOCH_KEYS_MAX: Final = 100_000
+"""Idempotency keys in one epoch, a further one is refused. At Spark's default of 5 000 rows a request this
+is a batch of 500 million rows."""
 
 TRIM_LIMIT_FACTOR: Final = 100
 TRIM_LIMIT_FALLBACK: Final = 10_000

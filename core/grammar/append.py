@@ -18,6 +18,7 @@ from core.commands import (
     IdRequest,
     SetStreamPosition,
 )
+from core.compact_name import compact_name
 from core.entry import BadEntry, fragment_from_flat
 from core.errors import ErrorCode, StreamError, syntax_error
 from core.grammar.content_key import content_key
@@ -25,7 +26,7 @@ from core.grammar.refusals import invalid_argument, wrong_arity
 from core.grammar.request import Request, Resp, as_ok
 from core.grammar.shapes import id_bulk
 from core.grammar.trimming import TrimOptions
-from core.grammar.words import Words, checked_name
+from core.grammar.words import Words
 from core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
 from core.replies import AppendReply
 from core.stream_id import ZERO_ID, id_ms, parse_id
@@ -72,7 +73,7 @@ def _take_nonempty(words: Words, option: str, what: str) -> bytes:
     name = words.take()
     if not name:
         raise syntax_error(f", {option} requires a non-empty {what}")
-    return checked_name(name, what)
+    return compact_name(name)
 
 
 def parse_xadd(words: Words) -> Request:
