@@ -31,6 +31,7 @@ from core.effects import (
     KeyspaceFlushed,
     Nacked,
     PendingRemoved,
+    StreamCopied,
     StreamCreated,
     StreamDeleted,
     StreamPositionSet,
@@ -77,6 +78,10 @@ def _stream_deleted(keyspace: Keyspace, effect: StreamDeleted) -> None:
 
 def _stream_renamed(keyspace: Keyspace, effect: StreamRenamed) -> None:
     keyspace.rename(effect.key, effect.new_key)
+
+
+def _stream_copied(keyspace: Keyspace, effect: StreamCopied) -> None:
+    keyspace.copy(effect.key, effect.new_key)
 
 
 def _flushed(keyspace: Keyspace, _: KeyspaceFlushed) -> None:
@@ -177,6 +182,7 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     StreamCreated: _stream_created,
     StreamDeleted: _stream_deleted,
     StreamRenamed: _stream_renamed,
+    StreamCopied: _stream_copied,
     KeyspaceFlushed: _flushed,
     ConfigChanged: _config_changed,
     StreamPositionSet: _position_set,

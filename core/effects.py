@@ -34,6 +34,13 @@ class StreamRenamed(Effect, frozen=True):
     new_key: bytes
 
 
+class StreamCopied(Effect, frozen=True):
+    """`new_key` becomes a copy of `key` as it is now; a stream that stood there is gone."""
+
+    key: bytes
+    new_key: bytes
+
+
 class KeyspaceFlushed(Effect, frozen=True):
     pass
 

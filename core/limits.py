@@ -72,6 +72,11 @@ PIPELINE_COMMANDS_MAX: Final = 10_000
 COMMAND_ARGUMENTS_MAX: Final = 262_144
 """Words in one command of the command endpoint: as many as the largest entry or id list needs."""
 
+COPY_PARTS_MAX: Final = 250_000
+"""Blocks, groups, consumers, runs of pending entries, single pending entries and idempotency keys that one
+COPY, or the COPYs of one transaction, may copy. Entries are shared: a block holds about a hundred of them, or
+4 KiB. So many blocks take the writer half a second, so many single pending entries two, and 100 MiB."""
+
 SPLIT_PARTS_MAX: Final = 10_000
 """Parts that `entries:split` plans at once."""
 

@@ -74,6 +74,10 @@ class Limits(WireModel, ServerLimits):
         limits.PIPELINE_COMMANDS_MAX, "Commands of one pipeline or transaction."
     )
     command_arguments_max: int = _bound(limits.COMMAND_ARGUMENTS_MAX, "Words of one command.")
+    copy_parts_max: int = _bound(
+        limits.COPY_PARTS_MAX,
+        "Blocks, groups, consumers, pending entries and idempotency keys that one COPY may copy.",
+    )
     split_parts_max: int = _bound(limits.SPLIT_PARTS_MAX, "Parts that a range is split into at once.")
     wait_ms_max: int = _bound(limits.WAIT_MS_MAX, "The longest wait of one request, in milliseconds.")
     element_bytes_max: int = _bound(limits.ELEMENT_BYTES_MAX, "Bytes of one entry's names and values.")
@@ -98,7 +102,7 @@ class Limits(WireModel, ServerLimits):
     )
     epoch_producers_max: int = _bound(
         limits.EPOCH_PRODUCERS_MAX,
-        "Producers with an epoch that a stream remembers; above it, the least recently used one is forgotten.",
+        "Producers with an epoch that a stream remembers; above it, the least recently used is forgotten.",
     )
     epoch_keys_max: int = _bound(limits.EPOCH_KEYS_MAX, "Idempotency keys in one epoch.")
     autoclaim_count_max: int = _bound(limits.AUTOCLAIM_COUNT_MAX, "`COUNT` of an XAUTOCLAIM command.")

@@ -16,6 +16,7 @@ from core.commands import (
     ConfigureStream,
     Idempotency,
     IdRequest,
+    RecordIdempotencyKey,
     SetStreamPosition,
 )
 from core.compact_name import compact_name
@@ -144,6 +145,18 @@ def parse_xsetid(words: Words) -> Request:
             raise syntax_error()
     # 0-0 stands for "not given" in Redis: it cannot lower what the stream has.
     command = SetStreamPosition(key, last_id, entries_added, max_deleted_id or None)
+    return Request(words.name, command, "admin", (key,), as_ok)
+
+
+def parse_xidmprecord(words: Words) -> Request:
+    """``XIDMPRECORD key pid iid id``; the id is judged before the names."""
+    key, producer, idempotency_key = words.take_key(), words.take(), words.take()
+    value = parse_id(words.take())
+    if not producer:
+        raise invalid_argument("producer ID must be non-empty")
+    if not idempotency_key:
+        raise invalid_argument("idempotent ID must be non-empty")
+    command = RecordIdempotencyKey(key, compact_name(producer), compact_name(idempotency_key), value)
     return Request(words.name, command, "admin", (key,), as_ok)
 
 

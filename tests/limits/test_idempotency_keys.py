@@ -1,4 +1,4 @@
-"""What a stream remembers of its producers is bounded, and a long id costs no more memory than a short one."""
+"""What a stream remembers of its producers is bounded, and a long id takes no more memory than another."""
 
 from __future__ import annotations
 

@@ -143,6 +143,8 @@ class Program:
             [
                 c.DeleteKeys((self.key(),)),
                 c.RenameKey(*self.random.sample(KEYS, 2)),
+                c.CopyKey(*self.random.sample(KEYS, 2), replace=self.random.random() < 0.7),
+                c.RecordIdempotencyKey(self.key(), b"p", self.random.choice([b"1", b"9"]), self.ids()[0]),
                 c.ConfigureStream(self.key(), 50, self.random.choice([1, 2])),
                 c.SetConfig((("stream-node-max-entries", self.random.choice([3, 10])),)),
                 c.ExpireIdempotencyKeys(),
