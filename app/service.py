@@ -199,7 +199,7 @@ class EngineStore:
         return self._answered(receive, outcome.reply)
 
     def tick(self) -> None:
-        """What is due once a second: forget idempotency keys that are too old, and notice a clock that was set."""
+        """What is due once a second: forget old idempotency keys, and notice a clock that was set."""
         if self._refusal is None:
             self._run(ExpireIdempotencyKeys(), partial(self._engine.execute_for, TICK))
             self._readers.compare_clocks()

@@ -22,9 +22,10 @@ from core.keyspace import Keyspace
 from core.storage import checkpoint, journal
 from core.storage.checkpoint import BlockRow, Snapshot
 from core.storage.damage import Damage
+from core.storage.data_files import note_boot
 from core.storage.records import encode_effects
 from core.storage.recovery import recover
-from core.storage.schema import DirectoryLock, connect, connect_for_reading, sync_directory
+from core.storage.schema import DirectoryLock, connect_for_reading, opening, sync_directory, take_over
 
 JOURNAL_BYTES_MAX: Final = 64 * 1024 * 1024
 """A checkpoint is taken when the journal has grown by this much: replaying it takes about a second."""
@@ -35,7 +36,8 @@ _logger: Final = logging.getLogger("tailrace.storage")
 class Storage:
     """One open data directory. Opening blocks: it recovers what was kept, before the loop serves.
 
-    Raises `InUse`, `Damage`, `UnknownFormat`, or `OSError` and `sqlite3.Error` where it cannot be read.
+    Raises `InUse`, `Unusable`, `UnknownFormat`, `Damage`, or `OSError` and `sqlite3.Error` where the system
+    refuses; then the database and its log are as they were.
     """
 
     def __init__(self, directory: Path, cache: BlockCache | None = None) -> None:
@@ -43,9 +45,10 @@ class Storage:
         self.directory = directory
         self._lock = DirectoryLock(directory)
         try:
-            self._writing = connect(directory)
-            self._reading = connect_for_reading(directory)
-            recovered = recover(self._writing, self._reading, cache)
+            with opening(directory) as (self._writing, self._reading):
+                recovered = recover(self._reading, self._reading, cache)
+                take_over(self._writing)
+                note_boot(directory)
         except BaseException:
             self._lock.release()
             raise

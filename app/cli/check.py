@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from app.cli.data_directories import failing_in_one_line, new_directory, verified
-from core.storage.inspection import inspected
+from core.storage.inspection import salvageable
 from core.storage.salvage import Salvage
 
 
@@ -49,8 +49,8 @@ def check(
 
 def _salvage(directory: Path, target: Path) -> None:
     with new_directory(target) as unfinished:
-        with inspected(directory) as inspection:
-            found = Salvage(inspection.connection)
+        with salvageable(directory) as inspection:
+            found = Salvage(inspection.connection, inspection.damage, is_log_alone=inspection.is_log_alone)
             found.write(unfinished)
         counts = verified(unfinished, "Verifying what was salvaged")
     typer.echo(f"{target} holds what is intact of {directory}: {counts}")
