@@ -7,7 +7,9 @@ job after another, so that a commit waits for at most one small job of a checkpo
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -186,6 +188,8 @@ class Storage:
 def _make(directory: Path) -> None:
     """Make the directory and its parents where they are missing, so that a power cut does not take them:
     SQLite syncs the names of its own files, and nobody else those above."""
+    if directory.exists() and not directory.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(directory))
     missing = [each for each in (directory, *directory.parents) if not each.exists()]
     directory.mkdir(parents=True, exist_ok=True)
     for made in missing:

@@ -15,6 +15,7 @@ from api.security import Security
 from app import __version__
 from app.audit import write_audit_line
 from app.connections import Connections, raise_open_files_max
+from app.data_refusals import STORAGE_ERRORS, refusal
 from app.known_heads import fast_protocol
 from app.logs import configure_logging
 from app.main import create_app
@@ -35,7 +36,6 @@ from core.block_cache import BlockCache
 from core.engine import Engine
 from core.limits import MIB
 from core.storage.damage import Damage
-from core.storage.schema import InUse, UnknownFormat
 
 if TYPE_CHECKING:
     from app.spans import Tracing
@@ -182,12 +182,10 @@ def _open_storage(settings: Settings) -> Storage | None:
         return None
     try:
         return Storage(settings.data_dir, BlockCache(settings.cache_mb * MIB))
-    except OSError as error:
-        raise CannotStart(f"cannot use the data directory {settings.data_dir}: {reason(error)}") from error
-    except (InUse, UnknownFormat) as error:
-        raise CannotStart(str(error)) from error
     except Damage as error:
-        raise CannotStart(f"the data directory {settings.data_dir} is damaged: {error}") from error
+        raise CannotStart(f"the data directory {refusal(settings.data_dir, error)}") from error
+    except STORAGE_ERRORS as error:
+        raise CannotStart(refusal(settings.data_dir, error)) from error
 
 
 def _tracing() -> Tracing | None:

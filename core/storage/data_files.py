@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import stat
 import struct
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -50,7 +51,11 @@ class Unusable(Exception):
 
 
 class LostDatabase(Damage):
-    """The database file is missing or empty, and its log shows that there was one."""
+    """The database file is missing or empty, and `traces` beside it show that there was one."""
+
+    def __init__(self, database: Path, what: str, traces: Sequence[Path]) -> None:
+        super().__init__(database.name, what)
+        self.traces = traces
 
 
 class DataFiles(NamedTuple):
@@ -64,19 +69,37 @@ class DataFiles(NamedTuple):
 
         Call it only while no connection to `database` is open in this process.
         """
-        taken = frames_taken(database) if self.log.page_counts else 0
-        require_torn_at_most(self.log, taken)
+        wanted = 0
         if self.index is not None and self.index.frames > self.index.backfilled:
-            self._require_frames(taken, self.index.frames)
+            wanted = self.index.frames
+            self._require_log_of_index(self.index)
+        if self.log.page_counts:
+            with _index_kept(database):
+                taken = frames_taken(database)
+                require_torn_at_most(self.log, taken)
+                if taken < wanted:
+                    raise Damage(
+                        PLACE, f"{taken} frames are as written; its index says that it held {wanted}"
+                    )
 
-    def _require_frames(self, taken: int, wanted: int) -> None:
+    def _require_log_of_index(self, index: LogIndex) -> None:
         if not self.log.page_counts:
-            raise Damage(PLACE, f"missing or empty; its index says that it held {wanted} frames")
-        assert self.index is not None
-        if self.log.salts != self.index.salts:
+            raise Damage(PLACE, f"missing or empty; its index says that it held {index.frames} frames")
+        if self.log.salts != index.salts:
             raise Damage(PLACE, "another log than the one that was written to this database")
-        if taken < wanted:
-            raise Damage(PLACE, f"{taken} frames are as written; its index says that it held {wanted}")
+
+
+@contextmanager
+def _index_kept(database: Path) -> Iterator[None]:
+    """Where the log is refused, put its index back: it is the evidence, and a look at the log renews it."""
+    index = index_path(database)
+    found = index.read_bytes() if index.exists() else None
+    try:
+        yield
+    except Damage:
+        if found is not None:
+            index.write_bytes(found)
+        raise
 
 
 def examine(directory: Path) -> DataFiles:
@@ -95,8 +118,8 @@ def examine(directory: Path) -> DataFiles:
 
 
 def require_plain_files(database: Path) -> None:
-    """Raise `Unusable` where a file of SQLite's is something else, such as a directory or a link."""
-    for path in (database, log_path(database), index_path(database)):
+    """Raise `Unusable` where a file of ours is something else, such as a directory or a link."""
+    for path in (database, log_path(database), index_path(database), database.with_name(BOOT_NAME)):
         with suppress(FileNotFoundError):
             mode = path.lstat().st_mode
             if stat.S_ISLNK(mode):
@@ -117,11 +140,11 @@ def _size_of(path: Path) -> int | None:
 
 def _require_no_trace(database: Path) -> None:
     """A new database has neither a log nor an index: SQLite makes them after the first page is synced."""
-    found = [path.name for path in (log_path(database), index_path(database)) if path.exists()]
+    found = [path for path in (log_path(database), index_path(database)) if path.exists()]
     if found:
         state = "missing" if _size_of(database) is None else "empty"
-        what = f"{state}, but {' and '.join(found)} beside it shows that it held data"
-        raise LostDatabase(database.name, what)
+        names = " and ".join(path.name for path in found)
+        raise LostDatabase(database, f"{state}, but {names} beside it shows that it held data", found)
 
 
 def _require_whole_database(database: Path, *, has_log: bool) -> None:

@@ -159,7 +159,7 @@ def _locked(directory: Path) -> Iterator[bool]:
 def _require_database_in_use(database: Path) -> None:
     if not _size(database):
         what = "missing or empty, and a server still uses it: export its streams before you stop that server"
-        raise LostDatabase(database.name, what)
+        raise LostDatabase(database, what, ())
 
 
 @contextmanager

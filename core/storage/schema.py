@@ -103,8 +103,7 @@ def opening(directory: Path) -> Iterator[Connections]:
     with telling_damage("the database file"):
         files: DataFiles = examine(directory)
         files.require_whole_log(database)
-        connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
-        connections = Connections(connection, connect_for_reading(directory))
+        connections = _connected(directory)
         try:
             # A first start that was interrupted leaves what only a writer can put right.
             if _page_count(connections.writing) > 1:
@@ -115,6 +114,15 @@ def opening(directory: Path) -> Iterator[Connections]:
         except BaseException:
             connections.abandon(has_log=bool(files.log.page_counts))
             raise
+
+
+def _connected(directory: Path) -> Connections:
+    writing = sqlite3.connect(directory / FILE_NAME, isolation_level=None, check_same_thread=False)
+    try:
+        return Connections(writing, connect_for_reading(directory))
+    except BaseException:
+        writing.close()
+        raise
 
 
 def connect(directory: Path) -> sqlite3.Connection:
