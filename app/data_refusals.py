@@ -108,7 +108,7 @@ def _refused_by_system(directory: Path) -> str | None:
 def _no_room(path: Path) -> str:
     free_mb = _free_bytes(path) / MIB
     return (
-        f"no space is left for {path}: {free_mb:.1f} MiB are free on its disk; nothing is damaged or "
+        f"no space is left for {path}: {free_mb:.1f} MiB are free on its disk; no data was "
         "lost: make room, then try again"
     )
 

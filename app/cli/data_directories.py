@@ -62,11 +62,11 @@ def new_directory(target: Path) -> Iterator[Path]:
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise CannotWrite(f"{target} exists and is not an empty directory: nothing was written")
     unfinished = target.with_name(f"{target.name}.unfinished")
-    with _writing_to(target):
+    with writing_to(target):
         _make(unfinished)
     try:
         yield unfinished
-        with _writing_to(target):
+        with writing_to(target):
             unfinished.replace(target)
             sync_directory(target.parent)
     except BaseException:
@@ -83,7 +83,7 @@ def _make(unfinished: Path) -> None:
 
 
 @contextmanager
-def _writing_to(target: Path) -> Iterator[None]:
+def writing_to(target: Path) -> Iterator[None]:
     """Name `target` where the system refuses to write, and not the directory that is read."""
     try:
         yield
@@ -115,7 +115,7 @@ def copied(source: Path, target: Path, doing: str) -> str:
         with (
             inspected(source) as inspection,
             progress_bar(doing) as progress,
-            _writing_to(unfinished),
+            writing_to(unfinished),
         ):
             copy_whole(inspection.connection, unfinished, lambda done, total: show(progress, done, total))
         return verified(unfinished, "Verifying the copy")

@@ -18,7 +18,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -53,19 +53,18 @@ class DirectoryLock:
     """
 
     def __init__(self, directory: Path) -> None:
-        self._handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(self._handle)
-            raise InUse(f"another server uses the data directory {directory}") from None
-        except OSError:
-            os.close(self._handle)
-            raise
+        with ExitStack() as held:
+            handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            held.callback(os.close, handle)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InUse(f"another server uses the data directory {directory}") from None
+            self._held = held.pop_all()
 
     def release(self) -> None:
         """Let another process have the directory."""
-        os.close(self._handle)
+        self._held.close()
 
 
 def sync_directory(directory: Path) -> None:
@@ -117,12 +116,12 @@ def opening(directory: Path) -> Iterator[Connections]:
 
 
 def _connected(directory: Path) -> Connections:
-    writing = sqlite3.connect(directory / FILE_NAME, isolation_level=None, check_same_thread=False)
-    try:
-        return Connections(writing, connect_for_reading(directory))
-    except BaseException:
-        writing.close()
-        raise
+    with ExitStack() as opened_so_far:
+        writing = sqlite3.connect(directory / FILE_NAME, isolation_level=None, check_same_thread=False)
+        opened_so_far.enter_context(closing(writing))
+        connections = Connections(writing, connect_for_reading(directory))
+        opened_so_far.pop_all()
+    return connections
 
 
 def connect(directory: Path) -> sqlite3.Connection:

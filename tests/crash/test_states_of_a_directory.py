@@ -19,6 +19,7 @@ import pytest
 from app.data_refusals import STORAGE_ERRORS, refusal
 from app.storage import Storage
 from core import commands as c
+from core.storage import data_files
 from core.storage.data_files import BOOT_NAME, FILE_NAME, note_boot
 from core.storage.inspection import inspected
 from core.storage.recovery import recover
@@ -125,6 +126,12 @@ def flipped(name: str, share: float, *missing: str) -> State:
     return spoil
 
 
+def with_unknown_version(directory: Path) -> None:
+    content = bytearray((directory / FILE_NAME).read_bytes())
+    content[18] = 7
+    with_content(FILE_NAME, bytes(content), WAL, SHM)(directory)
+
+
 def with_log_of_another(directory: Path) -> None:
     other = directory.with_name("other")
     make(other, b"another stream")
@@ -186,9 +193,10 @@ REFUSED: Final[dict[str, tuple[State, str]]] = {
         with_content(FILE_NAME, b"text" * 5000, WAL, SHM),
         "file is not a database",
     ),
+    "a database whose first byte is another": (flipped(FILE_NAME, 0.0, WAL, SHM), "file is not a database"),
     "a header of an unknown version": (
-        flipped(FILE_NAME, 0.0, WAL, SHM),
-        "file is not a database",
+        with_unknown_version,
+        f"{FILE_NAME}: its header names an unknown version",
     ),
     "no log, where the index names frames": (
         without(WAL),
@@ -243,6 +251,7 @@ SERVED: Final[dict[str, tuple[State, int]]] = {
     "as a crash leaves it": (without(), STORED + LOGGED),
     "without the index": (without(SHM), STORED + LOGGED),
     "with an index of other bytes": (with_content(SHM, b"\x07" * 32_768), STORED + LOGGED),
+    "with an index whose copies differ": (flipped(SHM, 20 / 32_768), STORED + LOGGED),
     "without the boot's id": (without(BOOT_NAME), STORED + LOGGED),
     # Nothing tells these from a log that a power cut tore, or from a directory without a log.
     "a log cut off, without the index": (cut_off(WAL, 0.5, SHM), STORED + LOGGED // 2),
@@ -340,3 +349,11 @@ def test_a_database_that_was_removed_under_a_server_is_named(crashed: Path) -> N
     without(FILE_NAME)(crashed)
     assert "a server still uses it" in told(crashed, look)
     lock.release()
+
+
+def test_where_the_system_has_no_boot_id_the_index_is_no_evidence(
+    crashed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_files, "_BOOT_ID", crashed / "missing")
+    cut_off(WAL, 0.5)(crashed)
+    assert entries_of(crashed) == STORED + LOGGED // 2

@@ -362,6 +362,17 @@ def test_a_lost_database_whose_log_holds_nothing_cannot_be_salvaged(tmp_path: Pa
         pass
 
 
+def test_a_log_without_a_whole_commit_brings_nothing_back(tmp_path: Path) -> None:
+    with closing(Disk(tmp_path)) as disk:
+        append(disk, b"s", 1)
+        directory = log_alone(disk, tmp_path)
+    log = bytearray((directory / f"{FILE_NAME}-wal").read_bytes())
+    log[100] ^= 1
+    (directory / f"{FILE_NAME}-wal").write_bytes(log)
+    keyspace, losses = rescued(directory, tmp_path)
+    assert (len(losses), keyspace.streams) == (1, {})
+
+
 def test_a_database_that_was_cut_off_is_salvaged_as_far_as_it_goes(
     kept: tuple[Path, Any], tmp_path: Path
 ) -> None:
