@@ -82,6 +82,9 @@ def _of_sqlite(directory: Path, error: sqlite3.Error) -> str:
         refused = _refused_by_system(directory)
         if refused is not None:
             return refused
+    if code == sqlite3.SQLITE_CANTOPEN:
+        hint = "look at its permissions, and at how many files this process may open (`ulimit -n`)"
+        return f"cannot use the data directory {directory}: {error}; {hint}"
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     return (
         f"cannot use the data directory {directory}: {error} ({name}); nothing is known to be damaged: see "

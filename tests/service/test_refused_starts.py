@@ -107,12 +107,12 @@ def test_files_that_may_not_grow_are_no_damage(tmp_path: Path, command: tuple[st
     assert contents(data) == before
 
 
-@pytest.mark.parametrize("files_max", [5, 6, 7, 8])
+@pytest.mark.parametrize("files_max", [5, 6])
 def test_too_few_file_descriptors_for_a_check_are_no_damage(tmp_path: Path, files_max: int) -> None:
     data = tmp_path / "data"
     make(data)
     before = contents(data)
-    assert_no_damage(limited(f"-n {files_max}", "check", str(data)), "too many open files")
+    assert_no_damage(limited(f"-n {files_max}", "check", str(data)), "ulimit -n")
     assert contents(data) == before
 
 
