@@ -13,7 +13,6 @@ beside the count, and beyond them connections are cut without a word.
 from __future__ import annotations
 
 import asyncio
-import resource
 import socket
 import struct
 import time
@@ -25,6 +24,7 @@ from itertools import count
 from typing import Final, NamedTuple, Protocol
 
 from api.server_limits import ServerLimits
+from app.open_files import REFUSED_MAX
 from core.limits import KIB, MIB
 
 PORTIONS: Final = 10
@@ -35,12 +35,6 @@ SWEEP_PERIOD_S: Final = ROUND_S / PORTIONS
 
 PASSED_S_MAX: Final = 2.0
 """How much of the time between two looks counts."""
-
-REFUSED_MAX: Final = 64
-"""Connections that are being told that they are too many."""
-
-OTHER_FILES: Final = REFUSED_MAX + 64
-"""Files that are open beside the connections: those being refused, the data, the log, the listener."""
 
 SMALL_BODY_BYTES: Final = 64 * KIB
 """What a connection may hold of a body, or of a message, without its being counted."""
@@ -71,13 +65,10 @@ class Connections:
         self,
         limits: ServerLimits,
         clock_s: Callable[[], float] = time.monotonic,
-        open_files_max: int | None = None,
+        refused_max: int = REFUSED_MAX,
     ) -> None:
         self.limits = limits
-        self.connections_max = limits.connections_max
-        """As set, or fewer where the system allows no more: who is refused here is at least told."""
-        if open_files_max is not None:
-            self.connections_max = max(1, min(self.connections_max, open_files_max - OTHER_FILES))
+        self._refused_max = refused_max
         self._clock_s = clock_s
         self.cuts: Counter[str] = Counter()
         self.held_bytes = 0
@@ -100,7 +91,7 @@ class Connections:
         detail = self._excess(peer)
         if detail is None:
             self._peers[peer] += 1
-        elif len(self._refused) >= REFUSED_MAX:
+        elif len(self._refused) >= self._refused_max:
             return Excess(detail, is_mute=True)
         else:
             self._refused.add(connection)
@@ -111,8 +102,8 @@ class Connections:
 
     def _excess(self, peer: str) -> str | None:
         limits = self.limits
-        if len(self) >= self.connections_max:
-            return f"there are {self.connections_max} connections, and no more are kept"
+        if len(self) >= limits.connections_max:
+            return f"there are {limits.connections_max} connections, and no more are kept"
         if 0 < limits.connections_per_peer_max <= self._peers[peer]:
             return f"{limits.connections_per_peer_max} connections of one address are kept"
         return None
@@ -158,15 +149,6 @@ class Connections:
     def release(self, size: int) -> None:
         """They are held no more."""
         self.held_bytes -= size
-
-
-def raise_open_files_max() -> int:
-    """Have the system allow this process as many open files as it may ask for; how many those are."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def cut(transport: asyncio.Transport) -> None:

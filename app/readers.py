@@ -2,7 +2,8 @@
 
 Looking again is running the reader's command again (`core.waiters`); who is served, and with what, the
 engine decides. Deadlines are kept on the monotonic clock, so that a step of the system's clock makes no
-reader time out early or wait for ever; ids and idle times stay on the system's clock.
+reader time out early or wait for ever; ids and idle times stay on the system's clock. When that clock
+steps, readers that wait for a claim look again: their entries may be idle for long enough by now.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ Receive = Callable[[Answer], None]
 TIMEOUT_SLACK_MS: Final = 1
 """Both clocks are read in whole milliseconds, so a timeout counted from them could end that much early."""
 
+STEP_MS: Final = 100
+"""Clocks that part by less than this between two looks drift; by more, the system's clock was set."""
+
 
 class Reader:
     """One waiting read. `command` is what to run when it looks again."""
@@ -45,19 +49,23 @@ class Reader:
 
 
 class WaitingReaders:
-    """All readers of one store. `run` executes a command; `hand_over` gives an answer to a reader."""
+    """All readers of one store. `run` executes a command; `hand_over` gives an answer to a reader.
+
+    `ran_at_ms` gives the time at which the last command was executed: what an outcome's deadlines count from.
+    """
 
     def __init__(
         self,
         run: Callable[[Command], Outcome],
         hand_over: Callable[[Receive, Answer], None],
-        clock: Clock,
+        ran_at_ms: Clock,
         monotonic_clock: Clock,
     ) -> None:
         self._run = run
         self._hand_over = hand_over
-        self._clock = clock
+        self._ran_at_ms = ran_at_ms
         self._monotonic_clock = monotonic_clock
+        self._clocks_apart_ms: int | None = None
         self._queue = WaitQueue()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due_ms: int | None = None
@@ -84,7 +92,7 @@ class WaitingReaders:
         self._queue.add(reader, replace(wait, until_ms=reader.until_ms, claim_at_ms=claim_at_ms))
 
     def _on_monotonic_clock(self, wall_ms: int) -> int:
-        return wall_ms - self._clock() + self._monotonic_clock()
+        return wall_ms - self._ran_at_ms() + self._monotonic_clock()
 
     def discard(self, reader: Reader) -> bool:
         """`reader` waits no more; False where it did not."""
@@ -95,6 +103,16 @@ class WaitingReaders:
         if not len(self._queue):
             return
         self._look_again(cast("list[Reader]", self._queue.woken(wake_ups)))
+
+    def compare_clocks(self) -> None:
+        """Have readers that wait for a claim look again if the system's clock was set since the last call.
+
+        Call it regularly, right after a command. O(1), and O(readers) after a step.
+        """
+        apart_ms = self._ran_at_ms() - self._monotonic_clock()
+        before_ms, self._clocks_apart_ms = self._clocks_apart_ms, apart_ms
+        if before_ms is not None and abs(apart_ms - before_ms) >= STEP_MS:
+            self._look_again(cast("list[Reader]", self._queue.claiming()))
 
     def close(self, reason: NotAccepting) -> None:
         """Tell every reader why it is not served."""

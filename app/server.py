@@ -21,9 +21,6 @@ from app.collector import settle_collector
 from app.reasons import reason
 from app.settings import Settings
 
-BACKLOG: Final = 2048
-"""Connections the system may queue for us; more than Linux's default of 4096 would not be granted."""
-
 _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -39,13 +36,15 @@ def serve(
     ws: type[asyncio.Protocol],
     on_ready: Callable[[str], None],
     on_stop: Callable[[], None],
+    backlog: int,
 ) -> None:
     """Serve `app` with the protocol classes `http` and `ws` until SIGINT or SIGTERM, then return.
 
     `on_ready` gets the address as a URL once connections are taken. `on_stop` is called before the
-    running requests are waited for, up to the settings' grace time. Raises `CannotStart`.
+    running requests are waited for, up to the settings' grace time. `backlog`: how many connections the
+    system queues. Raises `CannotStart`.
     """
-    listener = bind(settings.host, settings.port)
+    listener = bind(settings.host, settings.port, backlog)
     config = uvicorn.Config(
         app,
         loop="uvloop",
@@ -56,7 +55,7 @@ def serve(
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        backlog=BACKLOG,
+        backlog=backlog,
         timeout_graceful_shutdown=settings.shutdown_grace_s,
     )
     _use_tls(config, settings)
@@ -83,11 +82,11 @@ def _no_certificate(settings: Settings, why: str) -> CannotStart:
     return CannotStart(f"cannot use the certificate {settings.tls_cert} with {settings.tls_key}: {why}")
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """A socket that listens on `host` and `port`; raises `CannotStart`."""
+def bind(host: str, port: int, backlog: int) -> socket.socket:
+    """A socket that listens on `host` and `port`, with a queue of `backlog`; raises `CannotStart`."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        return socket.create_server(address[:2], family=family, backlog=backlog)
     except OSError as error:
         raise CannotStart(f"cannot listen on {host} port {port}: {reason(error)}") from error
 

@@ -52,9 +52,10 @@ class EngineStore:
     ) -> None:
         self._engine = MeasuredEngine(engine, slow_log or SlowLog())
         self._clock = clock
+        self._ran_at_ms = 0
         self._log: Log = NoLog()
         look_again = partial(self._run, execute=self._engine.look_again)
-        self._readers = WaitingReaders(look_again, self._hand_over, clock, monotonic_clock)
+        self._readers = WaitingReaders(look_again, self._hand_over, lambda: self._ran_at_ms, monotonic_clock)
         self._refusal: NotAccepting | None = None
         self._is_draining = False
         self._refuses_growth = False
@@ -198,14 +199,16 @@ class EngineStore:
         return self._answered(receive, outcome.reply)
 
     def tick(self) -> None:
-        """What is due once a second: forget idempotency keys that are too old."""
+        """What is due once a second: forget old idempotency keys, and notice a clock that was set."""
         if self._refusal is None:
             self._run(ExpireIdempotencyKeys(), partial(self._engine.execute_for, TICK))
+            self._readers.compare_clocks()
 
     def _run(self, command: Command, execute: Execute | None = None) -> Outcome:
         """`execute`: the engine's way in; that for requests, where none is given."""
+        self._ran_at_ms = self._clock()
         try:
-            outcome = (execute or self._engine.execute)(command, self._clock())
+            outcome = (execute or self._engine.execute)(command, self._ran_at_ms)
         except Damage as damage:
             raise self._damaged((command,), damage) from damage
         self._record(outcome)

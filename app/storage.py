@@ -7,7 +7,9 @@ job after another, so that a commit waits for at most one small job of a checkpo
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -22,9 +24,10 @@ from core.keyspace import Keyspace
 from core.storage import checkpoint, journal
 from core.storage.checkpoint import BlockRow, Snapshot
 from core.storage.damage import Damage
+from core.storage.data_files import note_boot
 from core.storage.records import encode_effects
 from core.storage.recovery import recover
-from core.storage.schema import DirectoryLock, connect, connect_for_reading, sync_directory
+from core.storage.schema import DirectoryLock, connect_for_reading, opening, sync_directory, take_over
 
 JOURNAL_BYTES_MAX: Final = 64 * 1024 * 1024
 """A checkpoint is taken when the journal has grown by this much: replaying it takes about a second."""
@@ -41,7 +44,8 @@ _logger: Final = logging.getLogger("tailrace.storage")
 class Storage:
     """One open data directory. Opening blocks: it recovers what was kept, before the loop serves.
 
-    Raises `InUse`, `Damage`, `UnknownFormat`, or `OSError` and `sqlite3.Error` where it cannot be read.
+    Raises `InUse`, `Unusable`, `UnknownFormat`, `Damage`, or `OSError` and `sqlite3.Error` where the system
+    refuses; then the database and its log are as they were.
     """
 
     def __init__(self, directory: Path, cache: BlockCache | None = None) -> None:
@@ -49,9 +53,10 @@ class Storage:
         self.directory = directory
         self._lock = DirectoryLock(directory)
         try:
-            self._writing = connect(directory)
-            self._reading = connect_for_reading(directory)
-            recovered = recover(self._writing, self._reading, cache)
+            with opening(directory) as (self._writing, self._reading):
+                recovered = recover(self._reading, self._reading, cache)
+                take_over(self._writing)
+                note_boot(directory)
         except BaseException:
             self._lock.release()
             raise
@@ -197,6 +202,8 @@ class Storage:
 def _make(directory: Path) -> None:
     """Make the directory and its parents where they are missing, so that a power cut does not take them:
     SQLite syncs the names of its own files, and nobody else those above."""
+    if directory.exists() and not directory.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(directory))
     missing = [each for each in (directory, *directory.parents) if not each.exists()]
     directory.mkdir(parents=True, exist_ok=True)
     for made in missing:

@@ -78,6 +78,10 @@ class WaitQueue:
                 del self._by_key[key]
         return True
 
+    def claiming(self) -> list[Hashable]:
+        """The readers that wait for a claim, in the order in which they came. O(readers)."""
+        return [token for token, each in self._readers.items() if each.wait.claim_at_ms is not None]
+
     def woken(self, wake_ups: Iterable[WakeUp]) -> list[Hashable]:
         """The readers that should look again, each once, in the order in which they came to wait."""
         found = {

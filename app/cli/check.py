@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.data_directories import failing_in_one_line, new_directory, verified
-from core.storage.inspection import inspected
+from app.cli.data_directories import failing_in_one_line, new_directory, verified, writing_to
+from core.storage.inspection import salvageable
 from core.storage.salvage import Salvage
 
 
@@ -49,9 +49,10 @@ def check(
 
 def _salvage(directory: Path, target: Path) -> None:
     with new_directory(target) as unfinished:
-        with inspected(directory) as inspection:
-            found = Salvage(inspection.connection)
-            found.write(unfinished)
+        with salvageable(directory) as inspection:
+            found = Salvage(inspection.connection, inspection.damage, is_log_alone=inspection.is_log_alone)
+            with writing_to(unfinished):
+                found.write(unfinished)
         counts = verified(unfinished, "Verifying what was salvaged")
     typer.echo(f"{target} holds what is intact of {directory}: {counts}")
     for loss in found.losses:

@@ -13,15 +13,14 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from app.reasons import reason
-from core.storage.damage import Damage
-from core.storage.inspection import NoData, check_groups, copy_whole, inspected
+from app.data_refusals import STORAGE_ERRORS, refusal
+from core.storage.inspection import check_groups, copy_whole, inspected
 from core.storage.recovery import check_payloads, recover
-from core.storage.schema import UnknownFormat, sync_directory
+from core.storage.schema import sync_directory
 
 
 class CannotWrite(Exception):
-    """The place for a result is not free."""
+    """The place for a result is not free, or the system refuses to write there."""
 
 
 @contextmanager
@@ -29,14 +28,10 @@ def failing_in_one_line(directory: Path) -> Iterator[None]:
     """End the command with status 1 and one sentence where something is wrong."""
     try:
         yield
-    except Damage as error:
-        _fail(f"{directory} is damaged: {error}")
-    except (NoData, UnknownFormat, CannotWrite) as error:
+    except CannotWrite as error:
         _fail(str(error))
-    except OSError as error:
-        _fail(f"{error.filename or directory}: {reason(error)}")
-    except sqlite3.Error as error:
-        _fail(f"{directory}: {error}")
+    except STORAGE_ERRORS as error:
+        _fail(refusal(directory, error))
 
 
 def _fail(sentence: str) -> None:
@@ -67,14 +62,33 @@ def new_directory(target: Path) -> Iterator[Path]:
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise CannotWrite(f"{target} exists and is not an empty directory: nothing was written")
     unfinished = target.with_name(f"{target.name}.unfinished")
-    unfinished.mkdir(parents=True)
+    with writing_to(target):
+        _make(unfinished)
     try:
         yield unfinished
+        with writing_to(target):
+            unfinished.replace(target)
+            sync_directory(target.parent)
     except BaseException:
         shutil.rmtree(unfinished)
         raise
-    unfinished.replace(target)
-    sync_directory(target.parent)
+
+
+def _make(unfinished: Path) -> None:
+    try:
+        unfinished.mkdir(parents=True)
+    except FileExistsError:
+        what = "another command writes to it, or one was interrupted: then remove it"
+        raise CannotWrite(f"{unfinished} exists: {what}") from None
+
+
+@contextmanager
+def writing_to(target: Path) -> Iterator[None]:
+    """Name `target` where the system refuses to write, and not the directory that is read."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise CannotWrite(refusal(target, error)) from error
 
 
 def verified(directory: Path, doing: str = "Verifying") -> str:
@@ -98,6 +112,10 @@ def verified(directory: Path, doing: str = "Verifying") -> str:
 def copied(source: Path, target: Path, doing: str) -> str:
     """Copy a data directory whole, verify the copy, and tell what it holds."""
     with new_directory(target) as unfinished:
-        with inspected(source) as inspection, progress_bar(doing) as progress:
+        with (
+            inspected(source) as inspection,
+            progress_bar(doing) as progress,
+            writing_to(unfinished),
+        ):
             copy_whole(inspection.connection, unfinished, lambda done, total: show(progress, done, total))
         return verified(unfinished, "Verifying the copy")

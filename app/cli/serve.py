@@ -14,11 +14,13 @@ from typer.models import OptionInfo
 from api.security import Security
 from app import __version__
 from app.audit import write_audit_line
-from app.connections import Connections, raise_open_files_max
+from app.connections import Connections
+from app.data_refusals import STORAGE_ERRORS, refusal
 from app.known_heads import fast_protocol
 from app.logs import configure_logging
 from app.main import create_app
 from app.metrics.sources import Sources
+from app.open_files import OPEN_FILES_MIN, FileBudget, budget_of, raise_open_files_max
 from app.rates import TokenBuckets
 from app.reasons import reason
 from app.server import CannotStart
@@ -35,7 +37,6 @@ from core.block_cache import BlockCache
 from core.engine import Engine
 from core.limits import MIB
 from core.storage.damage import Damage
-from core.storage.schema import InUse, UnknownFormat
 
 if TYPE_CHECKING:
     from app.spans import Tracing
@@ -107,6 +108,8 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
     configure_logging(settings.log_format, settings.log_level)
     _require_safety(settings)
     try:
+        files = _file_budget(settings)
+        settings = settings.model_copy(update={"connections_max": files.connections_max})
         tokens = _open_tokens(settings)
         security = Security(tokens, write_audit_line, settings.allowed_origin)
         storage = _open_storage(settings)
@@ -114,7 +117,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
         store = EngineStore(
             engine, slow_log=SlowLog(settings.slow_log_ms), readers_max=settings.waiting_readers_max
         )
-        registry = Connections(settings, open_files_max=raise_open_files_max())
+        registry = Connections(settings, refused_max=files.refused_max)
         rates = TokenBuckets(settings)
         sources, tracing = Sources(store, storage, registry), _tracing()
         app = create_app(sources, settings, rates, tokens, security, tracing)
@@ -125,6 +128,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
             ws=websocket_protocol(registry),
             on_ready=partial(_announce, settings),
             on_stop=store.drain,
+            backlog=files.backlog,
         )
     except CannotStart as error:
         typer.echo(f"tailrace: {error}", err=True)
@@ -162,6 +166,23 @@ def _require_safety(settings: Settings) -> None:
         )
 
 
+def _file_budget(settings: Settings) -> FileBudget:
+    """What the bound on open files leaves for connections; says so where that is less than what is set."""
+    open_files_max = raise_open_files_max()
+    if open_files_max < OPEN_FILES_MIN:
+        raise CannotStart(
+            f"this process may have {open_files_max} files open, and the server needs {OPEN_FILES_MIN}: "
+            "raise the limit (`ulimit -n`)"
+        )
+    files = budget_of(open_files_max, settings.connections_max)
+    if files.connections_max < settings.connections_max:
+        _logger.warning(
+            "open files allow fewer connections than --connections-max: raise `ulimit -n`",
+            extra={"fields": {"connections_max": files.connections_max, "open_files_max": open_files_max}},
+        )
+    return files
+
+
 def _open_tokens(settings: Settings) -> TokenKeeper:
     """Who may do what; raises `CannotStart` where the tokens file is named and not there, or is no good."""
     path = settings.tokens_path
@@ -182,12 +203,10 @@ def _open_storage(settings: Settings) -> Storage | None:
         return None
     try:
         return Storage(settings.data_dir, BlockCache(settings.cache_mb * MIB))
-    except OSError as error:
-        raise CannotStart(f"cannot use the data directory {settings.data_dir}: {reason(error)}") from error
-    except (InUse, UnknownFormat) as error:
-        raise CannotStart(str(error)) from error
     except Damage as error:
-        raise CannotStart(f"the data directory {settings.data_dir} is damaged: {error}") from error
+        raise CannotStart(f"the data directory {refusal(settings.data_dir, error)}") from error
+    except STORAGE_ERRORS as error:
+        raise CannotStart(refusal(settings.data_dir, error)) from error
 
 
 def _tracing() -> Tracing | None:

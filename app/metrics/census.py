@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from core.group import Group
+from core.idle import idle_since
 from core.keyspace import Keyspace
 from core.lag import lag_of
 from core.stream import Stream
@@ -108,5 +109,5 @@ def _all_groups(stream: Stream) -> Iterator[Group]:
 def _state_of(key: bytes, stream: Stream, group: Group, now_ms: int) -> GroupState:
     lag = lag_of(stream, group)
     oldest_at_ms = group.pending.order.oldest_owned_ms()
-    oldest_ms = 0 if oldest_at_ms is None else max(now_ms - oldest_at_ms, 0)
+    oldest_ms = 0 if oldest_at_ms is None else idle_since(oldest_at_ms, now_ms)
     return GroupState(group.pending.count, -1 if lag is None else lag, oldest_ms, key, group.name)

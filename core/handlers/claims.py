@@ -10,6 +10,7 @@ from core.group import Group
 from core.handlers.consumers import see_consumer
 from core.handlers.group_reads import DELIVERIES_MAX
 from core.handlers.groups import require_key_and_group
+from core.idle import idle_since
 from core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR
 from core.pending_units import Unit
 from core.replies import ClaimReply, Entries
@@ -60,8 +61,8 @@ def _claimed_deliveries(
 
 
 def _is_idle(unit: Unit, now_ms: int, min_idle_ms: int) -> bool:
-    """Unowned entries always are (rule 47); a threshold of 0 asks no clock."""
-    return unit.consumer is None or not min_idle_ms or now_ms - unit.delivered_at_ms >= min_idle_ms
+    """Unowned entries always are (rule 47), and with a threshold of 0 all entries are."""
+    return unit.consumer is None or idle_since(unit.delivered_at_ms, now_ms) >= min_idle_ms
 
 
 def _next_count(deliveries: int, options: ClaimOptions) -> int:

@@ -20,6 +20,7 @@ from core.execution import Execution, parsed_position
 from core.group import Group
 from core.handlers.reads import deadline_ms, smaller, take_after
 from core.id_sequence import pack_ids
+from core.idle import idle_since
 from core.lag import entries_read_after
 from core.outcome import Wait
 from core.pending_units import Unit
@@ -196,7 +197,7 @@ class _StreamReader:
 
     def _with_times(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None]) -> Entries:
         units = [self._unit(value) for value in ids]
-        idle_ms = [max(self.run.now_ms - unit.delivered_at_ms, 0) for unit in units]
+        idle_ms = [idle_since(unit.delivered_at_ms, self.run.now_ms) for unit in units]
         counts = [unit.deliveries_of(value) for unit, value in zip(units, ids, strict=True)]
         return Entries(ids, fragments, idle_ms, counts)
 
@@ -218,12 +219,12 @@ def _longest_idle(
     counts: list[int] = []
     unit = order.head
     while unit is not None and len(ids) != wanted:
-        age_ms = now_ms - unit.delivered_at_ms
-        if min_idle_ms and age_ms < min_idle_ms:
+        age_ms = idle_since(unit.delivered_at_ms, now_ms)
+        if age_ms < min_idle_ms:
             break
         some = list(islice(unit.live_ids(), None if wanted is None else wanted - len(ids)))
         ids += some
-        idle_ms += [max(age_ms, 0)] * len(some)
+        idle_ms += [age_ms] * len(some)
         counts += unit.counts_of(some)
         unit = unit.next
     return ids, idle_ms, counts

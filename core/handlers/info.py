@@ -11,6 +11,7 @@ from core.errors import no_group, no_such_key
 from core.execution import Execution, parsed
 from core.group import Group
 from core.handlers.pending_views import describe, pending_unit
+from core.idle import idle_since
 from core.lag import lag_of
 from core.replies import (
     ConsumerFullInfo,
@@ -121,7 +122,7 @@ def info_consumers(run: Execution, command: InfoConsumers) -> list[ConsumerInfo]
         ConsumerInfo(
             name=consumer.name,
             pending_count=consumer.pending_count,
-            idle_ms=max(run.now_ms - consumer.seen_at_ms, 0),
+            idle_ms=idle_since(consumer.seen_at_ms, run.now_ms),
             inactive_ms=_inactive_ms(consumer, run.now_ms),
         )
         for consumer in group.consumers.values()
@@ -131,4 +132,4 @@ def info_consumers(run: Execution, command: InfoConsumers) -> list[ConsumerInfo]
 def _inactive_ms(consumer: Consumer, now_ms: int) -> int:
     if consumer.active_at_ms == NEVER_ACTIVE_MS:
         return NEVER_ACTIVE_MS
-    return max(now_ms - consumer.active_at_ms, 0)
+    return idle_since(consumer.active_at_ms, now_ms)

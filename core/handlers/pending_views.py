@@ -8,6 +8,7 @@ from core.commands import PendingRange, PendingSummary
 from core.execution import Execution
 from core.group import Group
 from core.handlers.groups import require_key_and_group
+from core.idle import idle_since
 from core.pending_units import Unit
 from core.replies import PendingEntry, PendingSummaryReply
 from core.stream_id import StreamId
@@ -36,7 +37,7 @@ def pending_range(run: Execution, command: PendingRange) -> list[PendingEntry]:
         if value > command.end or len(found) == command.count:
             break
         unit = pending_unit(group, value)
-        if unit.consumer is None or run.now_ms - unit.delivered_at_ms >= command.min_idle_ms:
+        if unit.consumer is None or idle_since(unit.delivered_at_ms, run.now_ms) >= command.min_idle_ms:
             found.append(describe(value, unit, run.now_ms))
     return found
 
@@ -60,5 +61,5 @@ def describe(value: StreamId, unit: Unit, now_ms: int) -> PendingEntry:
     deliveries = unit.deliveries_of(value)
     if unit.consumer is None:
         return PendingEntry(value, None, UNOWNED_IDLE_MS, unit.delivered_at_ms, deliveries)
-    idle_ms = max(now_ms - unit.delivered_at_ms, 0)
+    idle_ms = idle_since(unit.delivered_at_ms, now_ms)
     return PendingEntry(value, unit.consumer.name, idle_ms, unit.delivered_at_ms, deliveries)

@@ -19,12 +19,13 @@ from typing import Final, NamedTuple
 
 from core.invariants import check_group
 from core.keyspace import Keyspace
-from core.storage.damage import Damage
-from core.storage.log_file import read_log, require_torn_at_most
-from core.storage.schema import FILE_NAME, LOCK_NAME, check_is_ours, sync_directory
+from core.storage.damage import Damage, telling_damage
+from core.storage.data_files import FILE_NAME, LostDatabase, examine, read_header, require_plain_files
+from core.storage.log_file import frames_taken, index_path, log_path, read_log
+from core.storage.schema import check_is_ours, connect, sync_directory
 
-WAL_NAME: Final = f"{FILE_NAME}-wal"
 PAGES_PER_STEP: Final = 500
+_HEADER_PAGE_COUNT_AT: Final = 28
 
 Progress = Callable[[int, int], None]
 """Gets how much is done, and how much there is in all."""
@@ -35,41 +36,115 @@ class NoData(Exception):
 
 
 class Inspection(NamedTuple):
-    """An open directory. `connection`: in one read transaction; `is_in_use`: a server runs on it."""
+    """An open directory. `connection`: in one read transaction; `is_in_use`: a server runs on it.
+
+    `damage`: what is known to be missing or wrong before a row is read; only `salvageable` goes on then.
+    `is_log_alone`: the database file is lost, and what can be read comes from its log.
+    """
 
     connection: sqlite3.Connection
     is_in_use: bool
+    damage: Damage | None = None
+    is_log_alone: bool = False
 
 
 @contextmanager
 def inspected(directory: Path) -> Iterator[Inspection]:
     """The directory, open for reading; no server can start on it meanwhile.
 
-    Raises `NoData`, `UnknownFormat`, `Damage`, or `OSError` where it cannot be read.
+    Raises `NoData`, `Unusable`, `UnknownFormat`, `Damage`, or `OSError` and `sqlite3.Error` where the system
+    refuses to read it.
     """
-    if not (directory / FILE_NAME).is_file():
-        raise NoData(f"{directory} holds no data: there is no file {FILE_NAME} in it")
-    try:
-        with (
-            _shared_lock(directory) as is_in_use,
-            _file_to_read(directory, is_in_use=is_in_use) as uri,
-            closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection,
-        ):
-            connection.execute("BEGIN")
-            check_is_ours(connection)
-            yield Inspection(connection, is_in_use)
-    except sqlite3.DatabaseError as error:
-        raise Damage("the database file", str(error)) from error
+    database = directory / FILE_NAME
+    with _locked(directory) as is_in_use, telling_damage("the database file"):
+        if is_in_use:
+            _require_database_in_use(database)
+            with _opened(f"{_uri(database)}?mode=ro") as connection:
+                yield Inspection(connection, is_in_use=True)
+            return
+        files = examine(directory)
+        if not _size(log_path(database)):
+            files.require_whole_log(database)
+            with _opened(f"{_uri(database)}?mode=ro&immutable=1") as connection:
+                yield Inspection(connection, is_in_use=False)
+            return
+        with _copied(directory) as copy:
+            files.require_whole_log(copy)
+            with _opened(_uri(copy)) as connection:
+                yield Inspection(connection, is_in_use=False)
 
 
 @contextmanager
-def _shared_lock(directory: Path) -> Iterator[bool]:
-    """Whether a server holds the directory; where none does, none can take it inside the context."""
+def salvageable(directory: Path) -> Iterator[Inspection]:
+    """As `inspected`; where the files are damaged as such, a copy of what they still hold is open instead.
+
+    Raises `LostDatabase` where there is no database, and its log holds nothing either.
+    """
+    with _locked(directory) as is_in_use:
+        damage = None if is_in_use else _damage_of(directory)
+        if damage is None:
+            with inspected(directory) as inspection:
+                yield inspection
+            return
+        is_log_alone = isinstance(damage, LostDatabase)
+        if is_log_alone and not _frames_of(directory):
+            raise damage
+        with telling_damage("the database file"), _copied(directory, is_log_alone=is_log_alone) as copy:
+            header = read_header(copy)
+            if header is not None and header.size_bytes > _size(copy):
+                os.truncate(copy, header.size_bytes)
+            with _opened(_uri(copy)) as connection:
+                yield Inspection(connection, is_in_use=False, damage=damage, is_log_alone=is_log_alone)
+
+
+def _damage_of(directory: Path) -> Damage | None:
+    """What is wrong with the files as such; None where all that can be wrong is in their rows."""
     try:
-        handle = os.open(directory / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        yield False
-        return
+        with inspected(directory):
+            return None
+    except Damage as damage:
+        return damage
+
+
+def _frames_of(directory: Path) -> list[int]:
+    try:
+        return read_log(directory / FILE_NAME).page_counts
+    except Damage:
+        return []
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _uri(path: Path) -> str:
+    return path.absolute().as_uri()
+
+
+@contextmanager
+def _opened(uri: str) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        check_is_ours(connection)
+        yield connection
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[bool]:
+    """Whether a server holds the directory; where none does, none can take it inside the context.
+
+    Raises `NoData` where the directory holds nothing of ours, and `Unusable`.
+    """
+    database = directory / FILE_NAME
+    require_plain_files(database)
+    if not (_size(database) or log_path(database).exists() or index_path(database).exists()):
+        what = (
+            f"the file {FILE_NAME} in it is empty"
+            if database.exists()
+            else f"there is no file {FILE_NAME} in it"
+        )
+        raise NoData(f"{directory} holds no data: {what}")
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -81,27 +156,38 @@ def _shared_lock(directory: Path) -> Iterator[bool]:
         os.close(handle)
 
 
+def _require_database_in_use(database: Path) -> None:
+    if not _size(database):
+        what = "missing or empty, and a server still uses it: export its streams before you stop that server"
+        raise LostDatabase(database, what, ())
+
+
 @contextmanager
-def _file_to_read(directory: Path, *, is_in_use: bool) -> Iterator[str]:
-    uri = (directory / FILE_NAME).absolute().as_uri()
-    log = directory / WAL_NAME
-    if is_in_use:
-        yield f"{uri}?mode=ro"
-    elif not log.exists() or not log.stat().st_size:
-        yield f"{uri}?mode=ro&immutable=1"
-    else:
-        with TemporaryDirectory(prefix="tailrace-") as scratch:
-            for name in (FILE_NAME, WAL_NAME):
-                shutil.copyfile(directory / name, Path(scratch) / name)
-            copy = Path(scratch) / FILE_NAME
-            _put_log_in_order(copy)
-            yield copy.as_uri()
+def _copied(directory: Path, *, is_log_alone: bool = False) -> Iterator[Path]:
+    """A copy of the database and its log in the system's temporary directory.
+
+    `is_log_alone`: a database without a row takes the place of the lost one; what the log holds overlays it.
+    """
+    with TemporaryDirectory(prefix="tailrace-") as scratch:
+        copy, database = Path(scratch) / FILE_NAME, directory / FILE_NAME
+        if is_log_alone:
+            connect(copy.parent).close()
+        else:
+            shutil.copyfile(database, copy)
+        if log_path(database).exists():
+            shutil.copyfile(log_path(database), log_path(copy))
+        if is_log_alone:
+            _fit_to_log(copy)
+        yield copy
 
 
-def _put_log_in_order(copy: Path) -> None:
-    log = read_log(copy)
-    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-        require_torn_at_most(log, connection, copy)
+def _fit_to_log(database: Path) -> None:
+    """Have the header of `database` count as many pages as its log says, which may lack the header's page."""
+    taken = frames_taken(database)
+    if taken:
+        with database.open("r+b") as file:
+            file.seek(_HEADER_PAGE_COUNT_AT)
+            file.write(read_log(database).page_counts[taken - 1].to_bytes(4, "big"))
 
 
 def copy_whole(source: sqlite3.Connection, target: Path, progress: Progress) -> None:

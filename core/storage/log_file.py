@@ -10,12 +10,18 @@ synced before the next one begins, so behind the break there can be at most one 
 The log is emptied at every start, so that nothing of an earlier crash lies behind the break. A break in
 the last commit of all stays what it looks like: a torn write. So does one in the few bytes that tell that
 the last frame of the commit before it belongs to the log.
+
+How far SQLite reads the log, its index says (the file -shm). Only the first look at the log reads that
+file, with no connection to the database open in this process: a process that closes any descriptor of a
+file loses all its locks on that file, and then the next process to come takes the database for unused.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import struct
+import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -27,21 +33,49 @@ _FRAME_HEADER_BYTES: Final = 24
 _BIG_ENDIAN_BIT: Final = 1
 _U32: Final = 0xFFFF_FFFF
 
-_INDEX_MX_FRAME: Final = struct.Struct("=16xI")
-"""In the log's index (the file -shm): how many frames SQLite takes."""
+_INDEX_HEADER_BYTES: Final = 48
+_INDEX_FRAMES: Final = struct.Struct("=16xI")
+_INDEX_SALTS: Final = struct.Struct(">32x2I")
+_INDEX_CHECKSUM: Final = struct.Struct("=40x2I")
+_BACKFILLED: Final = struct.Struct("=I")
 
-_PLACE: Final = "the write-ahead log"
+PLACE: Final = "the write-ahead log"
 
 
 class LogFile(NamedTuple):
-    """`ends_commit`: of each frame that belongs to the log, whether a commit ends with it."""
+    """`page_counts`: of each frame, how many pages the database has after the commit that ends with it, 0
+    where none does or the frame is of an earlier log. `salts`: what tells this log from an earlier one."""
 
-    ends_commit: list[bool]
+    page_counts: list[int]
+    salts: tuple[int, ...] = ()
+
+    @property
+    def ends_commit(self) -> list[bool]:
+        """Of each frame, whether a commit of this log ends with it."""
+        return [count > 0 for count in self.page_counts]
+
+
+class LogIndex(NamedTuple):
+    """`frames`: how many of the log SQLite takes; `backfilled`: how many of those the database has, too."""
+
+    frames: int
+    backfilled: int
+    salts: tuple[int, ...]
+
+
+def log_path(database: Path) -> Path:
+    """Where SQLite keeps the log of `database`."""
+    return database.with_name(f"{database.name}-wal")
+
+
+def index_path(database: Path) -> Path:
+    """Where SQLite keeps the index of that log."""
+    return database.with_name(f"{database.name}-shm")
 
 
 def read_log(database: Path) -> LogFile:
     """The frames of the log beside `database`; raises `Damage`. Reads a few bytes a page."""
-    log = database.with_name(f"{database.name}-wal")
+    log = log_path(database)
     if not log.exists():
         return LogFile([])
     with log.open("rb") as file:
@@ -52,19 +86,19 @@ def read_log(database: Path) -> LogFile:
         if tuple(salts_and_checksum[2:]) != _checksum(
             header[:24], is_big_endian=bool(magic & _BIG_ENDIAN_BIT)
         ):
-            raise Damage(_PLACE, "the checksum of its header does not match")
-        ends = []
+            raise Damage(PLACE, "the checksum of its header does not match")
+        counts = []
         step = _FRAME_HEADER_BYTES + page_bytes
         for start in range(_HEADER.size, log.stat().st_size - step + 1, step):
             file.seek(start)
             _, pages_after_commit, *salts = _FRAME.unpack(file.read(_FRAME.size))
-            ends.append(pages_after_commit > 0 and salts == salts_and_checksum[:2])
-    return LogFile(ends)
+            counts.append(pages_after_commit if salts == salts_and_checksum[:2] else 0)
+    return LogFile(counts, tuple(salts_and_checksum[:2]))
 
 
-def _checksum(header: bytes, *, is_big_endian: bool) -> tuple[int, int]:
+def _checksum(header: bytes, *, is_big_endian: bool) -> tuple[int, ...]:
     """As SQLite defines it, over pairs of words."""
-    words = struct.unpack(">6I" if is_big_endian else "<6I", header)
+    words = struct.unpack(f"{'>' if is_big_endian else '<'}{len(header) // 4}I", header)
     first = second = 0
     for low, high in zip(words[::2], words[1::2], strict=True):
         first = (first + low + second) & _U32
@@ -72,14 +106,38 @@ def _checksum(header: bytes, *, is_big_endian: bool) -> tuple[int, int]:
     return first, second
 
 
-def require_torn_at_most(log: LogFile, connection: sqlite3.Connection, database: Path) -> None:
-    """Raise `Damage` where `connection`, which has read, passed over more than one commit of the log."""
-    if not log.ends_commit:
-        return
-    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    index = database.with_name(f"{database.name}-shm")
+def read_index(database: Path) -> LogIndex | None:
+    """What the index of the log says; None where it is missing or not whole.
+
+    Call it only while no connection to `database` is open in this process.
+    """
+    index = index_path(database)
     if not index.exists():
-        raise Damage("the database file", "it does not go with the write-ahead log beside it")
-    (taken,) = _INDEX_MX_FRAME.unpack_from(index.read_bytes())
+        return None
+    with index.open("rb") as file:
+        header, copy = file.read(_INDEX_HEADER_BYTES), file.read(_INDEX_HEADER_BYTES)
+        backfilled = file.read(_BACKFILLED.size)
+    if header != copy or len(backfilled) < _BACKFILLED.size:
+        return None
+    if _INDEX_CHECKSUM.unpack(header) != _checksum(header[:40], is_big_endian=sys.byteorder == "big"):
+        return None
+    (frames,) = _INDEX_FRAMES.unpack_from(header)
+    return LogIndex(frames, *_BACKFILLED.unpack(backfilled), _INDEX_SALTS.unpack_from(header))
+
+
+def frames_taken(database: Path) -> int:
+    """How many frames of its log SQLite takes. Changes no byte of the database and its log.
+
+    Call it only while no connection to `database` is open in this process; it opens one of its own, which
+    may only read: at its end it leaves the log and its index where they are.
+    """
+    with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    index = read_index(database)
+    return 0 if index is None else index.frames
+
+
+def require_torn_at_most(log: LogFile, taken: int) -> None:
+    """Raise `Damage` where SQLite takes `taken` frames of the log and passes over more than one commit."""
     if sum(log.ends_commit[taken:]) > 1:
-        raise Damage(_PLACE, f"a frame of the commit behind frame {taken} is not as written")
+        raise Damage(PLACE, f"a frame of the commit behind frame {taken} is not as written")

@@ -16,7 +16,7 @@ from core.effects import Effect
 from core.keyspace import Keyspace
 from core.storage import journal
 from core.storage.checkpoint import source_of
-from core.storage.damage import Damage, opened
+from core.storage.damage import Damage, opened, telling_damage
 from core.storage.ids import id_of
 from core.storage.journal import seq_bytes
 from core.storage.schema import get_meta
@@ -45,12 +45,11 @@ def recover(
 ) -> Recovered:
     """The keyspace that the file holds; its blocks are read through `blocks` when asked for.
 
-    Raises `Damage` naming the row. O(blocks + pending units + journal).
+    Raises `Damage` naming the row, `sqlite3.Error` where the system refuses to read.
+    O(blocks + pending units + journal).
     """
-    try:
+    with telling_damage("the database file"):
         return _recover(connection, blocks, cache)
-    except sqlite3.DatabaseError as error:
-        raise Damage("the database file", str(error)) from error
 
 
 def _recover(

@@ -3,6 +3,10 @@
 Every row stands for itself: a block, a group or a stream that is damaged is left out, the others stay.
 The journal is replayed up to the first row that is damaged. A block whose payload is lost takes part in
 that by its head alone, so that what follows (a trim by count, say) still hits what it hit; then it goes.
+
+Where the database file is lost, its log still holds the newest pages, and with them the newest rows of the
+journal. They are replayed from the first one that can be read: appended entries make their streams anew,
+and what refers to anything older (groups, deletions, trims by count) is lost.
 """
 
 from __future__ import annotations
@@ -10,13 +14,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from core.block import Block, NodeLimits
-from core.effects import Effect, EntriesRemoved
+from core.effects import Effect, EntriesAppended, EntriesRemoved, EntriesTrimmed
 from core.id_sequence import PackedIds
 from core.keyspace import Keyspace
 from core.storage import journal
@@ -39,12 +44,21 @@ from core.stream_id import format_id
 
 
 class Salvage:
-    """`keyspace`: what is intact; `losses`: a sentence for each thing that is not, in order of discovery."""
+    """`keyspace`: what is intact; `losses`: a sentence for each thing that is not, in order of discovery.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    `is_log_alone`: the database file is lost, and `connection` shows what its log holds.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, damage: Damage | None = None, *, is_log_alone: bool = False
+    ) -> None:
         self.keyspace = Keyspace()
-        self.losses: list[str] = []
+        self.losses: list[str] = [] if damage is None else [str(damage)]
         self._connection = connection
+        self._is_log_alone = is_log_alone
+        self._checkpoint_seq = self._stored_streams = 0
+        self._without_past: set[bytes] = set()
+        self._unfit_count = 0
         self._restore_totals()
         self._restore_streams()
         self._replay()
@@ -85,10 +99,14 @@ class Salvage:
             for name, value in totals.config.items():
                 self.keyspace.configure(name, value)
             self.keyspace.last_serial = totals.last_serial
+            self._checkpoint_seq, self._stored_streams = totals.seq, totals.stream_count
 
     def _restore_streams(self) -> None:
         blocks = self._blocks()
-        for serial, raw in self._rows("body", "streams", "serial"):
+        rows = self._rows("body", "streams", "serial")
+        if len(rows) < self._stored_streams:
+            self._lose("table streams", f"{self._stored_streams - len(rows)} streams are missing")
+        for serial, raw in rows:
             try:
                 state = decode_stream(opened(raw, f"stream {serial}", seq_bytes(serial)))
             except Damage as damage:
@@ -151,21 +169,39 @@ class Salvage:
                     self._carry_out(effect, seq)
         except (Damage, sqlite3.DatabaseError) as error:
             self._lose("the journal", f"{error}; what happened since is lost")
+        if self._unfit_count:
+            what = f"{self._unfit_count} changes refer to streams, groups or entries that are lost"
+            self._lose("the journal", what)
 
     def _journal_rows(self) -> Iterator[tuple[int, list[Effect]]]:
         """All rows: those that a checkpoint covers went with it. Raises `Damage` at the first bad one."""
         expected: int | None = None
-        for seq, raw in self._rows("body", "journal", "seq"):
+        for seq, raw in self._readable_rows():
             if expected not in (None, seq):
                 raise Damage(f"journal row {expected}", "missing")
             yield seq, journal.effects_of(seq, raw)
             expected = seq + 1
         last = journal.tail(self._connection)
-        if expected is not None and expected <= last:
+        if expected is None:
+            expected = self._checkpoint_seq + 1
+        if expected <= last:
             raise Damage(f"journal row {expected}", f"missing; the last is {last}")
+
+    def _readable_rows(self) -> list[tuple[int, object]]:
+        """The rows in order; of the log alone, those behind the last gap."""
+        rows: list[tuple[Any, ...]] = sorted(self._rows("body", "journal", "seq"), key=itemgetter(0))
+        if self._is_log_alone:
+            gaps = [at for at in range(1, len(rows)) if rows[at][0] != rows[at - 1][0] + 1]
+            rows = rows[gaps[-1] :] if gaps else rows
+            if rows and rows[0][0] > self._checkpoint_seq + 1:
+                self._lose("the journal", f"rows {self._checkpoint_seq + 1} to {rows[0][0] - 1} are lost")
+        return [(seq, raw) for seq, raw in rows]
 
     def _carry_out(self, effect: Effect, seq: int) -> None:
         """An effect may speak of something that is lost, and is then lost with it."""
+        if self._is_log_alone and not self._fits_log_alone(effect):
+            self._unfit_count += 1
+            return
         if isinstance(effect, EntriesRemoved) and effect.key in self.keyspace.streams:
             log = self.keyspace.streams[effect.key].log
             effect = replace(effect, ids=[value for value in effect.ids if value in log])
@@ -174,7 +210,20 @@ class Salvage:
         try:
             journal.replay(self.keyspace, seq, effect)
         except Damage as damage:
-            self._lose(damage.where, damage.what)
+            if self._is_log_alone:
+                self._unfit_count += 1
+            else:
+                self._lose(damage.where, damage.what)
+
+    def _fits_log_alone(self, effect: Effect) -> bool:
+        """Make the stream that entries were appended to; a trim by count would hit entries that stayed."""
+        if isinstance(effect, EntriesAppended) and effect.key not in self.keyspace.streams:
+            self.keyspace.create(effect.key)
+            self._without_past.add(effect.key)
+            self._lose(
+                f"stream {effect.key!r}", "all that is older than its entry " + format_id(effect.ids[0])
+            )
+        return not (isinstance(effect, EntriesTrimmed) and effect.key in self._without_past)
 
     def _drop_lost_blocks(self) -> None:
         """A copy that the journal made of a lost block is lost as well."""

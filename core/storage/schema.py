@@ -17,14 +17,14 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from core.storage.damage import Damage, opened, sealed
-from core.storage.log_file import read_log, require_torn_at_most
+from core.storage.damage import Damage, opened, sealed, telling_damage
+from core.storage.data_files import FILE_NAME, DataFiles, examine
 
-FILE_NAME: Final = "tailrace.db"
-LOCK_NAME: Final = "lock"
 FORMAT_VERSION: Final = 1
 
 _TABLES: Final = """
@@ -47,19 +47,24 @@ class UnknownFormat(Exception):
 
 
 class DirectoryLock:
-    """One process at a time may write to a data directory; the lock goes with the process."""
+    """One process at a time may write to a data directory; the lock goes with the process.
+
+    The directory itself is locked, not a file in it: a file can be removed, and then two servers run.
+    """
 
     def __init__(self, directory: Path) -> None:
-        self._file = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(self._file)
-            raise InUse(f"another server uses the data directory {directory}") from None
+        with ExitStack() as held:
+            handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            held.callback(os.close, handle)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InUse(f"another server uses the data directory {directory}") from None
+            self._held = held.pop_all()
 
     def release(self) -> None:
         """Let another process have the directory."""
-        os.close(self._file)
+        self._held.close()
 
 
 def sync_directory(directory: Path) -> None:
@@ -71,36 +76,78 @@ def sync_directory(directory: Path) -> None:
         os.close(handle)
 
 
-def connect(directory: Path) -> sqlite3.Connection:
-    """A connection for writing, with every commit synced; tables are made where there are none.
+class Connections(NamedTuple):
+    """`reading` sees what was committed, and writes nothing."""
 
-    Raises `UnknownFormat`, or `Damage` where the file is no database of ours.
+    writing: sqlite3.Connection
+    reading: sqlite3.Connection
+
+    def abandon(self, *, has_log: bool) -> None:
+        """Close both so that the files stay as they are.
+
+        The last one to close puts the log into the database and deletes it, if it may write.
+        """
+        for connection in self if has_log else reversed(self):
+            connection.close()
+
+
+@contextmanager
+def opening(directory: Path) -> Iterator[Connections]:
+    """Connections to the database in `directory`, made where there is none; open after the context.
+
+    Where the context fails they are closed, and the database and its log are as they were. Raises
+    `Unusable`, `UnknownFormat`, `Damage`, or `OSError` and `sqlite3.Error` where the system refuses.
     """
     database = directory / FILE_NAME
-    log = read_log(database)
-    connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
-    try:
-        require_torn_at_most(log, connection, database)
-        _prepare(connection)
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise Damage("the database file", str(error)) from error
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    with telling_damage("the database file"):
+        files: DataFiles = examine(directory)
+        files.require_whole_log(database)
+        connections = _connected(directory)
+        try:
+            # A first start that was interrupted leaves what only a writer can put right.
+            if _page_count(connections.writing) > 1:
+                check_is_ours(connections.reading)
+            else:
+                _create(connections.writing)
+            yield connections
+        except BaseException:
+            connections.abandon(has_log=bool(files.log.page_counts))
+            raise
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+def _connected(directory: Path) -> Connections:
+    with ExitStack() as opened_so_far:
+        writing = sqlite3.connect(directory / FILE_NAME, isolation_level=None, check_same_thread=False)
+        opened_so_far.enter_context(closing(writing))
+        connections = Connections(writing, connect_for_reading(directory))
+        opened_so_far.pop_all()
+    return connections
+
+
+def connect(directory: Path) -> sqlite3.Connection:
+    """A connection for writing, ready for it. Raises as `opening` does."""
+    with opening(directory) as connections:
+        take_over(connections.writing)
+    connections.reading.close()
+    return connections.writing
+
+
+def take_over(writing: sqlite3.Connection) -> None:
+    """Have every commit synced from now on, and put the log that was found into the database."""
+    _sync_each_commit(writing)
+    # Nothing of an earlier crash may lie in the log when the next one is judged: see `log_file`.
+    writing.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _sync_each_commit(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
-    # A file with data has a page for each table: one that lost its schema must not be taken for new.
-    if connection.execute("PRAGMA page_count").fetchone()[0] <= 1:
-        _create(connection)
-    check_is_ours(connection)
-    # Nothing of an earlier crash may lie in the log when the next one is judged: see `log_file`.
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _page_count(connection: sqlite3.Connection) -> int:
+    """A file with data has a page for each table: one that lost its schema must not be taken for new."""
+    count: int = connection.execute("PRAGMA page_count").fetchone()[0]
+    return count
 
 
 def check_is_ours(connection: sqlite3.Connection) -> None:
@@ -116,6 +163,8 @@ def connect_for_reading(directory: Path) -> sqlite3.Connection:
 
 
 def _create(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+    _sync_each_commit(connection)
     connection.executescript(f"BEGIN;{_TABLES}")
     put_meta(connection, "format", str(FORMAT_VERSION).encode())
     connection.execute("COMMIT")

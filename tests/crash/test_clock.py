@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from pathlib import Path
+from typing import Any
 
 from app.lifespan import keeping
 from app.service import EngineStore
@@ -50,3 +51,29 @@ def test_ids_rise_through_a_clock_that_is_set_back_and_forth_and_through_restart
         asyncio.run(run())
     assert steps_back > APPENDS_PER_RUN
     assert ids == sorted(set(ids))
+
+
+def test_what_was_delivered_before_a_step_back_is_shown_and_claimed_after_a_restart(tmp_path: Path) -> None:
+    now_ms = 1_700_000_000_000
+    found: list[Any] = []
+
+    async def run(*commands: c.Command) -> None:
+        storage = Storage(tmp_path)
+        store = EngineStore(Engine(storage.keyspace), lambda: now_ms)
+        async with keeping(store, storage, waits=True):
+            found.extend([await store.execute(command) for command in commands])
+
+    new = (c.ReadFrom(KEY, c.Special.NEW),)
+    asyncio.run(
+        run(
+            c.Append(KEY, [b'{"a":"1"}'] * 3),
+            c.CreateGroup(KEY, b"g", 0),
+            c.ReadGroup(b"g", b"alice", new),
+        )
+    )
+    now_ms -= 86_400_000
+    found.clear()
+    asyncio.run(run(c.PendingRange(KEY, b"g"), c.ReadGroup(b"g", b"bob", new, claim_min_idle_ms=0)))
+    pending, claimed = found
+    assert [(each.consumer, each.idle_ms) for each in pending] == [(b"alice", 0)] * 3
+    assert list(claimed.streams[0].entries.idle_ms) == [0] * 3

@@ -6,14 +6,13 @@ import pytest
 
 from api.server_limits import ServerLimits
 from app.connections import (
-    OTHER_FILES,
     PASSED_S_MAX,
     PORTIONS,
-    REFUSED_MAX,
     SWEEP_PERIOD_S,
     Connections,
     network_of,
 )
+from app.open_files import BACKLOG, OPEN_FILES_MIN, OWN_FILES, REFUSED_MAX, budget_of
 from core.limits import MIB
 
 
@@ -66,12 +65,23 @@ def test_a_connection_beyond_the_bound_is_told_so_until_one_leaves() -> None:
     entered(connections)
 
 
-def test_no_more_are_kept_than_the_system_has_files_for() -> None:
-    connections = Connections(ServerLimits(connections_max=1_000), Clock(), OTHER_FILES + 1)
+@pytest.mark.parametrize("open_files_max", [OPEN_FILES_MIN, 64, 100, 1024, 20_000])
+def test_all_connections_together_leave_the_server_its_own_files(open_files_max: int) -> None:
+    files = budget_of(open_files_max, 16_384)
+    assert min(files) >= 1
+    assert sum(files) + OWN_FILES <= open_files_max
+
+
+def test_the_setting_holds_where_files_are_plenty() -> None:
+    assert budget_of(1_048_576, 16_384) == (16_384, REFUSED_MAX, BACKLOG)
+    assert budget_of(OPEN_FILES_MIN, 1).connections_max == 1
+
+
+def test_fewer_are_told_where_files_are_few() -> None:
+    connections = Connections(ServerLimits(connections_max=1), Clock(), refused_max=2)
     entered(connections)
-    excess = connections.enter(Standing(), "192.0.2.1")
-    assert excess is not None
-    assert "there are 1 connections" in excess.detail
+    found = [connections.enter(Standing(), "192.0.2.1") for _ in range(3)]
+    assert [excess and excess.is_mute for excess in found] == [False, False, True]
 
 
 def test_an_address_has_a_bound_of_its_own() -> None:

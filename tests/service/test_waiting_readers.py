@@ -212,6 +212,42 @@ def test_a_claim_under_a_clock_that_stepped_back_is_late_but_comes() -> None:
     served(story)
 
 
+def test_a_claim_comes_within_a_tick_of_a_step_forward_that_makes_its_entry_idle() -> None:
+    async def story(store: EngineStore, clocks: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        await store.execute(APPEND)
+        await store.execute(group_read(b"dead"))
+        store.tick()
+        (task,) = await waiting(store, group_read(b"heir", claim_min_idle_ms=3_600_000))
+        store.tick()
+        assert not task.done()
+        clocks.wall_offset_ms += 3_600_000
+        store.tick()
+        assert count(await task) == 1
+
+    served(story)
+
+
+def test_deadlines_count_from_the_instant_of_their_command() -> None:
+    """The system's clock steps between two readings: a second reading would make the wait a day longer."""
+
+    async def run() -> None:
+        clocks = Clocks()
+        readings = 0
+
+        def stepping() -> int:
+            nonlocal readings
+            readings += 1
+            return clocks.wall_ms() + (-86_400_000 if readings % 2 else 86_400_000)
+
+        store = EngineStore(Engine(), stepping, clocks.monotonic_ms)
+        begun_ms = clocks.monotonic_ms()
+        assert count(await asyncio.wait_for(store.execute(read(block_ms=50)), 10)) == 0
+        assert clocks.monotonic_ms() - begun_ms >= 50
+
+    asyncio.run(run())
+
+
 def test_draining_tells_every_reader_why() -> None:
     async def story(store: EngineStore, _: Clocks) -> None:
         tasks = await waiting(store, read(), read(block_ms=50_000))

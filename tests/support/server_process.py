@@ -67,6 +67,11 @@ class ServerProcess:
         return int(self.base_url.rpartition(":")[2])
 
     @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    @property
     def resident_bytes(self) -> int:
         """The process's resident memory."""
         pages = Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]

@@ -195,3 +195,50 @@ def test_a_byte_budget_counts_deleted_entries_of_a_history_too(calls: Calls) -> 
     calls.reply(c.DeleteEntries(b"s", (at("1"), at("2"))))
     read = c.ReadGroup(b"g", b"alice", (c.ReadFrom(b"s", 0),), c.ReadLimits(max_bytes=60))
     assert 1 < len(calls.reply(read).streams[0].entries) < 5
+
+
+# --- a clock that stepped back ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def stepped_back(calls: Calls) -> Calls:
+    """All was delivered a day from now."""
+    calls.now_ms += 86_400_000
+    calls.reply(c.Claim(b"s", b"g", b"alice", c.ClaimOptions(0, tuple(map(at, IDS)))))
+    calls.now_ms -= 86_400_000
+    return calls
+
+
+def test_entries_delivered_later_than_now_are_shown_as_pending(stepped_back: Calls) -> None:
+    found = stepped_back.reply(c.PendingRange(b"s", b"g", count=1000))
+    assert (len(found), {each.idle_ms for each in found}) == (100, {0})
+    assert pending(stepped_back, b"alice", min_idle_ms=0) == pending(stepped_back)
+    assert pending(stepped_back, min_idle_ms=1) == []
+
+
+def test_a_claim_with_a_threshold_of_zero_takes_entries_delivered_later_than_now(
+    stepped_back: Calls,
+) -> None:
+    assert (
+        len(stepped_back.reply(c.Claim(b"s", b"g", b"bob", c.ClaimOptions(0, (at("1"),)))).entries.ids) == 1
+    )
+    taken = stepped_back.reply(c.AutoClaim(b"s", b"g", b"bob", 0, 0, 1000, just_id=False))
+    assert len(taken.entries.ids) == 100
+
+
+def test_a_read_that_claims_with_a_threshold_of_zero_takes_entries_delivered_later_than_now(
+    stepped_back: Calls,
+) -> None:
+    command = c.ReadGroup(b"g", b"bob", (c.ReadFrom(b"s", c.Special.NEW),), claim_min_idle_ms=0)
+    entries = stepped_back.reply(command).streams[0].entries
+    assert (len(entries.ids), set(entries.idle_ms)) == (100, {0})
+
+
+def test_no_idle_time_is_negative_after_a_step_back(stepped_back: Calls) -> None:
+    stepped_back.now_ms -= 1000
+    consumers = stepped_back.reply(c.InfoConsumers(b"s", b"g"))
+    assert [(each.idle_ms, each.inactive_ms) for each in consumers] == [(0, 0)]
+    full = stepped_back.reply(c.InfoStream(b"s", full_count=0))
+    assert {each.idle_ms for each in full.groups[0].pending} == {0}
+    history = c.ReadGroup(b"g", b"alice", (c.ReadFrom(b"s", 0),))
+    assert set(stepped_back.reply(history).streams[0].entries.idle_ms) == {0}

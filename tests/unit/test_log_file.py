@@ -108,10 +108,10 @@ def test_a_damaged_header_is_named(crashed: Path, at: int) -> None:
 @pytest.mark.parametrize("content", [b"", bytes(100)])
 def test_a_log_that_was_only_just_begun_holds_nothing(crashed: Path, content: bytes) -> None:
     (crashed / f"{FILE_NAME}-wal").write_bytes(content)
-    assert read_log(crashed / FILE_NAME).ends_commit == []
+    assert read_log(crashed / FILE_NAME).page_counts == []
 
 
 def test_a_log_beside_a_file_that_lost_everything_is_damage(crashed: Path) -> None:
     (crashed / FILE_NAME).write_bytes(b"")
-    with pytest.raises(Damage, match="does not go with the write-ahead log"):
+    with pytest.raises(Damage, match=r"empty, but tailrace\.db-wal beside it"):
         length_found(crashed)

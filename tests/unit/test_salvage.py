@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 from contextlib import closing
@@ -15,7 +16,8 @@ from core.invariants import check
 from core.keyspace import Keyspace
 from core.storage import journal
 from core.storage.damage import Damage
-from core.storage.inspection import NoData, check_groups, copy_whole, inspected
+from core.storage.data_files import LostDatabase
+from core.storage.inspection import NoData, check_groups, copy_whole, inspected, salvageable
 from core.storage.recovery import check_payloads, recover
 from core.storage.salvage import Salvage
 from core.storage.schema import FILE_NAME, DirectoryLock, connect
@@ -282,3 +284,143 @@ def test_a_group_that_contradicts_itself_is_damage(kept: tuple[Path, Any]) -> No
         keyspace.streams[b"one"].groups[b"g"].pending.count += 1
         with pytest.raises(Damage, match="b'g' of stream b'one'"):
             check_groups(keyspace)
+
+
+# --- a lost database, and its log --------------------------------------------------------------------
+
+
+def rescued(directory: Path, tmp_path: Path) -> tuple[Keyspace, list[str]]:
+    """As `salvaged`, of a directory whose files are damaged as such."""
+    before = contents(directory)
+    target = tmp_path / "rescued"
+    target.mkdir()
+    with salvageable(directory) as inspection:
+        found = Salvage(inspection.connection, inspection.damage, is_log_alone=inspection.is_log_alone)
+        found.write(target)
+    assert contents(directory) == before
+    with closing(connect(target)) as connection:
+        keyspace = recover(connection, connection).keyspace
+        list(check_payloads(keyspace))
+        check(keyspace)
+        return _in_memory(keyspace), found.losses
+
+
+def log_alone(disk: Disk, tmp_path: Path) -> Path:
+    """What is left where the database is lost and the log is not."""
+    directory = tmp_path / "lost"
+    directory.mkdir()
+    (directory / f"{FILE_NAME}-wal").write_bytes((disk.directory / f"{FILE_NAME}-wal").read_bytes())
+    return directory
+
+
+def append(disk: Disk, key: bytes, number: int, **options: Any) -> None:
+    fragment = b'{"n":"%d","padding":"%b"}' % (number, b"x" * 500)
+    disk.write(disk.engine.execute(c.Append(key, [fragment], **options), 1000 + number).effects)
+
+
+def test_a_log_that_holds_all_commits_brings_everything_back(tmp_path: Path) -> None:
+    with closing(Disk(tmp_path)) as disk:
+        disk.run(program_for(disk, 7), 60, 1000)
+        expected = picture(disk.engine.keyspace, LATER_MS)
+        keyspace, losses = rescued(log_alone(disk, tmp_path), tmp_path)
+    assert losses == ["tailrace.db: missing, but tailrace.db-wal beside it shows that it held data"]
+    assert picture(keyspace, LATER_MS) == expected
+
+
+def test_a_log_that_holds_the_newest_commits_brings_back_their_entries(tmp_path: Path) -> None:
+    with closing(Disk(tmp_path)) as disk:
+        append(disk, b"s", 0)
+        disk.write(disk.engine.execute(c.CreateGroup(b"s", b"g", 0), 1000).effects)
+        for number in range(1, 60):
+            append(disk, b"s", number)
+        disk.writing.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        trim = c.Trim(max_length=60)
+        for number in range(60, 90):
+            append(disk, b"s", number, trim=trim)
+        new = (c.ReadFrom(b"s", c.Special.NEW),)
+        disk.write(disk.engine.execute(c.ReadGroup(b"g", b"alice", new), 1600).effects)
+        keyspace, losses = rescued(log_alone(disk, tmp_path), tmp_path)
+    kept = keyspace.streams[b"s"]
+    assert 30 <= kept.length < 60
+    assert kept.log.last_id >> 64 == 1089
+    assert not kept.groups
+    assert losses[1].startswith("table journal: not all rows can be read")
+    assert losses[2].startswith("the journal: rows 1 to ")
+    assert losses[3].startswith("stream b's': all that is older than its entry ")
+    assert losses[4].startswith("the journal: ")
+    assert losses[4].endswith(" changes refer to streams, groups or entries that are lost")
+
+
+def test_streams_of_a_checkpoint_that_is_lost_are_counted(tmp_path: Path) -> None:
+    with closing(Disk(tmp_path)) as disk:
+        append(disk, b"s", 1)
+        disk.checkpoint()
+        disk.writing.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        append(disk, b"s", 2)
+        keyspace, losses = rescued(log_alone(disk, tmp_path), tmp_path)
+    assert losses[1:] == [
+        "table streams: 1 streams are missing",
+        "stream b's': all that is older than its entry 1002-0",
+    ]
+    assert keyspace.streams[b"s"].length == 1
+
+
+def test_a_journal_of_which_no_row_is_left_is_a_loss(tmp_path: Path) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir()
+    with closing(Disk(directory)) as disk:
+        append(disk, b"s", 1)
+        disk.writing.execute("DELETE FROM journal")
+    _, losses = salvaged(directory, tmp_path)
+    assert losses == ["the journal: journal row 1: missing; the last is 1; what happened since is lost"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 4096])
+def test_a_lost_database_whose_log_holds_nothing_cannot_be_salvaged(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / f"{FILE_NAME}-wal").write_bytes(content)
+    with pytest.raises(LostDatabase), salvageable(tmp_path):
+        pass
+
+
+def test_a_log_without_a_whole_commit_brings_nothing_back(tmp_path: Path) -> None:
+    with closing(Disk(tmp_path)) as disk:
+        append(disk, b"s", 1)
+        directory = log_alone(disk, tmp_path)
+    log = bytearray((directory / f"{FILE_NAME}-wal").read_bytes())
+    log[100] ^= 1
+    (directory / f"{FILE_NAME}-wal").write_bytes(log)
+    keyspace, losses = rescued(directory, tmp_path)
+    assert (len(losses), keyspace.streams) == (1, {})
+
+
+def test_a_database_that_was_cut_off_is_salvaged_as_far_as_it_goes(
+    kept: tuple[Path, Any], tmp_path: Path
+) -> None:
+    directory, _ = kept
+    connect(directory).close()
+    os.truncate(directory / FILE_NAME, (directory / FILE_NAME).stat().st_size - 3 * 4096)
+    keyspace, losses = rescued(directory, tmp_path)
+    assert losses[0].startswith("tailrace.db: it was cut off")
+    assert len(losses) > 1
+    assert keyspace.streams
+
+
+def test_a_log_that_is_damaged_is_salvaged_up_to_there(tmp_path: Path) -> None:
+    with closing(Disk(tmp_path)) as disk:
+        for number in range(5):
+            append(disk, b"s", number)
+        directory = log_alone(disk, tmp_path)
+        (directory / FILE_NAME).write_bytes((tmp_path / FILE_NAME).read_bytes())
+    log = bytearray((directory / f"{FILE_NAME}-wal").read_bytes())
+    log[len(log) // 2] ^= 1
+    (directory / f"{FILE_NAME}-wal").write_bytes(log)
+    keyspace, losses = rescued(directory, tmp_path)
+    assert losses[0].startswith("the write-ahead log: a frame of the commit behind frame")
+    assert 0 < keyspace.streams[b"s"].length < 5
+
+
+def test_what_is_intact_is_salvaged_without_a_loss(kept: tuple[Path, Any], tmp_path: Path) -> None:
+    directory, expected = kept
+    keyspace, losses = rescued(directory, tmp_path)
+    assert losses == []
+    assert picture(keyspace, LATER_MS) == expected

@@ -1,0 +1,204 @@
+"""Which files a data directory may hold together, judged before SQLite opens any of them.
+
+SQLite takes a database of no bytes for a new one and deletes the log beside it, reads a database without
+its log as if nothing were missing, and writes to whatever a symbolic link names. Each such state is refused
+here, with a sentence that names the file; nothing in the directory is changed by that.
+
+    tailrace.db   -wal        -shm
+    -             -           -            new
+    0 bytes       -           -            new: the first start was interrupted
+    - or 0 bytes  any         any          refused: the log was written beside a database that is gone
+    cut off       no frames   any          refused
+    whole         no frames   names some   refused: the log is gone (known only until the system restarts)
+    whole         any         any          judged by what is in the log
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from core.storage.damage import Damage
+from core.storage.log_file import (
+    PLACE,
+    LogFile,
+    LogIndex,
+    frames_taken,
+    index_path,
+    log_path,
+    read_index,
+    read_log,
+    require_torn_at_most,
+)
+
+FILE_NAME: Final = "tailrace.db"
+BOOT_NAME: Final = "boot-id"
+"""Holds the id of the system's start during which a server last opened the directory."""
+
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+_MAGIC: Final = b"SQLite format 3\0"
+_HEADER: Final = struct.Struct(">16sHBB4xII60xI4x")
+_LARGEST_PAGE_BYTES: Final = 65_536
+_VERSIONS: Final = (1, 2)
+
+
+class Unusable(Exception):
+    """The directory holds something that is no plain file under the name of one of ours."""
+
+
+class LostDatabase(Damage):
+    """The database file is missing or empty, and `traces` beside it show that there was one."""
+
+    def __init__(self, database: Path, what: str, traces: Sequence[Path]) -> None:
+        super().__init__(database.name, what)
+        self.traces = traces
+
+
+class DataFiles(NamedTuple):
+    """`index`: what the log's index says, None where that cannot be relied on."""
+
+    log: LogFile
+    index: LogIndex | None
+
+    def require_whole_log(self, database: Path) -> None:
+        """Raise `Damage` where the log beside `database` lacks what was written to it.
+
+        Call it only while no connection to `database` is open in this process.
+        """
+        wanted = 0
+        if self.index is not None and self.index.frames > self.index.backfilled:
+            wanted = self.index.frames
+            self._require_log_of_index(self.index)
+        if self.log.page_counts:
+            with _index_kept(database):
+                taken = frames_taken(database)
+                require_torn_at_most(self.log, taken)
+                if taken < wanted:
+                    raise Damage(
+                        PLACE, f"{taken} frames are as written; its index says that it held {wanted}"
+                    )
+
+    def _require_log_of_index(self, index: LogIndex) -> None:
+        if not self.log.page_counts:
+            raise Damage(PLACE, f"missing or empty; its index says that it held {index.frames} frames")
+        if self.log.salts != index.salts:
+            raise Damage(PLACE, "another log than the one that was written to this database")
+
+
+@contextmanager
+def _index_kept(database: Path) -> Iterator[None]:
+    """Where the log is refused, put its index back: it is the evidence, and a look at the log renews it."""
+    index = index_path(database)
+    found = index.read_bytes() if index.exists() else None
+    try:
+        yield
+    except Damage:
+        if found is not None:
+            index.write_bytes(found)
+        raise
+
+
+def examine(directory: Path) -> DataFiles:
+    """What lies in `directory`; raises `Unusable`, `LostDatabase`, `Damage`, or `OSError`.
+
+    Call it only while no connection to the database is open in this process. O(frames of the log).
+    """
+    database = directory / FILE_NAME
+    require_plain_files(database)
+    if not _size_of(database):
+        _require_no_trace(database)
+        return DataFiles(LogFile([]), None)
+    log = read_log(database)
+    _require_whole_database(database, has_log=bool(log.page_counts))
+    return DataFiles(log, read_index(database) if is_of_this_boot(directory) else None)
+
+
+def require_plain_files(database: Path) -> None:
+    """Raise `Unusable` where a file of ours is something else, such as a directory or a link."""
+    for path in (database, log_path(database), index_path(database), database.with_name(BOOT_NAME)):
+        with suppress(FileNotFoundError):
+            mode = path.lstat().st_mode
+            if stat.S_ISLNK(mode):
+                raise Unusable(
+                    f"{path} is a symbolic link: SQLite keeps the log beside the file that a link names; "
+                    "put the file itself there, or make the whole directory a link"
+                )
+            if not stat.S_ISREG(mode):
+                raise Unusable(f"{path} is not a file: move it away")
+
+
+def _size_of(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
+
+
+def _require_no_trace(database: Path) -> None:
+    """A new database has neither a log nor an index: SQLite makes them after the first page is synced."""
+    found = [path for path in (log_path(database), index_path(database)) if path.exists()]
+    if found:
+        state = "missing" if _size_of(database) is None else "empty"
+        names = " and ".join(path.name for path in found)
+        raise LostDatabase(database, f"{state}, but {names} beside it shows that it held data", found)
+
+
+def _require_whole_database(database: Path, *, has_log: bool) -> None:
+    header = read_header(database)
+    if header is None:
+        return
+    if not header.is_known:
+        raise Damage(database.name, "its header names an unknown version of the format")
+    found, wanted = _size_of(database) or 0, header.size_bytes
+    # Beside a log the file may be shorter: a checkpoint writes the first page before the last ones.
+    if not has_log and found < wanted:
+        raise Damage(database.name, f"it was cut off: it has {found} bytes, and its header says {wanted}")
+
+
+class Header(NamedTuple):
+    """What a database's first bytes say. `size_bytes`: 0 where they do not say."""
+
+    is_known: bool
+    size_bytes: int
+
+
+def read_header(database: Path) -> Header | None:
+    """The header of a database file, None where the file does not begin with one."""
+    with database.open("rb") as file:
+        raw = file.read(_HEADER.size)
+    if len(raw) < _HEADER.size or not raw.startswith(_MAGIC):
+        return None
+    _, page_bytes, write_version, read_version, changes, page_count, valid_for = _HEADER.unpack(raw)
+    size_bytes = page_count * (_LARGEST_PAGE_BYTES if page_bytes == 1 else page_bytes)
+    is_known = write_version in _VERSIONS and read_version in _VERSIONS
+    return Header(is_known, size_bytes if changes == valid_for else 0)
+
+
+# --- whether the log's index can be relied on --------------------------------------------------------
+
+
+def is_of_this_boot(directory: Path) -> bool:
+    """Whether a server opened `directory` since the system was started: then no write to it was lost."""
+    boot_id = _read_boot_id()
+    try:
+        return boot_id is not None and (directory / BOOT_NAME).read_bytes() == boot_id
+    except OSError:
+        return False
+
+
+def note_boot(directory: Path) -> None:
+    """Remember that a server opened `directory` since the system was started."""
+    boot_id = _read_boot_id()
+    if boot_id is not None and not is_of_this_boot(directory):
+        (directory / BOOT_NAME).write_bytes(boot_id)
+
+
+def _read_boot_id() -> bytes | None:
+    try:
+        return _BOOT_ID.read_bytes()
+    except OSError:
+        return None
