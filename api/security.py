@@ -30,13 +30,13 @@ from api.permissions import (
 from api.ports import (
     ANONYMOUS_LOCAL,
     NOBODY,
-    OPEN_PATHS,
     Act,
     Audit,
     Authenticator,
     NotAccepting,
     Principal,
     Unauthenticated,
+    is_open,
 )
 from api.problem_handlers import unauthenticated_response
 from api.problems import HttpCode, RequestRefused, problem, problem_response, request_id_of
@@ -213,7 +213,7 @@ class Authentication:
     def _principal(self, scope: AsgiScope) -> Principal:
         if has_token_in_url(scope):
             raise token_in_url_refusal()
-        if raw_path_of(scope) in OPEN_PATHS:
+        if is_open(raw_path_of(scope)):
             return NOBODY
         return self._security.authenticate(authorization_of(scope), host_of(scope))
 

@@ -34,7 +34,8 @@ class Problem(WireModel):
     model_config = ConfigDict(extra="allow")
 
     type: str = Field(
-        description="URN of the kind of problem.", examples=["urn:tailrace:problem:id-not-greater"]
+        description="The kind of problem, as the path of the page on this server that explains it.",
+        examples=["/problems/id-not-greater"],
     )
     title: str = Field(
         description="The kind in words.", examples=["The id is not greater than the stream's last id"]
