@@ -117,6 +117,8 @@ def _allowed_methods(request: Request) -> str:
     routes: Iterable[Route] = request.app.state.routes
     path = request.scope["path"]
     methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
+    if "GET" in methods:
+        methods.add("HEAD")
     return ", ".join(sorted(methods))
 
 
