@@ -82,6 +82,9 @@ class Problem(WireModel):
     )
     error: str | None = Field(
         None,
-        description="The exact Redis error line; only from the command endpoint.",
+        description=(
+            "The error as a Redis line, which clients for Redis over REST show. Only from the command "
+            "endpoint, where it is the exact line of Redis, and from paths outside of `/v1`."
+        ),
         examples=["ERR syntax error"],
     )
