@@ -25,6 +25,6 @@ def commands_are_elsewhere(request: Request) -> str:
     base_url = str(request.base_url).rstrip("/")
     return (
         f"ERR {request.method} {request.scope['path']} takes no Redis commands; send them to "
-        f"{base_url}{COMMAND_PATH}: it is the base URL for clients of Redis over REST, and takes a POST whose "
-        "body is the command as a JSON array"
+        f"{base_url}{COMMAND_PATH}: it is the base URL for clients of Redis over REST, and takes a POST with "
+        "the command as a JSON array"
     )

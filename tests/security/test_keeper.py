@@ -347,6 +347,10 @@ def test_of_two_tokens_with_one_id_the_first_counts(keeping: Keeping) -> None:
     assert second.reason == "another token has the same id"
 
 
+def is_refused(keeper: TokenKeeper) -> bool:
+    return keeper.is_file_refused
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b'{"version":2,"tokens":[]}', None])
 def test_while_the_file_is_unusable_the_tokens_stay_and_the_server_says_so(
     keeping: Keeping, caplog: pytest.LogCaptureFixture, content: bytes | None
@@ -360,15 +364,15 @@ def test_while_the_file_is_unusable_the_tokens_stay_and_the_server_says_so(
         keeping.path.write_bytes(content)
     for _ in range(3):
         keeper.refresh()
-    assert keeper.is_file_refused
+    assert is_refused(keeper) is True
     assert keeper.authenticate(shown(text)).token_id == id_of(text)
     refusal(keeper, None)
     (told,) = [record for record in caplog.records if record.msg == "tokens_file_refused"]
     assert told.fields["kept"] == 1  # type: ignore[attr-defined]
     write_privately(keeping.path, good)
     keeper.refresh()
-    assert not keeper.is_file_refused
     assert "tokens_file_usable_again" in caplog.messages
+    assert is_refused(keeper) is False
 
 
 def test_a_token_that_becomes_damaged_ends_as_if_it_was_revoked(keeping: Keeping) -> None:
