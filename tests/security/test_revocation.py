@@ -208,7 +208,7 @@ def _until_refused(secured: SecuredServer, times: int) -> None:
     until(lambda: secured.process.log_text.count("tokens_file_refused") >= times)
 
 
-DAMAGES = [b"", b"{", b'{"version":1,"tokens":[{}]}', b'{"version":2,"tokens":[]}', None]
+DAMAGES = [b"", b"{", b'{"version":1,"tokens":{}}', b'{"version":2,"tokens":[]}', None]
 
 
 def test_a_damaged_file_changes_nothing_but_the_log(own_secured: SecuredServer) -> None:
