@@ -158,12 +158,14 @@ $(THIRD_PARTY)/.installed: tests/third_party/package.json | node
 	@touch $@
 
 .PHONY: documents
-documents: $(RUNTIME) ## Write the published documents in openapi/ anew
+documents: $(RUNTIME) ## Write the published documents in openapi/, and docs/errors.md, anew
 	@mkdir -p build
 	$(BIN)/tailrace openapi > build/openapi.json
 	$(BIN)/tailrace openapi --sdk > build/openapi.sdk.json
 	$(BIN)/tailrace openapi --asyncapi > build/asyncapi.json
+	$(BIN)/tailrace openapi --errors > build/errors.md
 	@mv build/openapi.json build/openapi.sdk.json build/asyncapi.json openapi/
+	@mv build/errors.md docs/
 
 .PHONY: format
 format: $(DEV) ## Format the code and sort its imports

@@ -16,6 +16,7 @@ from starlette.routing import WebSocketRoute
 from starlette.types import Lifespan
 
 from api.body_limit import BodyLimit
+from api.head import HeadAsGet
 from api.openapi import Api
 from api.origins import Cors, Origins
 from api.path_shim import RawPath
@@ -69,6 +70,7 @@ def create_api(
             Middleware(Authentication, security=security),
             Middleware(BodyLimit, bytes_max=BODY_BYTES_MAX),
             Middleware(RawPath),
+            Middleware(HeadAsGet),
         ],
     )
     app.state.store = store

@@ -68,6 +68,7 @@ OPERATION_NEEDS: Final[Mapping[str, Need]] = {
     "clear_slow_log": "admin",
     "healthz": "open",
     "readyz": "open",
+    "problem_page": "open",
 }
 
 

@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.path_shim import raw_path_of
-from api.ports import OPEN_PATHS
+from api.ports import is_open
 from api.problems import HttpCode, problem, problem_response, request_id_of
 
 METHODS: Final = ("GET", "HEAD", "PUT", "POST", "DELETE")
@@ -121,7 +121,7 @@ class Origins:
         await problem_response(content)(scope, receive, send)
 
     def _admits(self, scope: Scope) -> bool:
-        return raw_path_of(scope) in OPEN_PATHS or self._policy.admits(Headers(scope=scope))
+        return is_open(raw_path_of(scope)) or self._policy.admits(Headers(scope=scope))
 
 
 FOREIGN: Final = "the page that asks is of another origin than this server, and not of an allowed one"

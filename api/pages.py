@@ -17,6 +17,8 @@ from typing import Final
 
 from starlette.responses import HTMLResponse, Response
 
+HTML: Final = "text/html"
+
 _INLINE: Final = {kind: re.compile(rf"<{kind}>(.*?)</{kind}>", re.DOTALL) for kind in ("script", "style")}
 
 HEADERS: Final = {
@@ -30,19 +32,23 @@ HEADERS: Final = {
 
 def page(name: str) -> Response:
     """The page in the file `name` of this package, which is whole in itself."""
-    html, policy = _read(name)
-    return HTMLResponse(html, headers={**HEADERS, "Content-Security-Policy": policy})
+    return html_page(_read(name))
+
+
+def html_page(html: str) -> Response:
+    """The answer that carries the page `html`, one of a fixed set of pages."""
+    return HTMLResponse(html, headers={**HEADERS, "Content-Security-Policy": content_security_policy(html)})
 
 
 @cache
-def _read(name: str) -> tuple[str, str]:
-    html = files("api").joinpath(name).read_text("utf-8")
-    return html, content_security_policy(html)
+def _read(name: str) -> str:
+    return files("api").joinpath(name).read_text("utf-8")
 
 
+@cache
 def content_security_policy(html: str) -> str:
     """What a page may do that is written like this."""
-    scripts, styles = (" ".join(_hashes(html, kind)) for kind in ("script", "style"))
+    scripts, styles = (" ".join(_hashes(html, kind)) or "'none'" for kind in ("script", "style"))
     return (
         f"default-src 'none'; script-src {scripts}; style-src {styles}; connect-src 'self'; "
         "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -10,6 +10,8 @@ lists of keys (`Listing`)    `read` or `admin`; shown are the keys that the toke
 the whole keyspace           the scope, and the pattern `*`
 neither                      the scope
 ===========================  ==========================================================================
+
+Some options reach further than their command: `api.option_scopes` lists them, and they need `admin` too.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from api.option_scopes import option_needing_admin
 from api.ports import ANONYMOUS_LOCAL, Principal
 from core import commands as c
 from core.errors import ErrorCode, StreamError, printable
@@ -105,7 +108,11 @@ def allowed(principal: Principal, scope: Scope, command: c.Command) -> c.Command
         return command
     found = KEYS_OF.get(type(command))
     if found is not None:
-        _require_keys(principal, scope, found(command))
+        keys = found(command)
+        _require_keys(principal, scope, keys)
+        option = option_needing_admin(command)
+        if option is not None:
+            _require_keys(principal, "admin", keys, option.instead)
         return command
     if isinstance(command, c.Listing):
         return _narrowed(principal, scope, command)
@@ -118,10 +125,17 @@ def allowed(principal: Principal, scope: Scope, command: c.Command) -> c.Command
     return command
 
 
-def _require_keys(principal: Principal, scope: Scope, keys: Sequence[bytes]) -> None:
+def _require_keys(
+    principal: Principal, scope: Scope, keys: Sequence[bytes], instead: str | None = None
+) -> None:
     for key in keys:
         if not principal.may(scope, key):
-            raise denied(principal, scope, key)
+            raise denied(principal, scope, key, instead=instead)
+
+
+def is_administrative(scope: Scope, command: c.Command) -> bool:
+    """Whether `command`, asked for under `scope`, uses the rights of an administrator to change something."""
+    return option_needing_admin(command) is not None if scope != "admin" else type(command) not in c.READ_ONLY
 
 
 def _narrowed(principal: Principal, scope: Scope, command: c.Listing) -> c.Listing:
@@ -143,12 +157,18 @@ def require_whole_keyspace(principal: Principal, scope: Scope) -> None:
 
 
 def denied(
-    principal: Principal, scope: Scope, key: bytes | None = None, *, on_all_keys: bool = False
+    principal: Principal,
+    scope: Scope,
+    key: bytes | None = None,
+    *,
+    on_all_keys: bool = False,
+    instead: str | None = None,
 ) -> StreamError:
-    """The refusal, which names what is missing and nothing of what is there."""
+    """The refusal, which names what is missing and nothing of what is there. `instead`: what is allowed."""
     needs = f"NOPERM the token '{principal.name}' does not allow '{scope}'"
     if key is not None:
         told = printable(key)
-        return StreamError(ErrorCode.NOPERM, f"{needs} on '{told}'", required_scope=scope, key=told)
+        line = f"{needs} on '{told}'" + (f": {instead}" if instead else "")
+        return StreamError(ErrorCode.NOPERM, line, required_scope=scope, key=told)
     where = " on all keys ('*')" if on_all_keys else ""
     return StreamError(ErrorCode.NOPERM, f"{needs}{where}", required_scope=scope)

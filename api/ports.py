@@ -192,6 +192,15 @@ NOBODY: Final = Principal("", "nobody", frozenset(), ())
 OPEN_PATHS: Final = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz"})
 """What is answered to everybody: the page that explains, and whether the server is there."""
 
+OPEN_FOLDERS: Final = ("/problems/",)
+"""Paths below these are answered to everybody, too: what a problem means is no secret."""
+
+
+def is_open(path: str) -> bool:
+    """Whether `path`, as it was sent, is answered to everybody."""
+    return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
+
+
 ANONYMOUS_LOCAL: Final = Principal("local", "anonymous", SCOPES, (ALL_KEYS,))
 """Everybody, where no tokens are configured: then only loopback is served."""
 

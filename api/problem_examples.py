@@ -104,6 +104,7 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         {"errors": [{"parameter": "cuont", "in": "query", "detail": "unknown parameter"}]},
     ),
     HttpCode.INVALID_NAME: Example("a name in the path: a name has 1 to 512 bytes, this one has 513"),
+    HttpCode.NOT_FOUND: Example("no problem has the code 'nothing'; `code` of a problem is one"),
     HttpCode.NO_SUCH_ENTRY: Example("the stream holds no entry 1-0"),
     HttpCode.NOT_ACCEPTABLE: Example("this resource answers application/json"),
     HttpCode.UNSUPPORTED_MEDIA_TYPE: Example("the body is to be application/json, not text/plain"),

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from api.disconnect import client_gone
+from api.path_shim import raw_path_of
 from api.ports import NotAccepting, Unauthenticated
 from api.problems import (
     DEFECT,
@@ -32,6 +33,7 @@ from api.problems import (
     request_id_of,
     unauthenticated_problem,
 )
+from api.redis_over_rest import commands_are_elsewhere, takes_redis_commands
 from api.request_id import REQUEST_ID_HEADER
 from core.errors import StreamError
 
@@ -99,7 +101,10 @@ async def _unauthenticated(request: Request, error: Exception) -> Response:
 
 def unauthenticated_response(scope: Scope, error: Unauthenticated) -> Response:
     """The answer to a request that nobody known makes."""
-    return problem_response(unauthenticated_problem(error, request_id_of(scope)), challenge(error))
+    content = unauthenticated_problem(error, request_id_of(scope))
+    if takes_redis_commands(raw_path_of(scope)):
+        content["error"] = f"NOAUTH {error.reason}"
+    return problem_response(content, challenge(error))
 
 
 async def _not_routed(request: Request, error: Exception) -> Response:
@@ -109,6 +114,8 @@ async def _not_routed(request: Request, error: Exception) -> Response:
     if code is HttpCode.METHOD_NOT_ALLOWED:
         headers["Allow"] = _allowed_methods(request) or headers["Allow"]
     content = problem(code, _detail_of(request, code, error, headers), request_id_of(request.scope))
+    if takes_redis_commands(request.scope["path"]):
+        content["error"] = commands_are_elsewhere(request)
     return problem_response(content, headers)
 
 
@@ -117,6 +124,8 @@ def _allowed_methods(request: Request) -> str:
     routes: Iterable[Route] = request.app.state.routes
     path = request.scope["path"]
     methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
+    if "GET" in methods:
+        methods.add("HEAD")
     return ", ".join(sorted(methods))
 
 

@@ -20,6 +20,10 @@ from core.errors import ErrorCode, StreamError
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 
 
+PROBLEM_PAGES: Final = "/problems/"
+"""Where the server explains each code; `type` of a problem is the address of its page."""
+
+
 class HttpCode(StrEnum):
     """What can be wrong with a request before the engine sees it."""
 
@@ -141,11 +145,16 @@ def request_id_of(scope: Scope) -> str | None:
     return found
 
 
+def slug_of(code: ProblemCode) -> str:
+    """How a code is written in a path: `id-not-greater`."""
+    return code.lower().replace("_", "-")
+
+
 def problem(code: ProblemCode, detail: str, request_id: str | None, **members: object) -> dict[str, Any]:
     """The members of one problem, in the order in which they are written."""
     kind = KINDS[code]
     return {
-        "type": f"urn:tailrace:problem:{code.lower().replace('_', '-')}",
+        "type": PROBLEM_PAGES + slug_of(code),
         "title": kind.title,
         "status": kind.status,
         "detail": detail,

@@ -20,22 +20,28 @@ from starlette.types import Scope as AsgiScope
 
 from api.origins import OriginPolicy
 from api.path_shim import raw_path_of
-from api.permissions import allowed, keys_of, require_scope, require_whole_keyspace
+from api.permissions import (
+    allowed,
+    is_administrative,
+    keys_of,
+    require_scope,
+    require_whole_keyspace,
+)
 from api.ports import (
     ANONYMOUS_LOCAL,
     NOBODY,
-    OPEN_PATHS,
     Act,
     Audit,
     Authenticator,
     NotAccepting,
     Principal,
     Unauthenticated,
+    is_open,
 )
 from api.problem_handlers import unauthenticated_response
 from api.problems import HttpCode, RequestRefused, problem, problem_response, request_id_of
 from api.tickets import TicketBook
-from core.commands import READ_ONLY, Command
+from core.commands import Command
 from core.errors import StreamError
 from core.grammar import Request as RedisRequest
 from core.grammar import Scope
@@ -141,7 +147,7 @@ class Guard:
         self._record(scope, command, operation, _outcome_of(answer))
 
     def _record(self, scope: Scope, command: Command, operation: str, outcome: str) -> None:
-        if scope == "admin" and type(command) not in READ_ONLY:
+        if is_administrative(scope, command):
             self._audit(Act(self.principal, operation, keys_of(command), outcome, self._request_id))
 
     def watch(self, on_end: Callable[[Unauthenticated], None]) -> Callable[[], None]:
@@ -207,7 +213,7 @@ class Authentication:
     def _principal(self, scope: AsgiScope) -> Principal:
         if has_token_in_url(scope):
             raise token_in_url_refusal()
-        if raw_path_of(scope) in OPEN_PATHS:
+        if is_open(raw_path_of(scope)):
             return NOBODY
         return self._security.authenticate(authorization_of(scope), host_of(scope))
 

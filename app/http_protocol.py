@@ -20,7 +20,7 @@ from uvicorn.server import ServerState
 
 from api.cutting import ABORT_EXTENSION
 from api.fast_path import FastRoute, plain_command, plain_route
-from api.permissions import allowed
+from api.permissions import allowed, is_administrative
 from api.ports import DirectStore, Principal, Unauthenticated
 from api.problems import RequestRefused
 from api.rates import QUOTA_STATE, Quota, Rates
@@ -231,9 +231,10 @@ def credentials_of(headers: Sequence[tuple[bytes, bytes]]) -> Credentials:
 
 
 def _is_allowed(principal: Principal, route: FastRoute, command: Command) -> bool:
-    """Whether the token allows the command; the documented route says well why not."""
+    """Whether the command can be carried out here: the token allows it, and it is no administrative act. The
+    documented route says why it refuses a command, and records administrative acts."""
     try:
         allowed(principal, route.scope, command)
     except StreamError:
         return False
-    return True
+    return not is_administrative(route.scope, command)

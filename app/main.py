@@ -68,6 +68,7 @@ def create_app(
         security=security,
     )
     sources.tallies = api.state.tallies
+    sources.tokens = tokens
     endpoint = MetricsEndpoint(sources, settings.metrics_groups)
     api.add_route("/metrics", endpoint.metrics, methods=["GET"], include_in_schema=False)
     return Observed(api, sources, tracing)

@@ -16,6 +16,7 @@ from api.routes import (
     entries,
     groups,
     pending,
+    problems,
     ranges,
     reads,
     service,
@@ -39,5 +40,6 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     service.router,
     tickets.router,
     slow_log.router,
+    problems.router,
 )
 """The busiest first: routes are tried in this order."""

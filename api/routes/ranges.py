@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from api.cutting import GuardedStreamingResponse
 from api.disconnect import execute_while_connected
+from api.head import is_head
 from api.names import KeyPath
 from api.ndjson import export_page, exported
 from api.negotiation import NDJSON
@@ -103,7 +104,8 @@ async def _following(
     given = [name for name in _Bounds._fields if name in request.query_params]
     if after is not None and given:
         raise RequestRefused(HttpCode.INVALID_PARAMETER, f"`after` excludes {', '.join(given)}")
-    return _Following(after, waiting(wait_ms, prefer))
+    wait = waiting(wait_ms, prefer)
+    return _Following(after, wait._replace(block_ms=None) if is_head(request) else wait)
 
 
 async def _page(shape: EntryShape, count: PageCount = PAGE_ENTRIES_MAX, strict: Strict = False) -> _Page:  # noqa: FBT002

@@ -11,9 +11,11 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 from fastapi import APIRouter, Depends, Header, Query
 from starlette.requests import Request
+from starlette.responses import Response
 
 from api import sse
 from api.group_tails import GroupReader, GroupTail
+from api.head import is_head
 from api.names import KeyPath, checked_name, raw_query_values
 from api.operations import operation
 from api.parameters import EntryShape, Store, id_of, position_of
@@ -23,7 +25,7 @@ from api.schemas.base import I64_MAX
 from api.tail_response import TailResponse
 from api.tails import Form, PlainTail, Tail
 from api.tallies import Tally
-from core.commands import Read, ReadFrom, ReadGroup, ReadLimits, Special
+from core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
 from core.entry import Shape
 from core.errors import ErrorCode
 from core.limits import READ_STREAMS_MAX
@@ -192,7 +194,7 @@ async def tail(
     reader: Annotated[_Reader, Depends(_reader)],
     after: Annotated[str | None, Query(description=_AFTER, examples=["$"])] = None,
     last_event_id: LastEventId = None,
-) -> TailResponse:
+) -> Response:
     """Entries as they come, as Server-Sent Events: `entries` (an array), `gap`, `end`, `error`.
 
     An event's `id` is the position to resume from, sent back as `Last-Event-ID`. `gap` tells that
@@ -222,7 +224,7 @@ async def tail_streams(
     streams: Annotated[dict[bytes, str | None], Depends(_streams)],
     reader: Annotated[_Reader, Depends(_reader)],
     last_event_id: LastEventId = None,
-) -> TailResponse:
+) -> Response:
     """Like `tail`, over several streams: each `entries` event is one stream's `{"key", "entries", "next"}`.
 
     An event's `id` holds the positions of all streams, `key=id&key=id` with keys percent-encoded; a stream
@@ -242,7 +244,7 @@ async def _tail(
     reader: _Reader,
     *,
     labelled: bool,
-) -> TailResponse:
+) -> Response:
     tally: Tally = request.app.state.tallies.event_streams
     tally.require_room()
     form = Form(reader.shape, labelled)
@@ -251,8 +253,20 @@ async def _tail(
         made = await _plain_tail(store, positions, form)
     else:
         store = store.under("consume")
+        if is_head(request):
+            await _require_group(store, positions, reader.group.group)
+            return _head()
         made = await _group_tail(store, positions, reader.group, form)
+    if is_head(request):
+        return _head()
     return TailResponse(store, made, request_id=request_id_of(request.scope), tally=tally)
+
+
+def _head() -> Response:
+    """The head of a tail, whose length nobody knows."""
+    head = Response(headers=sse.HEADERS, media_type=sse.EVENT_STREAM)
+    del head.headers["Content-Length"]
+    return head
 
 
 async def _plain_tail(
@@ -273,16 +287,30 @@ def _position(given: str | StreamId | None) -> StreamId | Special:
     return given if isinstance(given, int) else position_of(given or "$")
 
 
+async def _require_group(
+    store: StreamStore, positions: Mapping[bytes, str | StreamId | None], group: bytes
+) -> None:
+    """Raises what a tail of `group` would, and creates no consumer as that does."""
+    _history(positions)
+    for key in positions:
+        await store.execute(PendingSummary(key, group))
+
+
 async def _group_tail(
     store: StreamStore, positions: Mapping[bytes, str | StreamId | None], reader: GroupReader, form: Form
 ) -> GroupTail:
     """A tail of a group that is there on all streams, or the store's NOGROUP before the first byte."""
-    history = {
-        key: position if isinstance(position, int) else id_of(position)
-        for key, position in positions.items()
-        if position is not None
-    }
+    history = _history(positions)
     # The consumer's own entries above all that there are: nothing is taken, and the groups are checked.
     above_all = tuple([ReadFrom(key, MAX_ID - 1) for key in positions])
     await store.execute(ReadGroup(reader.group, reader.consumer, above_all, ReadLimits(max_count=1)))
     return GroupTail(reader, list(positions), history, form)
+
+
+def _history(positions: Mapping[bytes, str | StreamId | None]) -> dict[bytes, StreamId]:
+    """Where the consumer's own pending entries are read from, for the streams that give a position."""
+    return {
+        key: position if isinstance(position, int) else id_of(position)
+        for key, position in positions.items()
+        if position is not None
+    }

@@ -95,7 +95,12 @@ class AckBody(WireModel):
 
     ids: EntryIds
     delete: bool = Field(
-        False, description="Delete the entries from the stream in the same step (XACKDEL).", examples=[False]
+        False,
+        description=(
+            "Delete the entries from the stream in the same step (XACKDEL). A token needs `admin` beside "
+            "`consume`, unless `references` is `acknowledged`."
+        ),
+        examples=[False],
     )
     references: ReferencesField | None = Field(
         None,
@@ -141,7 +146,11 @@ class NackBody(WireModel):
     )
     retry_count: Count | None = Field(None, description="Set the count of deliveries to this.", examples=[3])
     force: bool = Field(
-        False, description="Make entries pending that are not, if they exist.", examples=[False]
+        False,
+        description=(
+            "Make entries pending that are not, if they exist. A token needs `admin` beside `consume`."
+        ),
+        examples=[False],
     )
 
 
@@ -176,13 +185,19 @@ class ClaimBody(WireModel):
         None, description="Set the count of deliveries to this, in place of adding one.", examples=[3]
     )
     force: bool = Field(
-        False, description="Make entries pending that are not, if they exist.", examples=[False]
+        False,
+        description=(
+            "Make entries pending that are not, if they exist. A token needs `admin` beside `consume`."
+        ),
+        examples=[False],
     )
     just_id: bool = Field(
         False, description="Answer ids only, and do not count a delivery.", examples=[False]
     )
     last_id: str | None = Field(
-        None, description="Raise the group's last delivered id to this.", examples=["1692632094485-0"]
+        None,
+        description="Raise the group's last delivered id to this. A token needs `admin` beside `consume`.",
+        examples=["1692632094485-0"],
     )
 
     @model_validator(mode="after")

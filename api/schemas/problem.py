@@ -34,7 +34,8 @@ class Problem(WireModel):
     model_config = ConfigDict(extra="allow")
 
     type: str = Field(
-        description="URN of the kind of problem.", examples=["urn:tailrace:problem:id-not-greater"]
+        description="The kind of problem, as the path of the page on this server that explains it.",
+        examples=["/problems/id-not-greater"],
     )
     title: str = Field(
         description="The kind in words.", examples=["The id is not greater than the stream's last id"]
@@ -81,6 +82,9 @@ class Problem(WireModel):
     )
     error: str | None = Field(
         None,
-        description="The exact Redis error line; only from the command endpoint.",
+        description=(
+            "The error as a Redis line, which clients for Redis over REST show. Only from the command "
+            "endpoint, where it is the exact line of Redis, and from paths outside of `/v1`."
+        ),
         examples=["ERR syntax error"],
     )

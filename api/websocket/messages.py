@@ -61,7 +61,7 @@ class ErrorMessage(WireModel):
             "example": {
                 "id": 4,
                 "error": {
-                    "type": "urn:tailrace:problem:nogroup",
+                    "type": "/problems/nogroup",
                     "title": "No such consumer group",
                     "status": 404,
                     "detail": "No such key 'race:france' or consumer group 'judges'",
@@ -137,7 +137,7 @@ class EndPush(WireModel):
             "example": {
                 "sub": 4,
                 "end": {
-                    "type": "urn:tailrace:problem:not-accepting",
+                    "type": "/problems/not-accepting",
                     "title": "The server takes no such request now",
                     "status": 503,
                     "detail": "the server is shutting down",

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from api.parameters import ids_of, optional_id_of, position_of, references_of, requested_id_of
+from api.permissions import is_administrative
 from api.ports import NotAccepting
 from api.problems import RequestRefused
 from api.replies import deletions_json, formatted
@@ -51,7 +52,7 @@ from core.commands import (
 )
 from core.errors import ErrorCode, StreamError, no_such_key
 from core.grammar import Request as RedisRequest
-from core.grammar import parse_request
+from core.grammar import Scope, parse_request
 from core.replies import AppendReply, ClaimReply, DeleteResult, ReadReply, Reply
 from core.stream_id import StreamId, format_id
 
@@ -110,12 +111,17 @@ class Planner:
             raise _with_line(error) from None
         if parsed.command is None:
             return Plan((), lambda _: {"result": self._codec.result(parsed.literal)})
-        record = partial(self._record, parsed, parsed.command)
+        record = partial(self._record, parsed.scope, parsed.command, parsed.name)
         return Plan((parsed.command,), partial(self._command_done, parsed), record)
 
-    def _record(self, parsed: RedisRequest, command: Command, answers: Answers | NotAccepting) -> None:
+    def _allowed(self, scope: Scope, command: Command, op: str) -> Callable[[Answers | NotAccepting], None]:
+        """What records the outcome of `command`. Raises `StreamError` where the token does not allow it."""
+        self._guard.allow(scope, command, op)
+        return partial(self._record, scope, command, op) if is_administrative(scope, command) else _unrecorded
+
+    def _record(self, scope: Scope, command: Command, name: str, answers: Answers | NotAccepting) -> None:
         answer = answers if isinstance(answers, NotAccepting) else answers[0]
-        self._guard.done(parsed.scope, command, parsed.name, answer)
+        self._guard.done(scope, command, name, answer)
 
     def _command_done(self, parsed: RedisRequest, answers: Answers) -> Content:
         try:
@@ -135,8 +141,8 @@ class Planner:
             create=not new.nomkstream,
             if_last_id=optional_id_of(new.if_last_id),
         )
-        self._guard.allow("append", command, "append")
-        return Plan((command,), _appended)
+        record = self._allowed("append", command, "append")
+        return Plan((command,), _appended, record)
 
     # --- pending entries -----------------------------------------------------------------------
 
@@ -148,8 +154,8 @@ class Planner:
         if request.delete:
             policy = references_of(request.references)
             deletion = AcknowledgeAndDelete(key, group, ids, len(ids), policy)
-            self._guard.allow("consume", deletion, "ack")
-            return Plan((deletion,), partial(self._acknowledged_and_deleted, deletion, ids))
+            record = self._allowed("consume", deletion, "ack")
+            return Plan((deletion,), partial(self._acknowledged_and_deleted, deletion, ids), record)
         acknowledgment = Acknowledge(key, group, ids)
         self._guard.allow("consume", acknowledgment, "ack")
         return Plan((acknowledgment,), partial(self._settled, "acknowledged", key, group, ids))
@@ -160,8 +166,8 @@ class Planner:
         key, group = self._stream_and_group(request)
         ids, mode = ids_of(request.ids), NackMode(request.mode)
         command = NegativeAcknowledge(key, group, mode, ids, request.retry_count, request.force)
-        self._guard.allow("consume", command, "nack")
-        return Plan((command,), partial(self._settled, "nacked", key, group, ids))
+        record = self._allowed("consume", command, "nack")
+        return Plan((command,), partial(self._settled, "nacked", key, group, ids), record)
 
     def _settled(
         self, told_as: str, key: bytes, group: bytes, ids: Sequence[StreamId], answers: Answers

@@ -9,6 +9,7 @@ import typer
 
 from api.application import create_api
 from api.asyncapi import asyncapi_document
+from api.problem_help.reference import errors_markdown
 from api.sdk_document import sdk_document
 from app import __version__
 from app.service import EngineStore
@@ -23,17 +24,26 @@ def openapi(
     asyncapi: Annotated[
         bool, typer.Option("--asyncapi", help="The AsyncAPI document: WebSocket and Server-Sent Events.")
     ] = False,
+    errors: Annotated[
+        bool, typer.Option("--errors", help="The page on errors: every problem code, as Markdown.")
+    ] = False,
 ) -> None:
-    """Print the OpenAPI document as JSON.
+    """Print the OpenAPI document as JSON, or another document of the API.
 
     [bold]Examples[/bold]
 
       tailrace openapi > openapi.json
       tailrace openapi --sdk > openapi.sdk.json
       tailrace openapi --asyncapi > asyncapi.json
+      tailrace openapi --errors > errors.md
     """
-    if sdk and asyncapi:
-        raise typer.BadParameter("--sdk and --asyncapi are two documents: print them one by one")
+    if sdk + asyncapi + errors > 1:
+        raise typer.BadParameter(
+            "--sdk, --asyncapi and --errors are documents of their own: print them one by one"
+        )
+    if errors:
+        typer.echo(errors_markdown(), nl=False)
+        return
     document = asyncapi_document(__version__) if asyncapi else _openapi_document()
     shown = sdk_document(document) if sdk else document
     typer.echo(msgspec.json.format(msgspec.json.encode(shown), indent=2))

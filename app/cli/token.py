@@ -15,8 +15,15 @@ import typer
 from app.clock import system_clock_ms
 from app.reasons import reason
 from app.settings import ENVIRONMENT_PREFIX
-from app.tokens.file import DEFAULT_NAME, BadTokensFile, changing_tokens, read_tokens
-from app.tokens.tokens import PREFIX, TokenRecord, duration_ms_from, name_from, new_token
+from app.tokens.file import (
+    DEFAULT_NAME,
+    BadTokensFile,
+    DamagedEntry,
+    Entry,
+    changing_tokens,
+    read_entries,
+)
+from app.tokens.tokens import PREFIX, TokenRecord, duration_ms_from, name_from, new_token, pattern_from
 from app.tokens.usage import read_usage
 from core.grammar import Scope
 
@@ -68,6 +75,13 @@ def _duration_ms(text: str | None) -> str | None:
     return text
 
 
+def _patterns(texts: list[str] | None) -> list[str] | None:
+    try:
+        return None if texts is None else [pattern_from(text) for text in texts]
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 @token.command()
 def create(
     scope: Annotated[
@@ -89,6 +103,7 @@ def create(
             metavar="PATTERN",
             help="Keys that it reaches, a glob such as 'race:*'; once for each. Default: '*', all of them.",
             show_default=False,
+            callback=_patterns,
         ),
     ] = None,
     expires: Annotated[
@@ -130,7 +145,8 @@ def create(
 
 def _in_words(record: TokenRecord) -> str:
     until = "" if record.expires_at_ms is None else f", until {_time(record.expires_at_ms)}"
-    return f"{record.id} ({record.name}): {' '.join(record.scopes)} on {' '.join(record.keys)}{until}"
+    keys = " ".join(map(_one_line, record.keys))
+    return f"{record.id} ({record.name}): {' '.join(record.scopes)} on {keys}{until}"
 
 
 @token.command("list")
@@ -148,17 +164,37 @@ def list_tokens(
     """
     path = tokens_file or data_dir / DEFAULT_NAME
     with _failing_in_one_line(path):
-        tokens = read_tokens(path)
+        entries = read_entries(path)
     used_at_ms = read_usage(path)
     if json:
-        rows = [_row_as_json(record, used_at_ms.get(record.id)) for record in tokens]
+        rows = [_row_as_json(entry, used_at_ms.get(entry.id)) for entry in entries]
         typer.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2))
     else:
-        _print_table(tokens, used_at_ms)
+        _print_table([entry for entry in entries if isinstance(entry, TokenRecord)], used_at_ms)
+    for entry in entries:
+        if isinstance(entry, DamagedEntry):
+            typer.echo(
+                f"tailrace: ignored {_damage_in_words(entry)}; {_REMOVE} {_one_line(entry.id)}", err=True
+            )
 
 
-def _row_as_json(record: TokenRecord, last_used_at_ms: int | None) -> dict[str, object]:
-    row: dict[str, object] = msgspec.to_builtins(record)
+_REMOVE: Final = "to remove it: tailrace token revoke"
+
+
+def _damage_in_words(entry: DamagedEntry) -> str:
+    return f"{_one_line(entry.id)} ({_one_line(entry.name)}): {_one_line(entry.reason)}"
+
+
+def _one_line(text: str) -> str:
+    """`text` with what would not fit into a line escaped; it may come from a damaged file."""
+    return "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in text)
+
+
+def _row_as_json(entry: Entry, last_used_at_ms: int | None) -> dict[str, object]:
+    """A token without its digest; of a damaged entry why it is ignored, which may be all that is known."""
+    if isinstance(entry, DamagedEntry):
+        return {"id": entry.id, "name": entry.name, "ignored": entry.reason}
+    row: dict[str, object] = msgspec.to_builtins(entry)
     del row["sha256"]
     return {**row, "last_used_at_ms": last_used_at_ms}
 
@@ -179,7 +215,7 @@ def _row(record: TokenRecord, used_at_ms: int | None) -> tuple[str, ...]:
         record.id,
         record.name,
         " ".join(record.scopes),
-        " ".join(record.keys),
+        " ".join(map(_one_line, record.keys)),
         _time(record.created_at_ms),
         _expiry(record.expires_at_ms),
         "-" if used_at_ms is None else _time(used_at_ms),
@@ -211,6 +247,7 @@ def revoke(
     """Revoke tokens: all of them, or none where one is not known.
 
     What was opened with them, sockets, tails and waiting reads, is ended.
+    Damaged entries that `tailrace token list` names are removed likewise.
 
     [bold]Example[/bold]
 
@@ -218,27 +255,29 @@ def revoke(
     """
     path = tokens_file or data_dir / DEFAULT_NAME
     with _failing_in_one_line(path):
-        read_tokens(path)
+        read_entries(path)
         with changing_tokens(path) as known:
-            revoked = [_found(known, each) for each in dict.fromkeys(tokens)]
-            known[:] = [record for record in known if record not in revoked]
-    for record in revoked:
-        typer.echo(f"revoked {record.id} ({record.name})")
+            revoked = [entry for each in dict.fromkeys(tokens) for entry in _found(known, each)]
+            known[:] = [entry for entry in known if entry not in revoked]
+    for entry in dict.fromkeys(revoked):
+        typer.echo(f"revoked {_one_line(entry.id)} ({_one_line(entry.name)})")
 
 
-def _found(known: Sequence[TokenRecord], wanted: str) -> TokenRecord:
+def _found(known: Sequence[Entry], wanted: str) -> Sequence[Entry]:
+    """The entries with that id, or the one with that name. Damaged entries may have the id of another."""
     if wanted.startswith(PREFIX):
         raise typer.BadParameter(
             "that is a token: give its id or name, since arguments stand in process lists; the id is between "
             "the first underscore and the second"
         )
-    found = [record for record in known if record.id == wanted]
-    found = found or [record for record in known if record.name == wanted]
+    if found := [entry for entry in known if entry.id == wanted]:
+        return found
+    found = [entry for entry in known if entry.name == wanted]
     if len(found) == 1:
-        return found[0]
+        return found
     if not found:
         raise BadTokensFile(f"no token has the id or the name {wanted!r}; nothing was revoked")
-    ids = ", ".join(record.id for record in found)
+    ids = ", ".join(entry.id for entry in found)
     raise BadTokensFile(f"{len(found)} tokens have the name {wanted!r}: {ids}; nothing was revoked")
 
 

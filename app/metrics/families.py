@@ -26,6 +26,7 @@ from app.metrics.requests import RequestFigures
 from app.metrics.sources import Sources
 from app.service import EngineStore
 from app.storage import Storage
+from app.tokens.keeper import TokenKeeper
 from core.block_cache import BlockCache
 
 PREFIX: Final = "tailrace_"
@@ -41,6 +42,8 @@ def families(sources: Sources) -> Iterator[Metric]:
     yield from _commands(store.figures)
     yield from _readers(sources)
     yield from _cache(store.keyspace.cache)
+    if sources.tokens is not None:
+        yield from _tokens(sources.tokens)
     if storage is not None:
         yield from _storage(storage)
 
@@ -126,6 +129,13 @@ def _readers(sources: Sources) -> Iterator[Metric]:
     yield _counter("slow_operations", "Operations noted in the slow log.", store.slow_log.noted)
     meaning = "How late the event loop came to a callback that is due 20 times a second."
     yield _histogram("loop_lag_seconds", meaning, sources.loop_lag.lags, DURATION_POWERS, _SECONDS)
+
+
+def _tokens(tokens: TokenKeeper) -> Iterator[Metric]:
+    yield gauge("tokens", "Tokens that the server knows, expired ones too.", tokens.token_count)
+    yield gauge("tokens_ignored", "Damaged entries of the tokens file.", tokens.damaged_count)
+    meaning = "1 while the tokens file is missing or unusable, and the tokens read before it still count."
+    yield gauge("tokens_file_refused", meaning, tokens.is_file_refused)
 
 
 # --- memory and disk ---------------------------------------------------------------------------------

@@ -11,11 +11,13 @@ from app.metrics.loop_lag import LoopLag
 from app.metrics.requests import RequestFigures
 from app.service import EngineStore
 from app.storage import Storage
+from app.tokens.keeper import TokenKeeper
 
 
 @dataclass
 class Sources:
-    """`storage` None: all is in memory. `connections`: all of them; `tallies`: those that stay open."""
+    """`storage` None: all is in memory. `connections`: all of them; `tallies`: those that stay open.
+    `tokens` None: nobody asks for tokens."""
 
     store: EngineStore
     storage: Storage | None = None
@@ -23,3 +25,4 @@ class Sources:
     requests: RequestFigures = field(default_factory=RequestFigures)
     loop_lag: LoopLag = field(default_factory=LoopLag)
     tallies: Tallies = field(default_factory=lambda: Tallies(DEFAULT_LIMITS))
+    tokens: TokenKeeper | None = None

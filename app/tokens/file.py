@@ -1,8 +1,9 @@
-"""The tokens file: read and judged as a whole, written atomically, by one writer at a time.
+"""The tokens file: read entry by entry, written atomically, by one writer at a time.
 
 It owns the file's form and its safety: mode 0600, a new file put in place of the old one and both synced, so
-that a crash leaves one of the two. A file that is damaged, or that others may read, is refused as a whole,
-with its place: half of the tokens would be a guess.
+that a crash leaves one of the two. A file that is no tokens file, or that others may write, is refused as a
+whole. An entry that is no valid token is a `DamagedEntry`: it opens nothing, the other tokens are unaffected,
+and it stays in the file as it is until somebody removes it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -30,24 +31,50 @@ class BadTokensFile(Exception):
     """The file cannot be used; the text says where and why, and holds nothing of a token."""
 
 
-class TokensFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands in the file."""
+class DamagedEntry(NamedTuple):
+    """An entry of the file that is no valid token. `id` is the entry's own where it has one, else its place
+    in the file (`entry-3` is the third); `name` is empty where it has none. `raw` is its JSON."""
+
+    id: str
+    name: str
+    reason: str
+    raw: bytes
+
+
+Entry: TypeAlias = TokenRecord | DamagedEntry
+
+
+class _TokensFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of the file."""
 
     version: int
-    tokens: tuple[TokenRecord, ...]
+    tokens: tuple[msgspec.Raw, ...]
 
 
 def read_tokens(path: Path) -> tuple[TokenRecord, ...]:
-    """All tokens. Raises `BadTokensFile`, or `OSError` where it cannot be read."""
+    """The valid tokens. Raises as `read_entries` does."""
+    return tuple(entry for entry in read_entries(path) if isinstance(entry, TokenRecord))
+
+
+def read_entries(path: Path) -> tuple[Entry, ...]:
+    """All entries in their order. Raises `BadTokensFile`, or `OSError` where it cannot be read."""
     _require_private(path)
+    content = path.read_bytes()
+    if not content.strip():
+        raise BadTokensFile(f"{path} is no tokens file: it is empty. {_REPAIR}")
     try:
-        content = msgspec.json.decode(path.read_bytes(), type=TokensFile)
+        file = msgspec.json.decode(content, type=_TokensFile)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadTokensFile(f"{path} is no tokens file: {error}") from None
-    if content.version != VERSION:
-        raise BadTokensFile(f"{path} is of version {content.version}, and this release knows {VERSION}")
-    _judge(path, content.tokens)
-    return content.tokens
+        raise BadTokensFile(f"{path} is no tokens file: {error}. {_REPAIR}") from None
+    if file.version != VERSION:
+        raise BadTokensFile(
+            f"{path} is of version {file.version}, and this release reads version {VERSION}: use the release "
+            "that wrote it, or make new tokens in another file"
+        )
+    return _without_doubles([_entry(number, raw) for number, raw in enumerate(file.tokens, 1)])
+
+
+_REPAIR: Final = "Restore it from a copy, or delete it and make new tokens"
 
 
 def _require_private(path: Path) -> None:
@@ -59,29 +86,63 @@ def _require_private(path: Path) -> None:
         raise BadTokensFile(f"{path} can be written by others than its owner: chmod 600 {path}")
 
 
-def _judge(path: Path, tokens: tuple[TokenRecord, ...]) -> None:
-    for number, record in enumerate(tokens):
-        complaint = complaint_about(record)
-        if complaint is not None:
-            raise BadTokensFile(f"{path}: token {number} ({record.id!r:.40}): {complaint}")
-    for what, values in (("id", [t.id for t in tokens]), ("digest", [t.sha256 for t in tokens])):
-        if len(set(values)) < len(values):
-            raise BadTokensFile(f"{path}: two tokens have the same {what}")
+def _entry(number: int, raw: msgspec.Raw) -> Entry:
+    content = bytes(raw)
+    try:
+        record = msgspec.json.decode(content, type=TokenRecord)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return DamagedEntry(*_labels(number, content), str(error), content)
+    complaint = complaint_about(record)
+    if complaint is not None:
+        return DamagedEntry(*_labels(number, content), complaint, content)
+    return record
+
+
+def _labels(number: int, content: bytes) -> tuple[str, str]:
+    """The id and the name under which a damaged entry is listed."""
+    try:
+        members = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        members = None
+    found = members if isinstance(members, dict) else {}
+    token_id, name = (value if isinstance(value, str) else "" for value in map(found.get, ("id", "name")))
+    return token_id or f"entry-{number}", name
+
+
+def _without_doubles(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The entries; a token with the id or the digest of an earlier one is damaged: its rights are unclear."""
+    seen: set[str] = set()
+    judged: list[Entry] = []
+    for entry in entries:
+        if isinstance(entry, TokenRecord):
+            doubled = next((what for what in ("id", "sha256") if getattr(entry, what) in seen), None)
+            if doubled is not None:
+                reason = f"another token has the same {doubled}"
+                judged.append(DamagedEntry(entry.id, entry.name, reason, msgspec.json.encode(entry)))
+                continue
+            seen |= {entry.id, entry.sha256}
+        judged.append(entry)
+    return tuple(judged)
 
 
 @contextmanager
-def changing_tokens(path: Path) -> Iterator[list[TokenRecord]]:
-    """The tokens, to be changed in place; written when the context ends well. Waits for another writer.
+def changing_tokens(path: Path) -> Iterator[list[Entry]]:
+    """The entries, to be changed in place; written when the context ends well. Waits for another writer.
 
-    The directory and the file are made where they are missing. Raises as `read_tokens` does.
+    The directory and the file are made where they are missing. Raises as `read_entries` does.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path):
-        before = read_tokens(path) if path.exists() else ()
-        tokens = list(before)
-        yield tokens
-        if tuple(tokens) != before or not path.exists():
-            write_privately(path, msgspec.json.encode(TokensFile(VERSION, tuple(tokens))))
+        before = read_entries(path) if path.exists() else ()
+        entries = list(before)
+        yield entries
+        if tuple(entries) != before or not path.exists():
+            raw = tuple(msgspec.Raw(_json_of(entry)) for entry in entries)
+            write_privately(path, msgspec.json.encode(_TokensFile(VERSION, raw)))
+
+
+def _json_of(entry: Entry) -> bytes:
+    return entry.raw if isinstance(entry, DamagedEntry) else msgspec.json.encode(entry)
 
 
 @contextmanager

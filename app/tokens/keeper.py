@@ -5,8 +5,9 @@ It owns that picture, and tells those who watch when a token stands no more. Wha
 * A token is looked up by the SHA-256 of its text. Whoever guesses cannot steer a digest towards a stored
   one, so the time of a look-up tells nothing, and no comparison needs to be made constant. Headers that were
   good are remembered as they were sent, a bounded number of them, until the file changes.
-* A file that is gone or damaged changes nothing but the log: the tokens known stay as they are, and a
-  revocation waits until the file can be read. At the start such a file is refused.
+* While the file is missing or cannot be used, the tokens stay as they were, and a revocation waits until the
+  file can be read. The log and `is_file_refused` say so. At the start such a file is refused.
+* A damaged entry of a file is no token; the log names it, and the other tokens are unaffected.
 * Where there never was a file, everybody is `ANONYMOUS_LOCAL`, and only loopback is served. The first token
   that is made ends that at once, for those who are connected, too; there is no way back but a start without
   a file.
@@ -24,8 +25,8 @@ from typing import Final, TypeAlias
 
 from api.ports import ANONYMOUS_LOCAL, Act, Audit, Principal, Unauthenticated
 from app.clock import Clock, system_clock_ms
-from app.tokens.file import BadTokensFile, read_tokens
-from app.tokens.tokens import TokenRecord, digest_of
+from app.tokens.file import BadTokensFile, DamagedEntry, Entry, read_entries
+from app.tokens.tokens import digest_of
 
 REFRESH_PERIOD_S: Final = 0.25
 """How often the file is looked at: a revocation is to be felt within a second."""
@@ -62,8 +63,26 @@ class TokenKeeper:
         self._signature = self._present_signature()
         self.has_tokens = False
         """Whether tokens are asked for."""
+        self._refusal: str | None = None
+        """Why the file cannot be used now."""
+        self._damaged: tuple[DamagedEntry, ...] = ()
         if self._signature is not None:
-            self._take(read_tokens(path))
+            self._take(read_entries(path))
+
+    @property
+    def is_file_refused(self) -> bool:
+        """Whether the file cannot be used now, so that the tokens read before still count."""
+        return self._refusal is not None
+
+    @property
+    def token_count(self) -> int:
+        """Tokens that are known, expired ones too."""
+        return len(self._by_digest)
+
+    @property
+    def damaged_count(self) -> int:
+        """Entries of the file that are ignored."""
+        return len(self._damaged)
 
     # --- api.ports.Authenticator -----------------------------------------------------------------
 
@@ -147,29 +166,51 @@ class TokenKeeper:
 
     def _reload(self) -> None:
         try:
-            tokens = read_tokens(self._path)
+            entries = read_entries(self._path)
         except (OSError, BadTokensFile) as error:
             if self.has_tokens or not isinstance(error, FileNotFoundError):
-                fields = {"reason": str(error), "kept": len(self._by_digest)}
-                _logger.error("tokens_file_refused", extra={"fields": fields})  # noqa: TRY400 - the reason is all
+                self._refuse_file(str(error))
             return
+        if self._refusal is not None:
+            self._refusal = None
+            _logger.warning("tokens_file_usable_again", extra={"fields": {"entries": len(entries)}})
         before = self._standing
-        self._take(tokens)
+        self._take(entries)
         self._write_down_changes(before)
 
-    def _take(self, tokens: Sequence[TokenRecord]) -> None:
+    def _refuse_file(self, why: str) -> None:
+        """Log `why` once, though a young file is read several times."""
+        if why != self._refusal:
+            fields = {"reason": why, "kept": self.token_count}
+            _logger.error("tokens_file_refused", extra={"fields": fields})
+        self._refusal = why
+
+    def _take(self, entries: Sequence[Entry]) -> None:
         """The tokens of the file are those that stand, from now on; one that is the same stays the same."""
         before = self._standing
         self._by_digest = {}
         self._standing = {}
-        for record in tokens:
-            principal = record.principal()
-            if before.get(record.id) == principal:
-                principal = before[record.id]
-            self._by_digest[bytes.fromhex(record.sha256)] = principal
-            self._standing[record.id] = principal
+        damaged = []
+        for entry in entries:
+            if isinstance(entry, DamagedEntry):
+                damaged.append(entry)
+                continue
+            principal = entry.principal()
+            if before.get(entry.id) == principal:
+                principal = before[entry.id]
+            self._by_digest[bytes.fromhex(entry.sha256)] = principal
+            self._standing[entry.id] = principal
         self._known.clear()
         self.has_tokens = True
+        self._note_damaged(damaged)
+
+    def _note_damaged(self, damaged: Sequence[DamagedEntry]) -> None:
+        """Log each damaged entry once, as long as it stays the same."""
+        for entry in damaged:
+            if entry not in self._damaged:
+                fields = {"token_id": entry.id, "token": entry.name, "reason": entry.reason}
+                _logger.error("token_ignored", extra={"fields": fields})
+        self._damaged = tuple(damaged)
 
     def _write_down_changes(self, before: Mapping[str, Principal]) -> None:
         for token_id in {**before, **self._standing}:

@@ -25,6 +25,13 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,63}", re.ASCII)
 _DURATION: Final = re.compile(r"([0-9]{1,6})([smhdw])", re.ASCII)
 _UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
+PATTERN_BYTES_MAX: Final = 1_024
+"""A key has 512 bytes at most; a pattern needs two for one that is escaped."""
+
+DURATION_MS_MAX: Final = 36_500 * 86_400_000
+TIME_MS_MAX: Final = 253_402_300_799_999
+"""The end of the year 9999, the last that calendars in Python know."""
+
 
 class TokenRecord(Struct, frozen=True, forbid_unknown_fields=True):
     """A token as it is kept. Times are Unix milliseconds; `sha256` is hexadecimal; `keys` are globs."""
@@ -81,8 +88,24 @@ def complaint_about(record: TokenRecord) -> str | None:
         return f"the name {record.name!r} is none"
     if not record.scopes or not set(record.scopes) <= SCOPES:
         return "it has no scope"
-    if not record.keys or not all(record.keys):
-        return "it has no key pattern, or an empty one"
+    if not record.keys:
+        return "it has no key pattern"
+    times = (record.created_at_ms, record.expires_at_ms or 0)
+    if not all(0 <= time_ms <= TIME_MS_MAX for time_ms in times):
+        return "a time is not in Unix milliseconds"
+    return next(filter(None, map(_complaint_about_pattern, record.keys)), None)
+
+
+def _complaint_about_pattern(pattern: str) -> str | None:
+    """What is wrong with a key pattern, None where nothing is."""
+    if not pattern:
+        return "a key pattern is empty: '*' reaches all keys, and '[]' reaches none"
+    try:
+        size_bytes = len(pattern.encode())
+    except UnicodeEncodeError:
+        return "a key pattern is not UTF-8: '?' stands for a byte that cannot be written"
+    if size_bytes > PATTERN_BYTES_MAX:
+        return f"a key pattern has {size_bytes} bytes: {PATTERN_BYTES_MAX} are allowed"
     return None
 
 
@@ -100,9 +123,22 @@ def name_from(text: str) -> str:
     return text
 
 
+def pattern_from(text: str) -> str:
+    """A key pattern. Raises `ValueError` with a sentence."""
+    complaint = _complaint_about_pattern(text)
+    if complaint is not None:
+        raise ValueError(complaint)
+    return text
+
+
 def duration_ms_from(text: str) -> int:
     """A time such as `90s`, `45m`, `12h`, `30d`, `2w`. Raises `ValueError` with a sentence."""
     match = _DURATION.fullmatch(text)
     if match is None or not int(match[1]):
         raise ValueError("a time is a number with s, m, h, d or w behind it, such as 12h or 30d")
-    return int(match[1]) * _UNIT_MS[match[2]]
+    duration_ms = int(match[1]) * _UNIT_MS[match[2]]
+    if duration_ms > DURATION_MS_MAX:
+        raise ValueError(
+            "a time may be 36500d (100 years) at most; without --expires a token does not expire"
+        )
+    return duration_ms

@@ -28,6 +28,7 @@ SHOWN_BY = {
     "LIMIT_EXCEEDED": "xadd_batch",
     "NOGROUP": "xreadgroup",
     "NOT_AN_INTEGER": "command",
+    "NOT_FOUND": "problem_page",
     "NO_SUCH_CONSUMER": "xgroup_delconsumer",
     "NO_SUCH_ENTRY": "get_entry",
     "POSITION_TRIMMED": "xrange",

@@ -26,6 +26,7 @@ RUN_IN: Final = {
     ("docs/from-redis.md", "python"): "tests/docs/test_from_redis.py",
     ("docs/typescript.md", "ts"): "tests/sdk/test_typescript_page.py",
     ("docs/typescript.md", "html"): "tests/sdk/test_typescript_in_a_browser.py",
+    ("docs/errors.md", "http"): "tests/unit/test_problem_pages.py",
     ("openapi/typescript/README.md", "ts"): "tests/sdk/test_typescript_page.py",
 }
 """What needs more than a fresh server runs in a test of its own."""

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from api.ports import ANONYMOUS_LOCAL, Act, Principal, Unauthenticated
-from app.tokens.file import BadTokensFile, changing_tokens, read_tokens
+from app.tokens.file import (
+    BadTokensFile,
+    DamagedEntry,
+    changing_tokens,
+    read_entries,
+    read_tokens,
+    write_privately,
+)
 from app.tokens.keeper import KNOWN_HEADERS_MAX, TokenKeeper
 from app.tokens.tokens import PREFIX, digest_of, new_token
 from tests.support.tokens import id_of, make_token, revoke_token
@@ -251,12 +258,14 @@ def test_a_change_of_the_same_size_within_a_moment_is_seen(keeping: Keeping) -> 
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "is no tokens file"),
+        (b"", "is no tokens file: it is empty"),
+        (b"\0" * 512, "is no tokens file"),
         (b"\xff", "is no tokens file"),
         (b"[]", "is no tokens file"),
         (b'{"version":7,"tokens":[]}', "is of version 7"),
         (b'{"version":1,"tokens":[],"more":1}', "is no tokens file"),
-        (b'{"version":1,"tokens":[{"id":"a"}]}', r"\$.tokens\[0\]"),
+        (b'{"version":1,"tokens":{}}', "is no tokens file"),
+        (b'{"tokens":[]}', "is no tokens file"),
     ],
 )
 def test_a_file_that_is_no_good_is_refused_at_the_start(
@@ -267,32 +276,120 @@ def test_a_file_that_is_no_good_is_refused_at_the_start(
         keeping.start()
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "complaint"),
-    [
-        (b'"scopes":["read"]', b'"scopes":[]', "it has no scope"),
-        (b'"scopes":["read"]', b'"scopes":["root"]', "Invalid enum value"),
-        (b'"keys":["race:*"]', b'"keys":[]', "no key pattern"),
-        (b'"keys":["race:*"]', b'"keys":[""]', "no key pattern"),
-        (b'"name":"gate"', b'"name":"a b"', "the name 'a b' is none"),
-        (b'"sha256":"', b'"sha256":"z', "not 64 hexadecimal digits"),
-    ],
-)
-def test_a_token_that_is_no_good_is_named(keeping: Keeping, old: bytes, new: bytes, complaint: str) -> None:
-    keeping.make()
+DAMAGE = [
+    (b'"scopes":["read"]', b'"scopes":[]', "it has no scope"),
+    (b'"scopes":["read"]', b'"scopes":["root"]', "Invalid enum value"),
+    (b'"scopes":["read"],', b"", "missing required field `scopes`"),
+    (b'"keys":["race:*"]', b'"keys":[]', "no key pattern"),
+    (b'"keys":["race:*"]', b'"keys":[""]', "a key pattern is empty"),
+    (b'"keys":["race:*"]', b'"keys":["' + b"x" * 1025 + b'"]', "has 1025 bytes: 1024 are allowed"),
+    (b'"name":"gate"', b'"name":"a b"', "the name 'a b' is none"),
+    (b'"name":"gate"', b'"name":"a\\nb"', "is none"),
+    (b'"sha256":"', b'"sha256":"z', "not 64 hexadecimal digits"),
+    (b'"expires_at_ms":null', b'"expires_at_ms":"tomorrow"', "Expected `int | null`"),
+    (b'"expires_at_ms":null', b'"expires_at_ms":1e300', "Expected `int | null`"),
+    (b'"expires_at_ms":null', b'"expires_at_ms":9999999999999999', "not in Unix milliseconds"),
+    (b'"expires_at_ms":null', b'"expires_at_ms":null,"later":1', "unknown field `later`"),
+]
+"""What may be wrong with one entry of the file, and the reason that is told."""
+
+
+@pytest.mark.parametrize(("old", "new", "reason"), DAMAGE)
+def test_a_damaged_entry_is_no_token_and_the_others_are_unaffected(
+    keeping: Keeping, caplog: pytest.LogCaptureFixture, old: bytes, new: bytes, reason: str
+) -> None:
+    damaged, good = keeping.make(), keeping.make()
     content = keeping.path.read_bytes()
     assert old in content
-    keeping.path.write_bytes(content.replace(old, new))
-    with pytest.raises(BadTokensFile, match=complaint):
-        keeping.start()
+    keeping.path.write_bytes(content.replace(old, new, 1))
+    keeper = keeping.start()
+    refusal(keeper, shown(damaged))
+    assert keeper.authenticate(shown(good)).token_id == id_of(good)
+    assert (keeper.token_count, keeper.damaged_count, keeper.is_file_refused) == (1, 1, False)
+    (told,) = [record for record in caplog.records if record.msg == "token_ignored"]
+    assert told.fields["token_id"] == id_of(damaged)  # type: ignore[attr-defined]
+    assert reason in told.fields["reason"]  # type: ignore[attr-defined]
+    assert damaged.split("_")[2] not in str(vars(told))
 
 
-def test_two_tokens_of_one_id_are_refused(keeping: Keeping) -> None:
-    keeping.make()
+@pytest.mark.parametrize("entry", [b"null", b"[]", b'"tlr"', b"{}", b'{"id":7}'])
+def test_an_entry_without_an_id_is_named_by_its_place(keeping: Keeping, entry: bytes) -> None:
+    good = keeping.make()
+    content = keeping.path.read_bytes()
+    keeping.path.write_bytes(content.removesuffix(b"]}") + b"," + entry + b"]}")
+    (found,) = [each for each in read_entries(keeping.path) if isinstance(each, DamagedEntry)]
+    assert (found.id, found.name, found.raw) == ("entry-2", "", entry)
+    assert keeping.start().authenticate(shown(good)).token_id == id_of(good)
+
+
+def test_a_change_of_the_tokens_leaves_damaged_entries_as_they_are(keeping: Keeping) -> None:
+    keeping.path.write_bytes(b'{"version":1,"tokens":[{"id":"a", "later":{"x":[1]}},null]}')
+    keeping.path.chmod(0o600)
+    text = keeping.make()
+    assert [getattr(entry, "raw", None) for entry in read_entries(keeping.path)] == [
+        b'{"id":"a", "later":{"x":[1]}}',
+        b"null",
+        None,
+    ]
+    revoke_token(keeping.path, text)
+    assert keeping.path.read_bytes() == b'{"version":1,"tokens":[{"id":"a", "later":{"x":[1]}},null]}'
+
+
+def test_of_two_tokens_with_one_id_the_first_counts(keeping: Keeping) -> None:
+    text = keeping.make()
     content = keeping.path.read_bytes()
     one = content[content.index(b"[") + 1 : content.rindex(b"]")]
-    keeping.path.write_bytes(content.replace(one, one + b"," + one))
-    with pytest.raises(BadTokensFile, match="same id"):
+    other = one.replace(b'"read"', b'"admin"')
+    keeping.path.write_bytes(content.replace(one, one + b"," + other))
+    assert keeping.start().authenticate(shown(text)).scopes == frozenset({"read"})
+    (_, second) = read_entries(keeping.path)
+    assert isinstance(second, DamagedEntry)
+    assert second.reason == "another token has the same id"
+
+
+def is_refused(keeper: TokenKeeper) -> bool:
+    return keeper.is_file_refused
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"version":2,"tokens":[]}', None])
+def test_while_the_file_is_unusable_the_tokens_stay_and_the_server_says_so(
+    keeping: Keeping, caplog: pytest.LogCaptureFixture, content: bytes | None
+) -> None:
+    text = keeping.make()
+    keeper = keeping.start()
+    good = keeping.path.read_bytes()
+    if content is None:
+        keeping.path.unlink()
+    else:
+        keeping.path.write_bytes(content)
+    for _ in range(3):
+        keeper.refresh()
+    assert is_refused(keeper) is True
+    assert keeper.authenticate(shown(text)).token_id == id_of(text)
+    refusal(keeper, None)
+    (told,) = [record for record in caplog.records if record.msg == "tokens_file_refused"]
+    assert told.fields["kept"] == 1  # type: ignore[attr-defined]
+    write_privately(keeping.path, good)
+    keeper.refresh()
+    assert "tokens_file_usable_again" in caplog.messages
+    assert is_refused(keeper) is False
+
+
+def test_a_token_that_becomes_damaged_ends_as_if_it_was_revoked(keeping: Keeping) -> None:
+    first, second = keeping.make(), keeping.make()
+    keeper = keeping.start()
+    told: list[str] = []
+    for text in (first, second):
+        keeper.watch(keeper.authenticate(shown(text)), partial(_note, told, text))
+    keeping.path.write_bytes(keeping.path.read_bytes().replace(b'"read"', b'"root"', 1))
+    keeper.refresh()
+    assert told == [first]
+    refusal(keeper, shown(first))
+
+
+def test_a_directory_in_place_of_the_file_is_refused(keeping: Keeping) -> None:
+    keeping.path.mkdir()
+    with pytest.raises(BadTokensFile, match="is no regular file"):
         keeping.start()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any, Final
 
 import httpx
@@ -19,7 +18,8 @@ from websockets.sync.client import ClientConnection
 from api.operation_scopes import OPERATION_NEEDS
 from api.websocket.requests import REQUESTS
 from core.grammar import Scope, parse_request
-from tests.security.conftest import SecuredServer
+from tests.security.conftest import SecuredServer, ask, state
+from tests.support.access_table import EVERYWHERE, SOCKET_SCOPES
 from tests.support.api_client import the_document
 from tests.support.command_lines import LINES, words_of
 from tests.support.documented import Operation
@@ -30,23 +30,10 @@ MATCHING, OTHER = "race:*", "boat:*"
 LISTINGS: Final = {"list_streams", "keys", "scan", "dbsize"}
 """They need `read` or `admin`, on whatever keys, and show those."""
 
-EVERYWHERE: Final = {"flushdb", "flushall", "config|get", "config|set", "info", "slow_log", "clear_slow_log"}
-"""They need the pattern `*`, which neither kind of token here has."""
-
 COMMAND_ROUTES: Final = {"command", "pipeline", "transaction"}
 KEYLESS: Final = {"ping", "echo", "time", "xgroup|help", "xinfo|help", "config|help"}
-SOCKET_SCOPES: Final[dict[str, Scope | None]] = {
-    "append": "append",
-    "subscribe": "read",
-    "consume": "consume",
-    "ack": "consume",
-    "nack": "consume",
-    "claim": "consume",
-    "command": "read",  # as the example is XLEN
-    "credit": None,
-    "unsubscribe": None,
-    "ping": None,
-}
+
+pytestmark = pytest.mark.usefixtures("race")
 
 
 class Rights:
@@ -71,44 +58,6 @@ class Rights:
 @pytest.fixture(scope="module")
 def all_rights(secured: SecuredServer) -> list[Rights]:
     return [Rights(secured, scope, pattern) for scope in ALL_SCOPES for pattern in (MATCHING, OTHER)]
-
-
-@pytest.fixture(scope="module")
-def client(secured: SecuredServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=secured.url, timeout=30) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def root(secured: SecuredServer) -> str:
-    return secured.token(*ALL_SCOPES, name="root")
-
-
-@pytest.fixture(autouse=True)
-def race(client: httpx.Client, root: str) -> None:
-    """The streams that the examples speak of, and nobody else's."""
-    headers = bearer(root)
-    for stream in ("race:france", "race:usa", "race:renamed"):
-        client.delete(f"/v1/streams/{stream}", headers=headers)
-    entry = {"fields": {"rider": "Castilla"}}
-    for stream in ("race:france", "race:usa"):
-        client.post(f"/v1/streams/{stream}/entries", json=entry, headers=headers).raise_for_status()
-    group = client.put("/v1/streams/race:france/groups/judges", json={"after": "0"}, headers=headers)
-    assert group.status_code == 201
-
-
-def state(client: httpx.Client, root: str) -> list[Any]:
-    """All that could change: the streams in full, the settings, the names."""
-    commands = [
-        ["KEYS", "*"],
-        ["CONFIG", "GET", "*"],
-        ["XINFO", "STREAM", "race:france", "FULL"],
-        ["XINFO", "STREAM", "race:usa", "FULL"],
-    ]
-    answer = client.post("/v1/command/pipeline", json=commands, headers=bearer(root))
-    # The times at which a consumer was seen go on by themselves.
-    outcomes: list[Any] = json.loads(answer.text, parse_int=lambda text: 0 if len(text) > 12 else int(text))
-    return outcomes
 
 
 def send(client: httpx.Client, operation: Operation, text: str, **replaced: str) -> httpx.Response | None:
@@ -198,7 +147,7 @@ def test_nothing_but_open_operations_is_answered_without_a_token(client: httpx.C
             assert response.status_code in expected, (name, response.text)
             assert response.status_code == 200 or response.headers["www-authenticate"].startswith("Bearer")
     assert state(client, root) == before
-    for path in ("/", "/docs", "/openapi.json"):
+    for path in ("/", "/docs", "/openapi.json", "/problems/noperm"):
         assert client.get(path).status_code in {200, 307}
     for path in ("/metrics", "/nowhere", "/v1/nowhere"):
         assert client.get(path).status_code == 401
@@ -276,15 +225,6 @@ def test_lists_show_what_the_patterns_allow(client: httpx.Client, secured: Secur
 
 
 # --- the WebSocket -------------------------------------------------------------------------------------
-
-
-def ask(socket: ClientConnection, request: dict[str, Any]) -> dict[str, Any]:
-    """The reply to a request; pushes are passed over."""
-    socket.send(json.dumps(request))
-    while (message := json.loads(socket.recv(timeout=10))).get("id") != request["id"]:
-        pass
-    found: dict[str, Any] = message
-    return found
 
 
 def test_websocket_requests(

@@ -19,6 +19,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
 from app.tokens.file import changing_tokens
+from app.tokens.tokens import TokenRecord
 from tests.security.conftest import SecuredServer
 from tests.support.server_process import running_server
 from tests.support.sockets import open_socket
@@ -172,7 +173,9 @@ def test_a_token_with_other_rights_ends_what_it_opened_and_may_come_back(secured
         opened.recv()
         with changing_tokens(secured.tokens_file) as tokens:
             place = [token.id for token in tokens].index(id_of(text))
-            tokens[place] = replace(tokens[place], keys=("boat:*",))
+            token = tokens[place]
+            assert isinstance(token, TokenRecord)
+            tokens[place] = replace(token, keys=("boat:*",))
         _, code, reason = messages_until_closed(opened)
     assert (code, reason) == (4010, "the token's rights were changed")
     headers = bearer(text)
@@ -205,7 +208,7 @@ def _until_refused(secured: SecuredServer, times: int) -> None:
     until(lambda: secured.process.log_text.count("tokens_file_refused") >= times)
 
 
-DAMAGES = [b"", b"{", b'{"version":1,"tokens":[{}]}', b'{"version":2,"tokens":[]}', None]
+DAMAGES = [b"", b"{", b'{"version":1,"tokens":{}}', b'{"version":2,"tokens":[]}', None]
 
 
 def test_a_damaged_file_changes_nothing_but_the_log(own_secured: SecuredServer) -> None:

@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from app.tokens.file import read_tokens
+from app.tokens.file import read_entries, read_tokens
 from app.tokens.usage import usage_path
 from tests.support.server_process import tailrace
 from tests.support.tokens import id_of, make_token
@@ -117,6 +117,18 @@ def test_where_one_cannot_be_revoked_none_is(
         (["--scope", "read", "--expires", "0d"], "a time is a number with s, m, h, d or w behind it"),
         (["a b", "--scope", "read"], "a name has 1 to 64 of"),
         (["tlr_0_0", "--scope", "read"], "that is a token, not a name"),
+        (["", "--scope", "read"], "a name has 1 to 64 of"),
+        (["a\nb", "--scope", "read"], "a name has 1 to 64 of"),
+        (["x" * 10_000, "--scope", "read"], "a name has 1 to 64 of"),
+        (["--scope", ""], "'' is not one of 'read', 'append', 'consume', 'admin'"),
+        (["--scope", "read", "--keys", ""], "a key pattern is empty: '*' reaches all keys"),
+        (["--scope", "read", "--keys", "race:*", "--keys", ""], "a key pattern is empty"),
+        (["--scope", "read", "--keys", "x" * 1025], "a key pattern has 1025 bytes: 1024 are allowed"),
+        (["--scope", "read", "--keys", "\udcff"], "a key pattern is not UTF-8"),
+        (["--scope", "read", "--expires", ""], "a time is a number with s, m, h, d or w behind it"),
+        (["--scope", "read", "--expires=-5d"], "a time is a number with s, m, h, d or w behind it"),
+        (["--scope", "read", "--expires", "2020-01-01"], "a time is a number with s, m, h, d or w behind it"),
+        (["--scope", "read", "--expires", "999999w"], "36500d (100 years) at most"),
     ],
 )
 def test_a_wrong_argument_makes_no_token(tokens_file: Path, options: list[str], complaint: str) -> None:
@@ -142,3 +154,44 @@ def test_a_missing_file_is_one_line_and_not_made(tokens_file: Path, command: lis
     told = f"tailrace: cannot use the tokens file {tokens_file}: no such file or directory\n"
     assert (refused.returncode, refused.stderr) == (1, told)
     assert not tokens_file.parent.exists()
+
+
+def test_a_damaged_entry_is_listed_with_its_reason_and_can_be_revoked(tokens_file: Path) -> None:
+    damaged = make_token(tokens_file, "read", name="broken")
+    good = make_token(tokens_file, "read", name="good")
+    content = tokens_file.read_bytes().replace(b'"keys":["*"]', b'"keys":[""]', 1)
+    tokens_file.write_bytes(content.replace(b'{"version":1,"tokens":[', b'{"version":1,"tokens":["\\u0007",'))
+    listed = token("list", file=tokens_file)
+    assert listed.returncode == 0
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["id", id_of(good)]
+    first, second = listed.stderr.splitlines()
+    assert first.startswith("tailrace: ignored entry-1 (): Expected `object`, got `str`; to remove it: ")
+    assert second.startswith(f"tailrace: ignored {id_of(damaged)} (broken): a key pattern is empty")
+    assert second.endswith(f"tailrace token revoke {id_of(damaged)}")
+    rows = json.loads(token("list", "--json", file=tokens_file).stdout)
+    assert [("ignored" in row, row["id"]) for row in rows] == [
+        (True, "entry-1"),
+        (True, id_of(damaged)),
+        (False, id_of(good)),
+    ]
+    made = token("create", "--scope", "read", file=tokens_file)
+    assert made.returncode == 0
+    revoked = token("revoke", "entry-1", "broken", file=tokens_file)
+    assert revoked.stdout == f"revoked entry-1 ()\nrevoked {id_of(damaged)} (broken)\n"
+    assert [entry.id for entry in read_entries(tokens_file)] == [id_of(good), id_of(made.stdout)]
+
+
+def test_an_id_is_revoked_with_every_entry_that_has_it(tokens_file: Path) -> None:
+    text = make_token(tokens_file, "read", name="gate")
+    content = tokens_file.read_bytes()
+    one = content[content.index(b"[") + 1 : content.rindex(b"]")]
+    tokens_file.write_bytes(content.replace(one, one + b"," + one))
+    assert token("revoke", id_of(text), file=tokens_file).returncode == 0
+    assert read_entries(tokens_file) == ()
+
+
+def test_a_pattern_is_listed_in_one_line(tokens_file: Path) -> None:
+    make_token(tokens_file, "read", keys=("race\nboat",))
+    listed = token("list", file=tokens_file)
+    assert "race\\x0aboat" in listed.stdout
+    assert len(listed.stdout.splitlines()) == 2

@@ -18,7 +18,7 @@ LINES: Final = {
     "xdel": "XDEL race:france 1-1",
     "xdelex": "XDELEX race:france IDS 1 1-1",
     "xack": "XACK race:france judges 1-1",
-    "xackdel": "XACKDEL race:france judges IDS 1 1-1",
+    "xackdel": "XACKDEL race:france judges ACKED IDS 1 1-1",
     "xnack": "XNACK race:france judges FAIL IDS 1 1-1",
     "xlen": "XLEN race:france",
     "xrange": "XRANGE race:france - +",

@@ -37,7 +37,7 @@ ELSEWHERE: Final = frozenset(
 """Codes of a whole server, under its limits or with tokens: their tests start one."""
 
 WITHOUT_ENGINE: Final = frozenset(
-    {"clear_slow_log", "create_ticket", "get_limits", "healthz", "readyz", "slow_log"}
+    {"clear_slow_log", "create_ticket", "get_limits", "healthz", "problem_page", "readyz", "slow_log"}
 )
 """Operations that ask nothing that a test could break."""
 
@@ -118,6 +118,7 @@ GENERAL: Final = {
     "NOGROUP": Provocation(path=("judges", "nobody")),
     "NOT_ACCEPTABLE": Provocation(headers={"Accept": "image/png"}),
     "NOT_ACCEPTING": Provocation(prepare=_close),
+    "NOT_FOUND": Provocation(path=("id-not-greater", "nothing")),
     "NO_SUCH_ENTRY": Provocation(path=(FIRST, "1-0")),
     "NO_SUCH_STREAM": Provocation(path=("race%3Afrance", "race:spain")),
     "TOKEN_IN_URL": Provocation(query={"token": "tlr_secret"}),

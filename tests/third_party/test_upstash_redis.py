@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from tests.support.server_process import running_server
+from tests.support.tokens import make_token
 from tests.support.typescript import node
 
 HERE = Path(__file__).parent
@@ -77,3 +79,19 @@ def test_it_pipelines_and_transacts(base_url: str) -> None:
     assert seen["transacted"] == ["2-1", {"1-1": {"rider": "Castilla"}, "2-1": {"rider": "Wood"}}, 2]
     assert "EXECABORT Transaction discarded because of previous errors." in seen["refused"]
     assert seen["together"] == [2, 2, "PONG"]
+
+
+def test_with_the_bare_address_it_is_told_where_commands_are_sent(base_url: str) -> None:
+    seen = told(base_url, "bare_base_url")
+    assert list(seen) == ["command", "pipeline", "transaction", "together"]
+    for message in seen.values():
+        assert f"takes no Redis commands; send them to {base_url}/v1/command: it is the base URL" in message
+
+
+def test_with_a_token_that_is_not_known_it_is_told_so(tmp_path: Path) -> None:
+    tokens_file = tmp_path / "tokens.json"
+    make_token(tokens_file, "read")
+    with running_server(tmp_path, "--tokens-file", str(tokens_file)) as server:
+        seen = told(server.base_url, "bare_base_url")
+        assert "NOAUTH the token is not known" in seen["pipeline"]
+        assert f"send them to {server.base_url}/v1/command" in seen["command"]

@@ -71,6 +71,16 @@ const scenarios = {
     };
   },
 
+  async bare_base_url() {
+    const misled = new Redis({ url: server, token: "unused", retry: false, enableAutoPipelining: false });
+    return {
+      command: await rejected(misled.xadd(key, "*", { rider: "Castilla" })),
+      pipeline: await rejected(misled.pipeline().xlen(key).xlen(key).exec()),
+      transaction: await rejected(misled.multi().xlen(key).exec()),
+      together: await rejected(new Redis({ url: server, token: "unused", retry: false }).ping()),
+    };
+  },
+
   async pipelines() {
     const pipeline = redis.pipeline();
     pipeline.xadd(key, "1-1", { rider: "Castilla" }).xadd(key, "1-1", { rider: "Norem" }).xlen(key);

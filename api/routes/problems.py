@@ -1,0 +1,54 @@
+"""The page of each problem code, at the address that the member `type` of a problem holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, TypeAlias
+
+from fastapi import APIRouter, Path
+from starlette.responses import Response
+
+from api.operations import operation
+from api.pages import HTML, html_page
+from api.problem_help import code_of_slug
+from api.problem_help.page import problem_html
+from api.problems import PROBLEM_PAGES, HttpCode, RequestRefused
+
+router = APIRouter(tags=["service"])
+
+_PAGE: Final[dict[str, Any]] = {
+    "responses": {
+        "200": {
+            "description": "A page for people.",
+            "content": {HTML: {"schema": {"type": "string"}, "example": "<!doctype html>\n"}},
+        }
+    }
+}
+
+ProblemPath: TypeAlias = Annotated[
+    str,
+    Path(
+        description="The code as in `type`: small letters and dashes. The code itself is understood, too.",
+        examples=["id-not-greater"],
+    ),
+]
+
+
+@router.get(
+    f"{PROBLEM_PAGES}{{code}}",
+    **operation(
+        "problem_page",
+        "Explain a problem",
+        media_type=HTML,
+        extra=_PAGE,
+        errors=(HttpCode.NOT_FOUND,),
+        asks_store=False,
+    ),
+)
+async def problem_page(code: ProblemPath) -> Response:
+    """What a problem means, why it happens, and what to do: the page at the `type` of every error."""
+    found = code_of_slug(code)
+    if found is None:
+        raise RequestRefused(
+            HttpCode.NOT_FOUND, f"no problem has the code {code!r:.80}; `code` of a problem is one"
+        )
+    return html_page(problem_html(found))

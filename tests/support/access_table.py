@@ -1,0 +1,113 @@
+"""The table of `docs/security.md`: what every operation, command and WebSocket request needs of a token.
+
+It owns the form of the table and the marks around it. What it shows comes from the code: the operations'
+scopes, the grammar, and the options that need more. `python -m tests.support.access_table` writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from api.operation_scopes import OPERATION_NEEDS
+from api.option_scopes import OPTIONS
+from core.grammar import Scope, parse_request
+from tests.support.command_lines import LINES, words_of
+
+PAGE: Final = Path(__file__).parents[2] / "docs/security.md"
+BEGIN: Final = "<!-- what needs which scope: written by python -m tests.support.access_table -->\n"
+END: Final = "<!-- end of the table -->\n"
+
+EVERYWHERE: Final = {"flushdb", "flushall", "config|get", "config|set", "info", "slow_log", "clear_slow_log"}
+"""What needs the pattern `*`."""
+
+SOCKET_SCOPES: Final[dict[str, Scope | None]] = {
+    "append": "append",
+    "subscribe": "read",
+    "consume": "consume",
+    "ack": "consume",
+    "nack": "consume",
+    "claim": "consume",
+    "command": "read",  # as the example is XLEN
+    "credit": None,
+    "unsubscribe": None,
+    "ping": None,
+}
+"""What the example of each WebSocket request needs."""
+
+_NEEDS: Final = {
+    "read": "`read`",
+    "append": "`append`",
+    "consume": "`consume`",
+    "admin": "`admin`",
+    "any": "any token",
+    "open": "no token",
+}
+
+
+def table() -> str:
+    """The table as Markdown, between its marks."""
+    rows = [_row(_NEEDS[need], *_named(need)) for need in _NEEDS]
+    rows += [_option_row(number) for number in range(len(OPTIONS))]
+    head = "| needs | HTTP operations | commands | WebSocket requests |\n|---|---|---|---|\n"
+    return f"{BEGIN}\n{head}{''.join(rows)}\n{END}"
+
+
+def _named(need: str) -> tuple[str, str, str]:
+    commands = [name for name in LINES if scope_of_line(words_of(name)) == need]
+    sockets = [
+        name for name, scope in SOCKET_SCOPES.items() if (scope or "any") == need and name != "command"
+    ]
+    if need == "any":
+        sockets.append("command")
+    operations = [name for name, each in OPERATION_NEEDS.items() if each == need]
+    return _list(operations), _list(commands, upper=True), _list(sockets)
+
+
+def _list(names: Iterable[str], *, upper: bool = False) -> str:
+    shown = ((name, name.upper().replace("|", " ") if upper else name) for name in names)
+    return ", ".join(f"`{text}`{' (*)' if name in EVERYWHERE else ''}" for name, text in shown)
+
+
+def _option_row(number: int) -> str:
+    option = OPTIONS[number]
+    name = option.redis.partition(" ")[0].lower()
+    scope = scope_of_line(words_of(name))
+    socket = _SOCKET_NAMES.get((name, option.rest))
+    operations = ", ".join(f"`{each}`" for each in _OPERATIONS[name])
+    told = "" if socket is None else f"`{socket}` likewise"
+    return _row(f"`{scope}` and `admin`", f"{operations} with {option.rest}", option.redis, told)
+
+
+_OPERATIONS: Final = {
+    "xackdel": ["xack"],
+    "xadd": ["xadd", "xadd_batch"],
+    "xclaim": ["xclaim"],
+    "xnack": ["xnack"],
+}
+_SOCKET_NAMES: Final = {
+    (name, option.rest): {"xackdel": "ack", "xadd": "append", "xnack": "nack"}[name]
+    for option in OPTIONS
+    if (name := option.redis.partition(" ")[0].lower()) != "xclaim"
+}
+
+
+def scope_of_line(words: list[str]) -> Scope:
+    """The scope of a command in Redis's words."""
+    return parse_request([word.encode() for word in words]).scope
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def with_table(page: str) -> str:
+    """`page` with the table as it is now."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + table() + after
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text()))
