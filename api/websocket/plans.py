@@ -12,8 +12,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from api.parameters import ids_of, optional_id_of, position_of, references_of, requested_id_of
 from api.ports import NotAccepting
-from api.problems import RequestRefused
+from api.problems import CommandRefused, RequestRefused
 from api.replies import deletions_json, formatted
+from api.schema_texts import shown, suggestion
 from api.security import Guard, admitted
 from api.websocket.codecs import Codec, Envelope, NewEntry, name_of, octets_of
 from api.websocket.held import Held, Owner
@@ -96,8 +97,8 @@ class Planner:
         op = envelope.op
         make = _PLANS.get(op) if isinstance(op, str) else None
         if make is None:
-            known = ", ".join(REQUESTS)
-            raise RequestRefused(ErrorCode.UNKNOWN_COMMAND, f"no such op: {op!r:.60}; there are {known}")
+            detail = f"unknown `op`: {shown(op)}; {suggestion(str(op), [*REQUESTS])}"
+            raise RequestRefused(ErrorCode.UNKNOWN_COMMAND, detail)
         return make(self, raw)
 
     # --- commands and entries ------------------------------------------------------------------
@@ -107,7 +108,7 @@ class Planner:
         try:
             parsed = admitted(self._guard, parse_request(self._codec.words(raw)))
         except StreamError as error:
-            raise _with_line(error) from None
+            raise CommandRefused(error) from None
         if parsed.command is None:
             return Plan((), lambda _: {"result": self._codec.result(parsed.literal)})
         record = partial(self._record, parsed, parsed.command)
@@ -121,7 +122,7 @@ class Planner:
         try:
             return {"result": self._codec.result(parsed.to_resp(_done(answers)))}
         except StreamError as error:
-            raise _with_line(error) from None
+            raise CommandRefused(error) from None
 
     def append(self, raw: bytes) -> Plan:
         """XADD."""
@@ -133,10 +134,10 @@ class Planner:
             None if requested is None else (requested,),
             new.trim,
             create=not new.nomkstream,
-            if_last_id=optional_id_of(new.if_last_id),
+            if_last_id=optional_id_of(new.if_last_id, "if_last_id"),
         )
         self._guard.allow("append", command, "append")
-        return Plan((command,), _appended)
+        return Plan((command,), partial(_appended, new.key))
 
     # --- pending entries -----------------------------------------------------------------------
 
@@ -147,10 +148,10 @@ class Planner:
         ids = ids_of(request.ids)
         if request.delete:
             policy = references_of(request.references)
-            deletion = AcknowledgeAndDelete(key, group, ids, len(ids), policy)
+            deletion = AcknowledgeAndDelete(key, group, ids, len(ids), policy, require_group=True)
             self._guard.allow("consume", deletion, "ack")
             return Plan((deletion,), partial(self._acknowledged_and_deleted, deletion, ids))
-        acknowledgment = Acknowledge(key, group, ids)
+        acknowledgment = Acknowledge(key, group, ids, require_group=True)
         self._guard.allow("consume", acknowledgment, "ack")
         return Plan((acknowledgment,), partial(self._settled, "acknowledged", key, group, ids))
 
@@ -276,14 +277,10 @@ class Planner:
 _PLANS: Final[Mapping[str, Callable[[Planner, bytes], Plan]]] = {op: getattr(Planner, op) for op in REQUESTS}
 
 
-def _with_line(error: StreamError) -> StreamError:
-    return StreamError(error.code, error.line, **error.details, error=error.line)
-
-
-def _appended(answers: Answers) -> Content:
+def _appended(key: bytes, answers: Answers) -> Content:
     reply: AppendReply | None = _done(answers)
     if reply is None:
-        raise no_such_key()
+        raise no_such_key(key)
     return {"id": format_id(reply.ids[0])}
 
 
