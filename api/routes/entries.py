@@ -123,7 +123,7 @@ async def split_entries(
 ) -> Response:
     """Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
 
-    A missing stream is an empty one: it has no parts.
+    A missing stream is an empty one.
     """
     reply = await store.execute(SplitRange(key, start_of(start), end_of(end), parts))
     assert isinstance(reply, SplitReply)

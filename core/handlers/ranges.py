@@ -66,8 +66,10 @@ def stream_length(run: Execution, command: StreamLength) -> int:
 def split_range(run: Execution, command: SplitRange) -> SplitReply:
     """Cut a range into parts of equal counts (they differ by one at most). O(blocks + parts)."""
     stream = run.stream(command.key)
-    if stream is None or command.start > command.end:
+    if command.start > command.end:
         return SplitReply((), 0)
+    if stream is None:
+        return SplitReply((Boundary(command.start, command.end, 0),), 0)
     low = stream.log.rank(command.start)
     count = stream.log.rank(command.end + 1) - low
     parts = max(min(command.parts, count), 1)
