@@ -53,9 +53,12 @@ def producer_of(headers: Headers) -> ProducerHeaders | None:
     if key is None and producer is None and epoch is None and layout is None:
         return None
     if key is None or producer is None:
-        missing, given = (_PRODUCER, _KEY) if producer is None else (_KEY, _PRODUCER)
-        given = next(name for name in (given, _EPOCH, _LAYOUT) if name in headers)
-        raise _refusal(missing, f"{missing} is missing: {given} needs it")
+        missing = [name for name in (_KEY, _PRODUCER) if name not in headers]
+        given = next(name for name in (_KEY, _PRODUCER, _EPOCH, _LAYOUT) if name in headers)
+        verb = "is" if len(missing) == 1 else "are"
+        raise _refusal(
+            missing[0], f"{' and '.join(missing)} {verb} missing: {given} needs a key and a producer"
+        )
     return ProducerHeaders(
         checked_name(producer.encode("latin-1"), _PRODUCER),
         checked_name(key.encode("latin-1"), _KEY),

@@ -174,7 +174,6 @@ def _own(item: Mapping[str, Any], _place: _Place) -> str:
 
 
 _OBJECT: Final = partial(_must_be, "an object")
-_PAIR: Final = partial(_must_be, "an array of a name and a value")
 
 _TEXTS: Final[Mapping[str, Callable[[Mapping[str, Any], _Place], str]]] = {
     "missing": _missing,
@@ -191,7 +190,6 @@ _TEXTS: Final[Mapping[str, Callable[[Mapping[str, Any], _Place], str]]] = {
     **dict.fromkeys(("bool_type", "bool_parsing"), partial(_must_be, "true or false")),
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), _OBJECT),
     "list_type": partial(_must_be, "an array"),
-    "tuple_type": _PAIR,
 }
 
 # --- places ----------------------------------------------------------------------------------------

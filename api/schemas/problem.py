@@ -43,9 +43,7 @@ class Problem(WireModel):
     status: int = Field(description="The HTTP status.", examples=[409])
     detail: str = Field(
         description="What was wrong with this request.",
-        examples=[
-            "the stream 'race:france' has no entry 1-0"
-        ],
+        examples=["the stream 'race:france' has no entry 1-0"],
     )
     code: str = Field(
         description="Stable code to branch on.",
