@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from fastapi import Depends, Header, Path, Query
@@ -68,26 +68,23 @@ _READ_AFTER: Final = f"{_ID}, `0` for all entries, `$` for entries from now on, 
 _GROUP_AFTER: Final = f"{_ID}, `0` for all entries, or `$` for entries from now on"
 """The forms that arguments take."""
 
-P = TypeVar("P", StreamId, Sequence[StreamId])
 
-
-def _parsed(parse: Callable[[], P], argument: str, forms: str) -> P:
-    """What `parse` gives. Raises `RequestRefused` that names the forms that the argument takes."""
-    try:
-        return parse()
-    except StreamError as error:
-        given = error.details.get("given")
-        if given is None:
-            detail = f"`{argument}` excludes the last id that could match; it selects no entry"
-            raise RequestRefused(error.code, detail, members={"argument": argument}) from None
-        detail = f"`{argument}` is {given!r}, which is not an entry id; it takes {forms}"
-        members = {"given": given, "argument": argument}
-        raise RequestRefused(error.code, detail, members=members) from None
+def _refused(error: StreamError, argument: str, forms: str) -> RequestRefused:
+    """What to raise for an argument that is no id; `forms`: what it takes."""
+    given = error.details.get("given")
+    if given is None:
+        detail = f"`{argument}` excludes the last id that could match; it selects no entry"
+        return RequestRefused(error.code, detail, members={"argument": argument})
+    detail = f"`{argument}` is {given!r}, which is not an entry id; it takes {forms}"
+    return RequestRefused(error.code, detail, members={"given": given, "argument": argument})
 
 
 def id_of(text: str, argument: str = "id", forms: str = _ID) -> StreamId:
     """The id that `text` writes. Raises `RequestRefused` INVALID_ID."""
-    return _parsed(lambda: parse_id(text.encode()), argument, forms)
+    try:
+        return parse_id(text.encode())
+    except StreamError as error:
+        raise _refused(error, argument, forms) from None
 
 
 def optional_id_of(text: str | None, argument: str) -> StreamId | None:
@@ -97,18 +94,27 @@ def optional_id_of(text: str | None, argument: str) -> StreamId | None:
 
 def ids_of(texts: Sequence[str]) -> tuple[StreamId, ...] | range:
     """All ids of a list, or `RequestRefused` INVALID_ID for the first that is none."""
-    ids = _parsed(lambda: parse_ids(texts), "ids", _ID)
+    try:
+        ids = parse_ids(texts)
+    except StreamError as error:
+        raise _refused(error, "ids", _ID) from None
     return ids if isinstance(ids, range) else tuple(ids)
 
 
 def start_of(text: str) -> StreamId:
-    """The inclusive lower end of a range."""
-    return _parsed(lambda: parse_range_start(text.encode()), "start", _START)
+    """The inclusive lower end of a range. Raises `RequestRefused`."""
+    try:
+        return parse_range_start(text.encode())
+    except StreamError as error:
+        raise _refused(error, "start", _START) from None
 
 
 def end_of(text: str) -> StreamId:
-    """The inclusive upper end of a range."""
-    return _parsed(lambda: parse_range_end(text.encode()), "end", _END)
+    """The inclusive upper end of a range. Raises `RequestRefused`."""
+    try:
+        return parse_range_end(text.encode())
+    except StreamError as error:
+        raise _refused(error, "end", _END) from None
 
 
 def position_of(text: str) -> StreamId | Special:
@@ -118,7 +124,10 @@ def position_of(text: str) -> StreamId | Special:
 
 def group_start_of(text: str, parse: Callable[[bytes], StreamId] = parse_id) -> StreamId | Special:
     """The position that a group is created at or set to: an id or `$`."""
-    return Special.LAST_ID if text == "$" else _parsed(lambda: parse(text.encode()), "after", _GROUP_AFTER)
+    try:
+        return Special.LAST_ID if text == "$" else parse(text.encode())
+    except StreamError as error:
+        raise _refused(error, "after", _GROUP_AFTER) from None
 
 
 _AUTO_SEQ: Final = re.compile(r"([0-9]{1,20})-\*", re.ASCII)
