@@ -23,7 +23,8 @@ from api.bodies import (
     require_few_elements,
 )
 from api.parameters import requested_id_of, trim_of
-from api.problems import RequestRefused
+from api.problems import HttpCode, RequestRefused
+from api.schema_texts import wrongs
 from api.schemas.entries import EntryToAppend, Trimming, XaddBatchBody, XaddBody
 from core.commands import IdRequest, Trim
 from core.entry import BadEntry, fragment_from_fields, fragment_from_pairs
@@ -80,6 +81,9 @@ _decode_batch: Final = msgspec.json.Decoder(RawBatch).decode
 _decode_lines: Final = msgspec.json.Decoder(RawEntry).decode_lines
 _FIELDS: Final = TypeAdapter(dict[str, str])
 
+_WHOLE_ENTRY: Final = frozenset({"/fields", "/pairs"})
+"""Members that no line of fields has with a value that is no string, unless it is an entry."""
+
 T = TypeVar("T")
 
 
@@ -121,7 +125,7 @@ def decode_fields_lines(raw: bytes) -> NewEntries:
     try:
         fragments = fragments_from_ndjson(raw)
     except (BadEntry, RecursionError) as error:
-        raise _refused_line(raw, lambda line: parse_value(line, _FIELDS), error) from None
+        raise _refused_line(raw, _check_fields_line, error) from None
     _check_count(len(fragments))
     return NewEntries(fragments, None)
 
@@ -144,8 +148,8 @@ def trimming_of(raw: dict[str, Any] | None) -> Trim | None:
     try:
         return trim_of(Trimming.model_validate(raw))
     except ValidationError as error:
-        places = [(pointer_of(("trim", *item["loc"])), item["msg"]) for item in error.errors()]
-        raise mismatch(places) from None
+        found = wrongs(error.errors(include_url=False), Trimming)
+        raise mismatch([(pointer_of(("trim", *place)), text) for place, text in found]) from None
 
 
 def _fragment(entry: RawEntry) -> bytes:
@@ -166,16 +170,16 @@ def _new_entries(entries: Sequence[RawEntry]) -> NewEntries:
 def _require_few_lines(raw: bytes) -> None:
     """Raises `RequestRefused` 413 before anything is decoded."""
     if len(raw) > BODY_LINES_MAX and raw.count(b"\n") > BODY_LINES_MAX:
-        raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"{BODY_LINES_MAX} lines may be sent at once")
+        raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"the body has more than {BODY_LINES_MAX} lines")
     require_few_elements(raw, BULK_ELEMENTS_MAX)
 
 
 def _check_count(count: int) -> None:
     if count == 0:
-        raise mismatch([("", "at least one entry is needed")])
+        raise mismatch([("", "at least one entry is required")])
     if count > BATCH_ENTRIES_MAX:
         raise RequestRefused(
-            ErrorCode.LIMIT_EXCEEDED, f"{count} entries: {BATCH_ENTRIES_MAX} may be appended at once"
+            ErrorCode.LIMIT_EXCEEDED, f"the body has {count} entries; {BATCH_ENTRIES_MAX} are allowed at once"
         )
 
 
@@ -199,13 +203,32 @@ def _refused_line(raw: bytes, check: Callable[[bytes], object], error: Exception
                 check(line)
         except RequestRefused as refusal:
             items = [{**item, "line": number} for item in refusal.errors]
-            return RequestRefused(refusal.code, f"line {number}: {refusal.detail}", errors=items)
+            return RequestRefused(refusal.code, _line_detail(number, refusal), errors=items)
     return mismatch([("", str(error))])
+
+
+def _line_detail(number: int, refusal: RequestRefused) -> str:
+    if refusal.code is not HttpCode.MALFORMED_BODY or not refusal.errors:
+        return f"line {number}: {refusal.detail.removeprefix('the body: ')}"
+    mistake = refusal.errors[0]
+    return f"line {number} is not valid JSON at column {mistake['column']}: {mistake['detail']}"
 
 
 def _check_size(line: bytes) -> None:
     if len(line) > EXPLAINED_BYTES_MAX:
-        raise mismatch([("", "this line, or one behind it, does not fit; it is too long to say where")])
+        raise mismatch(
+            [("", "this line or a later one is invalid; the input is too long to locate the error")]
+        )
+
+
+def _check_fields_line(line: bytes) -> None:
+    try:
+        parse_value(line, _FIELDS, dict[str, str])
+    except RequestRefused as refusal:
+        if any(item.get("pointer") in _WHOLE_ENTRY for item in refusal.errors):
+            detail = "it looks like a whole entry; send the fields alone, or add `?shape=entry`"
+            raise mismatch([("", detail)]) from None
+        raise
 
 
 def _check_entry_line(line: bytes) -> None:

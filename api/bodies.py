@@ -14,8 +14,10 @@ import msgspec
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
 
+from api.json_texts import JsonMistake, json_mistake
 from api.negotiation import JSON, require_content_type
 from api.problems import HttpCode, RequestRefused
+from api.schema_texts import wrongs
 from core.errors import ErrorCode
 from core.limits import BODY_ELEMENTS_MAX, KIB
 
@@ -59,16 +61,16 @@ def parse_body(raw: bytes, model: type[ModelT]) -> ModelT:
     try:
         return model.model_validate_json(raw)
     except ValidationError as error:
-        raise refused(error) from None
+        raise refused(error, model) from None
 
 
-def parse_value(raw: bytes, adapter: TypeAdapter[T]) -> T:
-    """`raw` as any type that pydantic knows. Raises `RequestRefused`: 400, 413 or 422."""
+def parse_value(raw: bytes, adapter: TypeAdapter[T], annotation: Any) -> T:
+    """`raw` as any type that pydantic knows; `annotation` is the adapter's. Raises as `parse_body`."""
     require_few_elements(raw, BODY_ELEMENTS_MAX)
     try:
         return adapter.validate_json(raw)
     except ValidationError as error:
-        raise refused(error) from None
+        raise refused(error, annotation) from None
 
 
 def require_few_elements(raw: bytes, most: int) -> None:
@@ -82,7 +84,7 @@ def require_few_elements(raw: bytes, most: int) -> None:
         if element is None:
             return
         end = element.end()
-    raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"{most} members and items may stand in this body")
+    raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"the body has more than {most} members and items")
 
 
 def explained(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRefused:
@@ -94,25 +96,29 @@ def explained(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRe
         except RequestRefused as refusal:
             return refusal
     elif isinstance(error, msgspec.DecodeError) and not isinstance(error, msgspec.ValidationError):
-        return malformed(str(error))
+        return malformed(JsonMistake(str(error)))
     return mismatch([("", str(error))])
 
 
-def refused(error: ValidationError) -> RequestRefused:
-    """What to raise for a body that pydantic refuses."""
+def refused(error: ValidationError, annotation: Any) -> RequestRefused:
+    """What to raise for a body that pydantic refuses as `annotation`."""
     if error.error_count() > ERRORS_LISTED_MAX:
         return mismatch([("", f"{error.error_count()} places do not fit the schema")])
-    found: Sequence[Mapping[str, Any]] = error.errors(
-        include_url=False, include_context=False, include_input=False
-    )
+    found: Sequence[Mapping[str, Any]] = error.errors(include_url=False)
     if found[0]["type"] == "json_invalid":
-        return malformed(found[0]["msg"])
-    return mismatch([(pointer_of(item["loc"]), item["msg"]) for item in found])
+        return malformed(json_mistake(found[0]["ctx"]["error"]))
+    return mismatch([(pointer_of(place), text) for place, text in wrongs(found, annotation)])
 
 
-def malformed(detail: str) -> RequestRefused:
+def malformed(mistake: JsonMistake) -> RequestRefused:
     """A body that is not JSON at all."""
-    return RequestRefused(HttpCode.MALFORMED_BODY, detail)
+    if mistake.line is None:
+        return RequestRefused(HttpCode.MALFORMED_BODY, f"the body is not valid JSON: {mistake.reason}")
+    where = f"line {mistake.line}, column {mistake.column}"
+    item = {"detail": mistake.reason, "line": mistake.line, "column": mistake.column}
+    return RequestRefused(
+        HttpCode.MALFORMED_BODY, f"the body is not valid JSON at {where}: {mistake.reason}", errors=[item]
+    )
 
 
 def mismatch(places: Sequence[tuple[str, str]], **where: object) -> RequestRefused:

@@ -24,10 +24,10 @@ from api.appends import (
 )
 from api.bodies import parse_body, require_few_elements
 from api.names import name_from_body
-from api.parameters import id_of, ids_of, optional_id_of
+from api.parameters import group_read_position_of, ids_of, optional_id_of
 from api.replies import appended_json, slice_json
 from api.schemas.reads import GroupReadBody, GroupReadPosition, ReadBounds
-from core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits, Special
+from core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits
 from core.entry import Shape
 from core.errors import no_such_key
 from core.limits import BODY_ELEMENTS_MAX, IDS_PER_REQUEST_MAX, PAGE_BYTES_MAX, PAGE_ENTRIES_MAX
@@ -59,7 +59,7 @@ def xadd_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempot
         new.ids,
         trimming_of(body.trim),
         create=not body.nomkstream,
-        if_last_id=optional_id_of(body.if_last_id),
+        if_last_id=optional_id_of(body.if_last_id, "if_last_id"),
         idempotency=idempotency(new.ids is None),
     )
 
@@ -72,7 +72,7 @@ def batch_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempo
         new.fragments,
         new.ids,
         trimming_of(body.trim),
-        if_last_id=optional_id_of(body.if_last_id),
+        if_last_id=optional_id_of(body.if_last_id, "if_last_id"),
         idempotency=idempotency(new.ids is None),
     )
 
@@ -91,23 +91,23 @@ def _lines_command(key: bytes, new: NewEntries, idempotency: IdempotencyOf) -> A
     return Append(key, new.fragments, new.ids, idempotency=idempotency(new.ids is None))
 
 
-def appended(reply: Reply) -> AppendReply:
-    """The reply of an append; raises NO_SUCH_STREAM where it was not to make one."""
+def appended(reply: Reply, key: bytes) -> AppendReply:
+    """The reply of an append to `key`; raises NO_SUCH_STREAM where it was not to make one."""
     if reply is None:
-        raise no_such_key()
+        raise no_such_key(key)
     assert isinstance(reply, AppendReply)
     return reply
 
 
-def xadd_bytes(reply: Reply) -> bytes:
+def xadd_bytes(reply: AppendReply) -> bytes:
     """The answer of `xadd`."""
-    value = appended(reply).ids[0]
+    value = reply.ids[0]
     return b'{"id":"%d-%d"}' % (value >> SEQ_BITS, value & U64_MAX)
 
 
-def batch_bytes(reply: Reply, *, with_ids: bool = False) -> bytes:
+def batch_bytes(reply: AppendReply, *, with_ids: bool = False) -> bytes:
     """The answer of `xadd_batch` and `import_entries`."""
-    return encode(appended_json(appended(reply), with_ids=with_ids))
+    return encode(appended_json(reply, with_ids=with_ids))
 
 
 # --- reading as a group ----------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def group_read_command(body: GroupReadBody, block_ms: int | None) -> ReadGroup:
 
 def _group_read_from(position: GroupReadPosition) -> ReadFrom:
     key = name_from_body(position.key, position.encoding, "key")
-    return ReadFrom(key, Special.NEW if position.id == ">" else id_of(position.id))
+    return ReadFrom(key, group_read_position_of(position.id))
 
 
 def read_limits(bounds: ReadBounds) -> ReadLimits:
@@ -172,7 +172,7 @@ def plain_ack_ids(raw: bytes) -> list[str] | None:
 
 def ack_command(key: bytes, group: bytes, ids: Sequence[str]) -> Acknowledge:
     """Entries are done."""
-    return Acknowledge(key, group, ids_of(ids))
+    return Acknowledge(key, group, ids_of(ids), require_group=True)
 
 
 def ack_bytes(reply: Reply) -> bytes:

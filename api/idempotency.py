@@ -13,10 +13,11 @@ from typing import Any, Final, NamedTuple
 from starlette.datastructures import Headers
 
 from api.problems import HttpCode, RequestRefused
+from api.schema_texts import shown
 from api.schemas.base import I64_MAX
 from core.commands import Idempotency
 from core.compact_name import compact_name
-from core.errors import ErrorCode, StreamError
+from core.errors import ErrorCode
 
 FINGERPRINT_BYTES: Final = 16
 
@@ -52,7 +53,12 @@ def producer_of(headers: Headers) -> ProducerHeaders | None:
     if key is None and producer is None and epoch is None and layout is None:
         return None
     if key is None or producer is None:
-        raise _refusal(_PRODUCER if producer is None else _KEY, f"{_KEY} and {_PRODUCER} are given together")
+        missing = [name for name in (_KEY, _PRODUCER) if name not in headers]
+        given = next(name for name in (_KEY, _PRODUCER, _EPOCH, _LAYOUT) if name in headers)
+        verb = "is" if len(missing) == 1 else "are"
+        raise _refusal(
+            missing[0], f"{' and '.join(missing)} {verb} missing: {given} needs a key and a producer"
+        )
     return ProducerHeaders(
         _name(producer, _PRODUCER),
         _name(key, _KEY),
@@ -64,15 +70,15 @@ def producer_of(headers: Headers) -> ProducerHeaders | None:
 def idempotency_of(headers: Headers, body: bytes, server_chooses: bool) -> Idempotency | None:  # noqa: FBT001
     """What an append with these headers and this raw body asks for, None where it names no key.
 
-    `server_chooses`: all ids. Raises `RequestRefused`, and `StreamError` where a client chose an id.
+    `server_chooses`: all ids. Raises `RequestRefused`, also where a client chose an id.
     """
     producer = producer_of(headers)
     if producer is None:
         return None
     if not server_chooses:
-        raise StreamError(
+        raise RequestRefused(
             ErrorCode.INVALID_ARGUMENT,
-            "ERR Idempotency-Key can be used only with ids that the server chooses",
+            f"{_KEY} can be used only with ids that the server chooses: omit `id`, or omit the header",
         )
     return producer.idempotency(body)
 
@@ -86,13 +92,13 @@ def _name(text: str, header: str) -> bytes:
 
 def _epoch(text: str) -> int:
     if not _DECIMAL.fullmatch(text) or int(text) > I64_MAX:
-        raise _refusal(_EPOCH, f"an integer from 0 to {I64_MAX} is needed")
+        raise _refusal(_EPOCH, f"{_EPOCH} must be an integer from 0 to {I64_MAX}, not {shown(text)}")
     return int(text)
 
 
 def _refusal(header: str, detail: str) -> RequestRefused:
     errors = [{"parameter": header, "in": "header", "detail": detail}]
-    return RequestRefused(HttpCode.INVALID_PARAMETER, f"{header}: {detail}", errors=errors)
+    return RequestRefused(HttpCode.INVALID_PARAMETER, detail, errors=errors)
 
 
 # --- how they are documented -----------------------------------------------------------------------

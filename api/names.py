@@ -6,7 +6,9 @@ It owns their decoding and their base64 form. A name never passes through text t
 from __future__ import annotations
 
 import binascii
-from base64 import b64decode, b64encode
+import re
+from base64 import b64decode
+from functools import partial
 from typing import Annotated, Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -15,6 +17,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from starlette.requests import Request
 
 from api.problems import HttpCode, RequestRefused
+from api.schema_texts import shown
 from core.limits import NAME_BYTES_MAX
 
 NameEncoding: TypeAlias = Literal["base64"] | None
@@ -24,13 +27,23 @@ def checked_name(name: bytes, what: str) -> bytes:
     """`name`, or the refusal of one that is empty or too long."""
     if 0 < len(name) <= NAME_BYTES_MAX:
         return name
-    told = f"{what}: a name has 1 to {NAME_BYTES_MAX} bytes, this one has {len(name)}"
+    has = f"{len(name)} bytes" if name else "none"
+    told = f"{what}: a name has 1 to {NAME_BYTES_MAX} bytes, and this one has {has}"
     raise RequestRefused(HttpCode.INVALID_NAME, told)
 
 
-def name_from_path(segment: str) -> bytes:
+_BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}")
+
+
+def name_from_path(segment: str, what: str = "a name in the path") -> bytes:
     """The name that a raw path segment stands for."""
-    return checked_name(unquote_to_bytes(segment.encode("latin-1")), "a name in the path")
+    if "%" in segment and (mistake := _BAD_ESCAPE.search(segment)):
+        raise RequestRefused(
+            HttpCode.INVALID_NAME,
+            f"{what}: {mistake[0]!r} is not percent-encoding, which is `%` and two hexadecimal digits; "
+            "write a percent sign as `%25`",
+        )
+    return checked_name(unquote_to_bytes(segment.encode("latin-1")), what)
 
 
 def name_from_body(text: str, encoding: NameEncoding, what: str) -> bytes:
@@ -40,18 +53,7 @@ def name_from_body(text: str, encoding: NameEncoding, what: str) -> bytes:
     try:
         return checked_name(b64decode(text, validate=True), what)
     except (binascii.Error, ValueError):
-        raise RequestRefused(HttpCode.INVALID_NAME, f"{what}: not base64: {text[:40]!r}") from None
-
-
-def named(**names: bytes | None) -> dict[str, str | None]:
-    """JSON members for `names`: text where all of them are UTF-8, else all base64 and marked so."""
-    try:
-        return {member: None if name is None else name.decode() for member, name in names.items()}
-    except UnicodeDecodeError:
-        encoded = {
-            member: None if name is None else b64encode(name).decode() for member, name in names.items()
-        }
-        return {**encoded, "encoding": "base64"}
+        raise RequestRefused(HttpCode.INVALID_NAME, f"{what}: {shown(text)} is not base64") from None
 
 
 # --- parameters ------------------------------------------------------------------------------------
@@ -60,19 +62,19 @@ _PERCENT: Final = " Percent-encoded, any byte; 1 to 512 bytes."
 
 KeyPath: TypeAlias = Annotated[
     bytes,
-    BeforeValidator(name_from_path),
+    BeforeValidator(partial(name_from_path, what="key")),
     WithJsonSchema({"type": "string", "minLength": 1, "examples": ["race:france"]}),
     Path(description="The stream's key." + _PERCENT),
 ]
 GroupPath: TypeAlias = Annotated[
     bytes,
-    BeforeValidator(name_from_path),
+    BeforeValidator(partial(name_from_path, what="group")),
     WithJsonSchema({"type": "string", "minLength": 1, "examples": ["judges"]}),
     Path(description="The consumer group's name." + _PERCENT),
 ]
 ConsumerPath: TypeAlias = Annotated[
     bytes,
-    BeforeValidator(name_from_path),
+    BeforeValidator(partial(name_from_path, what="consumer")),
     WithJsonSchema({"type": "string", "minLength": 1, "examples": ["alice"]}),
     Path(description="The consumer's name." + _PERCENT),
 ]

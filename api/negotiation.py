@@ -7,13 +7,14 @@ that a misspelt one is never silently without effect.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final, get_args, get_origin
 
 from fastapi.dependencies.models import Dependant
 from starlette.requests import Request
 
 from api.problems import HttpCode, RequestRefused
+from api.schema_texts import SHOWN_LENGTH_MAX, suggestion
 
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
@@ -25,7 +26,10 @@ def settles(media_type: str) -> Callable[[Request], Awaitable[None]]:
     async def settle(request: Request) -> None:
         accept = request.headers.get("accept")
         if accept is not None and not accepts(accept, media_type):
-            raise RequestRefused(HttpCode.NOT_ACCEPTABLE, f"this resource answers {media_type}")
+            raise RequestRefused(
+                HttpCode.NOT_ACCEPTABLE,
+                f"`Accept: {accept[:SHOWN_LENGTH_MAX]}` excludes {media_type}, which this resource answers",
+            )
         if request.scope["query_string"]:
             _refuse_unknown_parameters(request)
 
@@ -57,9 +61,11 @@ def _is_zero_weight(parameter: str) -> bool:
 def _refuse_unknown_parameters(request: Request) -> None:
     counts = Counter(name for name, _ in request.query_params.multi_items())
     known = dict(_query_parameters(request.scope["route"].dependant))
-    _refuse((name for name in counts if name not in known), "unknown parameter")
+    _refuse(
+        {name: f"unknown parameter; {suggestion(name, [*known])}" for name in counts if name not in known}
+    )
     repeated = (name for name, count in counts.items() if count > 1 and not known[name])
-    _refuse(repeated, "parameter given more than once")
+    _refuse(dict.fromkeys(repeated, "given more than once"))
 
 
 def _query_parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:
@@ -73,10 +79,11 @@ def _is_list(annotation: object) -> bool:
     return any(get_origin(part) is list for part in (annotation, *get_args(annotation)))
 
 
-def _refuse(names: Iterable[str], what: str) -> None:
-    errors = [{"parameter": name, "in": "query", "detail": what} for name in names]
+def _refuse(found: Mapping[str, str]) -> None:
+    """Raises `RequestRefused` where any parameter is wrong; `found`: each one's name, and what is wrong."""
+    errors = [{"parameter": name, "in": "query", "detail": text} for name, text in found.items()]
     if errors:
-        detail = "; ".join(f"{what}: {error['parameter']!r}" for error in errors)
+        detail = "; ".join(f"`{name[:SHOWN_LENGTH_MAX]}`: {text}" for name, text in found.items())
         raise RequestRefused(HttpCode.INVALID_PARAMETER, detail, errors=errors)
 
 
@@ -84,9 +91,9 @@ def require_content_type(request: Request, media_type: str) -> None:
     """Refuse a body that does not say it is `media_type`."""
     given = request.headers.get("content-type", "")
     if given.partition(";")[0].strip().lower() != media_type:
-        told = f", not {given}" if given else "; the request names no Content-Type"
+        told = f"the body is {given}" if given else "the request has no Content-Type"
         raise RequestRefused(
             HttpCode.UNSUPPORTED_MEDIA_TYPE,
-            f"the body is to be {media_type}{told}",
+            f"{told}; send {media_type} with the header `Content-Type: {media_type}`",
             headers={"Accept": media_type},
         )

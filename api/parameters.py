@@ -17,11 +17,13 @@ from starlette.requests import Request
 from api.guarded_store import GuardedStore
 from api.operation_scopes import scope_of
 from api.ports import StreamStore
+from api.problems import RequestRefused
 from api.schemas.base import ReferencesName
 from api.schemas.entries import Trimming
 from api.security import guard_of
 from core.commands import AutoSeq, IdRequest, References, Special, Trim
 from core.entry import Shape
+from core.errors import StreamError
 from core.limits import PAGE_ENTRIES_MAX, WAIT_MS_MAX
 from core.stream_id import StreamId, id_ms, parse_id, parse_ids, parse_range_end, parse_range_start
 
@@ -57,41 +59,75 @@ RangeEnd: TypeAlias = Annotated[
 
 _SPECIAL_POSITIONS: Final = {"$": Special.LAST_ID, "+": Special.LAST_ENTRY}
 
+_ID: Final = "an id such as 1526919030474-0"
+_APPENDED: Final = f"{_ID}, `1526919030474-*` to let the server choose the sequence, or `*`"
+_GROUP_READ: Final = f"`>` for new entries, or {_ID} for the consumer's own pending entries after it"
+_START: Final = f"`-` for the first entry, {_ID}, milliseconds alone, or `(` before an id to exclude it"
+_END: Final = f"`+` for the last entry, {_ID}, milliseconds alone, or `(` before an id to exclude it"
+_READ_AFTER: Final = f"{_ID}, `0` for all entries, `$` for entries from now on, or `+` for the last entry"
+_GROUP_AFTER: Final = f"{_ID}, `0` for all entries, or `$` for entries from now on"
+"""The forms that arguments take."""
 
-def id_of(text: str) -> StreamId:
-    """The id that `text` writes. Raises `StreamError` INVALID_ID."""
-    return parse_id(text.encode())
+
+def _refused(error: StreamError, argument: str, forms: str) -> RequestRefused:
+    """What to raise for an argument that is no id; `forms`: what it takes."""
+    given = error.details.get("given")
+    if given is None:
+        detail = f"`{argument}` excludes the last id that could match; it selects no entry"
+        return RequestRefused(error.code, detail, members={"argument": argument})
+    detail = f"`{argument}` is {given!r}, which is not an entry id; it takes {forms}"
+    return RequestRefused(error.code, detail, members={"given": given, "argument": argument})
 
 
-def optional_id_of(text: str | None) -> StreamId | None:
+def id_of(text: str, argument: str = "id", forms: str = _ID) -> StreamId:
+    """The id that `text` writes. Raises `RequestRefused` INVALID_ID."""
+    try:
+        return parse_id(text.encode())
+    except StreamError as error:
+        raise _refused(error, argument, forms) from None
+
+
+def optional_id_of(text: str | None, argument: str) -> StreamId | None:
     """Like `id_of`; None where there is none."""
-    return None if text is None else id_of(text)
+    return None if text is None else id_of(text, argument)
 
 
 def ids_of(texts: Sequence[str]) -> tuple[StreamId, ...] | range:
-    """All ids of a list, or `StreamError` INVALID_ID for the first that is none."""
-    ids = parse_ids(texts)
+    """All ids of a list, or `RequestRefused` INVALID_ID for the first that is none."""
+    try:
+        ids = parse_ids(texts)
+    except StreamError as error:
+        raise _refused(error, "ids", _ID) from None
     return ids if isinstance(ids, range) else tuple(ids)
 
 
 def start_of(text: str) -> StreamId:
-    """The inclusive lower end of a range."""
-    return parse_range_start(text.encode())
+    """The inclusive lower end of a range. Raises `RequestRefused`."""
+    try:
+        return parse_range_start(text.encode())
+    except StreamError as error:
+        raise _refused(error, "start", _START) from None
 
 
 def end_of(text: str) -> StreamId:
-    """The inclusive upper end of a range."""
-    return parse_range_end(text.encode())
+    """The inclusive upper end of a range. Raises `RequestRefused`."""
+    try:
+        return parse_range_end(text.encode())
+    except StreamError as error:
+        raise _refused(error, "end", _END) from None
 
 
 def position_of(text: str) -> StreamId | Special:
     """The position that a read goes on after: an id, `$` or `+`."""
-    return _SPECIAL_POSITIONS.get(text) or id_of(text)
+    return _SPECIAL_POSITIONS.get(text) or id_of(text, "after", _READ_AFTER)
 
 
 def group_start_of(text: str, parse: Callable[[bytes], StreamId] = parse_id) -> StreamId | Special:
     """The position that a group is created at or set to: an id or `$`."""
-    return Special.LAST_ID if text == "$" else parse(text.encode())
+    try:
+        return Special.LAST_ID if text == "$" else parse(text.encode())
+    except StreamError as error:
+        raise _refused(error, "after", _GROUP_AFTER) from None
 
 
 _AUTO_SEQ: Final = re.compile(r"([0-9]{1,20})-\*", re.ASCII)
@@ -102,7 +138,14 @@ def requested_id_of(text: str | None) -> IdRequest:
     if text is None or text == "*":
         return None
     match = _AUTO_SEQ.fullmatch(text)
-    return id_of(text) if match is None else AutoSeq(id_ms(parse_id(match[1].encode())))
+    if match is not None:
+        return AutoSeq(id_ms(id_of(match[1], forms=_APPENDED)))
+    return id_of(text, forms=_APPENDED)
+
+
+def group_read_position_of(text: str) -> StreamId | Special:
+    """The position of a group read: `>`, or an id in the consumer's own pending entries."""
+    return Special.NEW if text == ">" else id_of(text, forms=_GROUP_READ)
 
 
 # --- forms and policies ----------------------------------------------------------------------------
@@ -150,7 +193,7 @@ def trim_of(trimming: Trimming) -> Trim:
     """The engine's trimming rule."""
     return Trim(
         max_length=trimming.max_length,
-        min_id=optional_id_of(trimming.min_id),
+        min_id=optional_id_of(trimming.min_id, "min_id"),
         approximate=trimming.approximate,
         limit=trimming.limit,
         references=References(trimming.references),

@@ -22,6 +22,12 @@ class Example(NamedTuple):
     members: Mapping[str, object] = {}
 
 
+_UNKNOWN_MEMBER: Final = (
+    "unknown member; allowed: `fields`, `pairs`, `encoding`, `id`, `trim`, `nomkstream`, `if_last_id`"
+)
+_UNKNOWN_PARAMETER: Final = "unknown parameter; none is allowed"
+
+
 def _redis(line: str) -> Example:
     """An error of the command endpoint, which carries Redis's line."""
     return Example(line.partition(" ")[2], {"error": line})
@@ -29,30 +35,53 @@ def _redis(line: str) -> Example:
 
 EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
     ErrorCode.INVALID_ID: Example(
-        "Invalid stream ID specified as stream command argument: '1-2-3'", {"given": "1-2-3"}
+        "`id` is '1-2-3', which is not an entry id; it takes an id such as 1526919030474-0, "
+        "`1526919030474-*` to let the server choose the sequence, or `*`",
+        {"given": "1-2-3", "argument": "id"},
     ),
     ErrorCode.ID_NOT_GREATER: Example(
-        "The ID specified in XADD is equal or smaller than the target stream top item",
-        {"last_id": "1692632102976-0"},
+        "the id 1692632086370-0 is not greater than the stream's last id 1692632102976-0; give a greater "
+        "one, or omit `id` to let the server choose it",
+        {"last_id": "1692632102976-0", "given": "1692632086370-0"},
     ),
     ErrorCode.ID_EXHAUSTED: Example(
-        "The stream has exhausted the last possible ID, unable to add more items",
+        "the stream's last id is 18446744073709551615-18446744073709551615, the greatest possible id; "
+        "append to another stream",
         {"last_id": "18446744073709551615-18446744073709551615"},
     ),
-    ErrorCode.INVALID_ARGUMENT: Example("Idempotency-Key can be used only with ids that the server chooses"),
+    ErrorCode.INVALID_ARGUMENT: Example(
+        "Idempotency-Key can be used only with ids that the server chooses: omit `id`, or omit the header"
+    ),
     ErrorCode.NOT_AN_INTEGER: _redis("ERR value is not an integer or out of range"),
     ErrorCode.SYNTAX: _redis("ERR syntax error"),
     ErrorCode.WRONG_ARITY: _redis("ERR wrong number of arguments for 'xlen' command"),
     ErrorCode.UNKNOWN_COMMAND: _redis("ERR unknown command 'GET', with args beginning with: 'race:france' "),
-    ErrorCode.NO_SUCH_STREAM: Example("no such key"),
-    ErrorCode.NOGROUP: Example(
-        "No such key 'race:france' or consumer group 'nobody' in XREADGROUP with GROUP option"
+    ErrorCode.NO_SUCH_STREAM: Example(
+        "the stream 'race:spain' does not exist; its first entry creates it, and so does "
+        "PUT /v1/streams/{key}",
+        {"key": "race:spain"},
     ),
-    ErrorCode.BUSYGROUP: Example("Consumer Group name already exists"),
-    ErrorCode.NO_SUCH_CONSUMER: Example("the group has no consumer 'nobody'"),
-    ErrorCode.CONSUMER_HAS_PENDING: Example("consumer 'alice' has 2 pending entries", {"pending": "2"}),
+    ErrorCode.NOGROUP: Example(
+        "the stream 'race:france' has no consumer group 'nobody'; create it with "
+        "PUT /v1/streams/{key}/groups/{group}",
+        {"key": "race:france", "group": "nobody", "missing": "group"},
+    ),
+    ErrorCode.BUSYGROUP: Example(
+        "the stream 'race:france' already has a consumer group 'judges'; move it with "
+        "POST /v1/streams/{key}/groups/{group}:setid, or delete it first",
+        {"key": "race:france", "group": "judges"},
+    ),
+    ErrorCode.NO_SUCH_CONSUMER: Example(
+        "the group 'judges' of the stream 'race:france' has no consumer 'nobody'",
+        {"key": "race:france", "group": "judges", "consumer": "nobody"},
+    ),
+    ErrorCode.CONSUMER_HAS_PENDING: Example(
+        "the consumer 'alice' has 2 pending entries; hand them to another consumer with `transfer_to`, or "
+        "drop them with `force=true`",
+        {"key": "race:france", "group": "judges", "consumer": "alice", "pending": "2"},
+    ),
     ErrorCode.ENTRY_TOO_LARGE: Example("an entry may take 16777216 bytes at most, this one takes 16777228"),
-    ErrorCode.LIMIT_EXCEEDED: Example("100001 entries: 100000 may be appended at once"),
+    ErrorCode.LIMIT_EXCEEDED: Example("the body has 100001 entries; 100000 are allowed at once"),
     ErrorCode.PRECONDITION_FAILED: Example(
         "the stream's last id is 1692632102976-0, not 0-0", {"last_id": "1692632102976-0"}
     ),
@@ -67,8 +96,13 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
     ErrorCode.LAYOUT_CHANGED: Example(
         "epoch 1 was begun with another layout: replay it as it was cut first", {"layout": "4 partitions"}
     ),
-    ErrorCode.MEMORY_LIMIT: Example("command not allowed when used memory > 'maxmemory'."),
-    ErrorCode.TOO_MANY_READERS: Example("10000 reads wait already, and no more may"),
+    ErrorCode.MEMORY_LIMIT: Example(
+        "the server's memory limit is reached; delete or trim entries, or start the server with a higher "
+        "memory limit"
+    ),
+    ErrorCode.TOO_MANY_READERS: Example(
+        "10000 reads are already waiting, the server's limit; try again later", {"most": "10000"}
+    ),
     ErrorCode.NOPERM: Example(
         "the token 'gate' does not allow 'append' on 'race:france'",
         {"required_scope": "append", "key": "race:france"},
@@ -93,21 +127,29 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "100 requests in 1 s are allowed; the next one in 1 s", {"retry_after_s": 1}
     ),
     HttpCode.TOO_MANY_OPEN: Example("1000 tails are open, and no more are kept"),
-    HttpCode.MALFORMED_BODY: Example("Invalid JSON: EOF while parsing a value at line 1 column 11"),
+    HttpCode.MALFORMED_BODY: Example(
+        "the body is not valid JSON at line 1, column 11: the text ends too early",
+        {"errors": [{"detail": "the text ends too early", "line": 1, "column": 11}]},
+    ),
     HttpCode.BODY_MISMATCH: Example(
-        "/speed: Extra inputs are not permitted",
-        {"errors": [{"pointer": "/speed", "detail": "Extra inputs are not permitted"}]},
+        f"/speed: {_UNKNOWN_MEMBER}", {"errors": [{"pointer": "/speed", "detail": _UNKNOWN_MEMBER}]}
     ),
     HttpCode.BODY_TOO_LARGE: Example("a body may take 67108864 bytes at most"),
     HttpCode.INVALID_PARAMETER: Example(
-        "unknown parameter: 'cuont'",
-        {"errors": [{"parameter": "cuont", "in": "query", "detail": "unknown parameter"}]},
+        f"`cuont`: {_UNKNOWN_PARAMETER}",
+        {"errors": [{"parameter": "cuont", "in": "query", "detail": _UNKNOWN_PARAMETER}]},
     ),
-    HttpCode.INVALID_NAME: Example("a name in the path: a name has 1 to 512 bytes, this one has 513"),
+    HttpCode.INVALID_NAME: Example("key: a name has 1 to 512 bytes, and this one has 513 bytes"),
+    HttpCode.NO_SUCH_ENTRY: Example(
+        "the stream 'race:france' has no entry 1-0", {"key": "race:france", "id": "1-0"}
+    ),
+    HttpCode.NOT_ACCEPTABLE: Example(
+        "`Accept: image/png` excludes application/json, which this resource answers"
+    ),
+    HttpCode.UNSUPPORTED_MEDIA_TYPE: Example(
+        "the body is text/plain; send application/json with the header `Content-Type: application/json`"
+    ),
     HttpCode.NOT_FOUND: Example("no problem has the code 'nothing'; `code` of a problem is one"),
-    HttpCode.NO_SUCH_ENTRY: Example("the stream holds no entry 1-0"),
-    HttpCode.NOT_ACCEPTABLE: Example("this resource answers application/json"),
-    HttpCode.UNSUPPORTED_MEDIA_TYPE: Example("the body is to be application/json, not text/plain"),
     HttpCode.TRANSACTION_ABORTED: Example(
         "command 1 does not parse: ERR wrong number of arguments for 'xlen' command",
         {

@@ -6,11 +6,13 @@ is a 500 that the server logs with its traceback.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
+from pydantic.fields import FieldInfo
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -35,6 +37,8 @@ from api.problems import (
 )
 from api.redis_over_rest import commands_are_elsewhere, takes_redis_commands
 from api.request_id import REQUEST_ID_HEADER
+from api.route_hints import method_hint, missing_hint
+from api.schema_texts import parameter_text
 from core.errors import StreamError
 
 _CODE_OF_STATUS: Mapping[int, HttpCode] = {
@@ -77,14 +81,24 @@ def refusal_response(request: Request, error: RequestRefused) -> Response:
 
 async def _parameters_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    errors = [_parameter_error(item) for item in error.errors()]
-    detail = "; ".join(f"{item['parameter']}: {item['detail']}" for item in errors)
+    declared = dict(_parameters(request.scope["route"].dependant))
+    errors = [_parameter_error(item, declared) for item in error.errors()]
+    detail = "; ".join(f"`{item['parameter']}`: {item['detail']}" for item in errors)
     return refusal_response(request, RequestRefused(HttpCode.INVALID_PARAMETER, detail, errors=errors))
 
 
-def _parameter_error(item: Mapping[str, Any]) -> dict[str, str]:
-    location: Sequence[object] = item["loc"]
-    return {"parameter": str(location[-1]), "in": str(location[0]), "detail": item["msg"]}
+def _parameter_error(item: Mapping[str, Any], declared: Mapping[str, FieldInfo]) -> dict[str, str]:
+    place, name = (str(step) for step in item["loc"][:2])
+    detail = parameter_text(item, declared.get(name))
+    return {"parameter": name, "in": place, "detail": detail}
+
+
+def _parameters(dependant: Dependant) -> Iterator[tuple[str, FieldInfo]]:
+    """Each parameter's name and declaration."""
+    for field in (*dependant.query_params, *dependant.header_params, *dependant.path_params):
+        yield field.alias, field.field_info
+    for inner in dependant.dependencies:
+        yield from _parameters(inner)
 
 
 async def _not_accepting(request: Request, error: Exception) -> Response:
@@ -131,10 +145,12 @@ def _allowed_methods(request: Request) -> str:
 
 def _detail_of(request: Request, code: HttpCode, error: HTTPException, headers: Mapping[str, str]) -> str:
     where = f"{request.method} {request.scope['path']}"
+    routes: Sequence[Route] = request.app.state.routes
     if code is HttpCode.NOT_FOUND:
-        return f"nothing answers {where}"
+        return f"there is no resource {where}{missing_hint(request.method, request.scope['path'], routes)}"
     if code is HttpCode.METHOD_NOT_ALLOWED:
-        return f"{where}: this resource takes {headers['Allow']}"
+        hint = method_hint(request.method, request.scope["path"], routes)
+        return f"{where}: this resource takes {headers['Allow']}{hint}"
     return error.detail
 
 

@@ -14,7 +14,9 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Scope
 
+from api.name_members import named
 from api.ports import NotAccepting, Unauthenticated
+from api.refusal_texts import human_text, rest_text
 from core.errors import ErrorCode, StreamError
 
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
@@ -139,6 +141,13 @@ class RequestRefused(Exception):
         self.headers = headers or {}
 
 
+class CommandRefused(StreamError):
+    """A refused command that the client sent in Redis's words: its problem keeps them."""
+
+    def __init__(self, error: StreamError) -> None:
+        super().__init__(error.code, error.line, error.names, **error.details)
+
+
 def request_id_of(scope: Scope) -> str | None:
     """The id that `api.request_id` gave this request."""
     found: str | None = scope.get("state", {}).get("request_id")
@@ -167,8 +176,12 @@ def problem(code: ProblemCode, detail: str, request_id: str | None, **members: o
 
 
 def problem_of(error: StreamError, request_id: str | None) -> dict[str, Any]:
-    """The problem of a refused command; its live values (`last_id`, `first_id`) are members."""
-    return problem(error.code, human_text(error), request_id, **error.details)
+    """The problem of a refused command; the names that it is about and its live values (`last_id`,
+    `first_id`) are members. A Redis command's problem also has Redis's exact line as `error`."""
+    members = {**named(**error.names), **error.details}
+    if isinstance(error, CommandRefused):
+        return problem(error.code, human_text(error), request_id, **members, error=error.line)
+    return problem(error.code, rest_text(error), request_id, **members)
 
 
 def not_accepting_problem(error: NotAccepting, request_id: str | None) -> dict[str, Any]:
@@ -198,14 +211,6 @@ def headers_of(error: StreamError) -> dict[str, str]:
         return {}
     scope = error.details["required_scope"]
     return {"WWW-Authenticate": f'Bearer realm="tailrace", error="insufficient_scope", scope="{scope}"'}
-
-
-def human_text(error: StreamError) -> str:
-    """The Redis line without its leading code word, which the member `code` says better."""
-    word, _, rest = error.line.partition(" ")
-    text = rest if word.isupper() and rest else error.line
-    given = error.details.get("given")
-    return text if given is None else f"{text}: {given!r}"
 
 
 def problem_response(content: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from starlette.responses import Response
 
-from api.names import named
+from api.name_members import named
 from api.negotiation import JSON
 from core.entry import Shape, wire_entries, wire_lines
 from core.replies import (

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from api import sse
-from api.names import named
+from api.name_members import named
 from api.replies import entries_json, slice_json
 from core.commands import Command, Read, ReadFrom, ReadGroup, ReadLimits
 from core.entry import Shape

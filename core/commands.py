@@ -198,7 +198,7 @@ class Range(Command, frozen=True):
 
 
 class StreamLength(Command, frozen=True):
-    """XLEN: the reply is None for a missing stream, which Redis answers with 0."""
+    """XLEN: the reply is a count, 0 for a missing stream."""
 
     key: bytes
 
@@ -321,21 +321,26 @@ class DeleteConsumer(Command, frozen=True):
 
 
 class Acknowledge(Command, frozen=True):
-    """XACK: the reply is a count."""
+    """XACK: the reply is a count.
+
+    `require_group`: refuse with NOGROUP where the stream or the group is missing; Redis replies 0.
+    """
 
     key: bytes
     group: bytes
     ids: tuple[StreamId, ...] | range | Malformed
+    require_group: bool = False
 
 
 class AcknowledgeAndDelete(Command, frozen=True):
-    """XACKDEL: the reply is a `DeleteResult` an id."""
+    """XACKDEL: the reply is a `DeleteResult` an id. `require_group` as in `Acknowledge`."""
 
     key: bytes
     group: bytes
     ids: tuple[StreamId, ...] | range | Malformed
     ids_count: int
     references: References = References.KEEP
+    require_group: bool = False
 
 
 class NegativeAcknowledge(Command, frozen=True):

@@ -6,8 +6,12 @@ branch on; the line is what a client moved over from Redis compares. Status numb
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final
+from typing import Final, Literal, TypeAlias
+
+Missing: TypeAlias = Literal["stream", "group"]
+"""What a command that needs a group does not find."""
 
 
 class ErrorCode(StrEnum):
@@ -42,13 +46,17 @@ class StreamError(Exception):
     """A refused command. Nothing was changed.
 
     `line` is the whole Redis error line without the leading dash (``ERR ...``, ``NOGROUP ...``).
+    `names` holds the names that the error is about (`key`, `group`, `consumer`), byte for byte.
     `details` holds the live values a client needs to go on (`last_id`, `first_id`, `given`), as text.
     """
 
-    def __init__(self, code: ErrorCode, line: str, **details: str) -> None:
+    def __init__(
+        self, code: ErrorCode, line: str, names: Mapping[str, bytes] | None = None, **details: str
+    ) -> None:
         super().__init__(line)
         self.code = code
         self.line = line
+        self.names: Mapping[str, bytes] = names or {}
         self.details = details
 
 
@@ -61,20 +69,24 @@ def printable(name: bytes) -> str:
     return name.translate(_ONE_LINE).decode("utf-8", "backslashreplace")
 
 
-def no_group_for_read(key: bytes, group: bytes) -> StreamError:
+def no_group_for_read(key: bytes, group: bytes, missing: Missing) -> StreamError:
     """XREADGROUP on a missing key or group (rule 27)."""
     return StreamError(
         ErrorCode.NOGROUP,
         f"NOGROUP No such key '{printable(key)}' or consumer group '{printable(group)}' "
         "in XREADGROUP with GROUP option",
+        {"key": key, "group": group},
+        missing=missing,
     )
 
 
-def no_key_or_group(key: bytes, group: bytes) -> StreamError:
+def no_key_or_group(key: bytes, group: bytes, missing: Missing) -> StreamError:
     """XPENDING, XCLAIM, XAUTOCLAIM and XNACK on a missing key or group."""
     return StreamError(
         ErrorCode.NOGROUP,
         f"NOGROUP No such key '{printable(key)}' or consumer group '{printable(group)}'",
+        {"key": key, "group": group},
+        missing=missing,
     )
 
 
@@ -83,21 +95,33 @@ def no_group(key: bytes, group: bytes) -> StreamError:
     return StreamError(
         ErrorCode.NOGROUP,
         f"NOGROUP No such consumer group '{printable(group)}' for key name '{printable(key)}'",
+        {"key": key, "group": group},
+        missing="group",
     )
 
 
-def key_required() -> StreamError:
+def no_such_consumer(key: bytes, group: bytes, consumer: bytes) -> StreamError:
+    """A consumer that is named and missing, where Redis answers 0."""
+    return StreamError(
+        ErrorCode.NO_SUCH_CONSUMER,
+        f"ERR the group has no consumer '{printable(consumer)}'",
+        {"key": key, "group": group, "consumer": consumer},
+    )
+
+
+def key_required(key: bytes, group: bytes) -> StreamError:
     """XGROUP subcommands on a missing key."""
     return StreamError(
         ErrorCode.NO_SUCH_STREAM,
         "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use "
         "the MKSTREAM option to create an empty stream automatically.",
+        {"key": key, "group": group},
     )
 
 
-def no_such_key() -> StreamError:
+def no_such_key(key: bytes) -> StreamError:
     """XINFO, XSETID, XCFGSET and RENAME on a missing key."""
-    return StreamError(ErrorCode.NO_SUCH_STREAM, "ERR no such key")
+    return StreamError(ErrorCode.NO_SUCH_STREAM, "ERR no such key", {"key": key})
 
 
 def syntax_error(detail: str = "") -> StreamError:
@@ -117,4 +141,6 @@ def out_of_memory() -> StreamError:
 
 def too_many_readers(most: int) -> StreamError:
     """A read that would wait, while as many wait as may."""
-    return StreamError(ErrorCode.TOO_MANY_READERS, f"ERR {most} reads wait already, and no more may")
+    return StreamError(
+        ErrorCode.TOO_MANY_READERS, f"ERR {most} reads wait already, and no more may", most=str(most)
+    )

@@ -21,7 +21,7 @@ from api.problems import HttpCode
 from api.schemas.entries import BatchReply, XaddBatchBody, XaddBody, XaddReply
 from api.trace_context import TRACE_HEADERS, traced
 from core.errors import ErrorCode
-from core.replies import Reply
+from core.replies import AppendReply
 
 router = APIRouter(tags=["entries"])
 
@@ -71,7 +71,7 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
     """
     raw = await json_body(request)
     command = hot.xadd_command(key, raw, partial(idempotency_of, request.headers, raw))
-    reply = await store.execute(traced(request.headers, command))
+    reply = hot.appended(await store.execute(traced(request.headers, command)), key)
     return _answer(reply, hot.xadd_bytes(reply))
 
 
@@ -92,7 +92,7 @@ async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithI
     """Append entries in order, all or none. O(entries)."""
     raw = await json_body(request)
     command = hot.batch_command(key, raw, partial(idempotency_of, request.headers, raw))
-    reply = await store.execute(traced(request.headers, command))
+    reply = hot.appended(await store.execute(traced(request.headers, command)), key)
     return _answer(reply, hot.batch_bytes(reply, with_ids=ids))
 
 
@@ -154,11 +154,11 @@ async def import_entries(
         command = hot.import_command(key, lines, idempotency)
     else:
         command = hot.import_entries_command(key, lines, idempotency)
-    reply = await store.execute(traced(request.headers, command))
+    reply = hot.appended(await store.execute(traced(request.headers, command)), key)
     return _answer(reply, hot.batch_bytes(reply))
 
 
-def _answer(reply: Reply, content: bytes) -> Response:
-    if hot.appended(reply).replayed:
+def _answer(reply: AppendReply, content: bytes) -> Response:
+    if reply.replayed:
         return Response(content, 200, {"Idempotent-Replayed": "true"}, JSON)
     return Response(content, 201, media_type=JSON)

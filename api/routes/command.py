@@ -13,7 +13,15 @@ from api.disconnect import execute_while_connected
 from api.operations import operation
 from api.parameters import Store
 from api.problem_handlers import refusal_response
-from api.problems import HttpCode, RequestRefused, headers_of, problem_of, problem_response, request_id_of
+from api.problems import (
+    CommandRefused,
+    HttpCode,
+    RequestRefused,
+    headers_of,
+    problem_of,
+    problem_response,
+    request_id_of,
+)
 from api.redis_words import decode_command, decode_commands, outcome_json, result_json, waiting_at_most
 from api.replies import json_response
 from api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
@@ -79,8 +87,8 @@ async def command(request: Request, store: Store, upstash_encoding: ReplyEncodin
             admitted = store.under(parsed.scope, parsed.name)
             reply = parsed.to_resp(await execute_while_connected(request, admitted, bounded))
     except StreamError as error:
-        content = problem_of(error, request_id_of(request.scope))
-        return problem_response({**content, "error": error.line}, headers_of(error))
+        content = problem_of(CommandRefused(error), request_id_of(request.scope))
+        return problem_response(content, headers_of(error))
     return json_response({"result": result_json(reply, all_base64=_asks_base64(upstash_encoding))})
 
 

@@ -7,14 +7,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from api.names import ConsumerPath, GroupPath, KeyPath, TransferTo, named
+from api.name_members import named
+from api.names import ConsumerPath, GroupPath, KeyPath, TransferTo
 from api.operations import operation
 from api.parameters import Store
 from api.problems import HttpCode
 from api.replies import consumer_json, json_response
 from api.schemas.groups import ConsumerCreated, ConsumerDeleted, ConsumerList
 from core.commands import CreateConsumer, DeleteConsumer, InfoConsumers
-from core.errors import ErrorCode, StreamError, printable
+from core.errors import ErrorCode, no_such_consumer
 
 router = APIRouter(tags=["consumers"])
 
@@ -84,7 +85,5 @@ async def xgroup_delconsumer(
     command = DeleteConsumer(key, group, consumer, transfer_to, refuse_pending=not force)
     pending = await store.execute(command)
     if pending is None:
-        raise StreamError(
-            ErrorCode.NO_SUCH_CONSUMER, f"ERR the group has no consumer '{printable(consumer)}'"
-        )
+        raise no_such_consumer(key, group, consumer)
     return json_response({"pending_dropped": 0 if transfer_to is not None else pending})

@@ -54,7 +54,7 @@ router = APIRouter(tags=["entries"])
 async def delete_entry(key: KeyPath, id: EntryIdPath, store: Store) -> Response:  # noqa: A002
     """Delete the entry; where it is pending it stays pending, as deleted. O(log n)."""
     if not await execute_on_existing(store, key, DeleteEntries(key, (id_of(id),))):
-        raise no_such_entry(id)
+        raise no_such_entry(key, id)
     return no_content()
 
 
@@ -65,17 +65,15 @@ async def delete_entry(key: KeyPath, id: EntryIdPath, store: Store) -> Response:
         "Delete entries",
         reply=DeleteReply,
         body=DeleteBody,
-        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID),
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NO_SUCH_STREAM),
     ),
 )
 async def xdel(key: KeyPath, request: Request, store: Store) -> Response:
-    """Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
-
-    In a missing stream no id is found.
-    """
+    """Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n)."""
     body = await read_body(request, DeleteBody)
     ids = ids_of(body.ids)
-    results = await store.execute(DeleteEntriesByPolicy(key, ids, len(ids), references_of(body.references)))
+    command = DeleteEntriesByPolicy(key, ids, len(ids), references_of(body.references))
+    results = await execute_on_existing(store, key, command)
     assert isinstance(results, list)
     deleted = sum(result is DeleteResult.DELETED for result in results)
     return json_response({"deleted": deleted, "results": deletions_json(ids, results)})
@@ -107,7 +105,6 @@ async def xtrim(key: KeyPath, request: Request, store: Store) -> Response:
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
             ErrorCode.INVALID_ARGUMENT,
-            ErrorCode.NO_SUCH_STREAM,
         ),
     ),
 )
@@ -124,7 +121,10 @@ async def split_entries(
     start: RangeStart = "-",
     end: RangeEnd = "+",
 ) -> Response:
-    """Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks)."""
+    """Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+
+    A missing stream is an empty one.
+    """
     reply = await store.execute(SplitRange(key, start_of(start), end_of(end), parts))
     assert isinstance(reply, SplitReply)
     return json_response(split_json(reply))
@@ -140,7 +140,6 @@ async def split_entries(
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
             ErrorCode.INVALID_ARGUMENT,
-            ErrorCode.NO_SUCH_STREAM,
         ),
     ),
 )
@@ -151,7 +150,10 @@ async def seek_entries(
     count: Annotated[int, Query(ge=1, le=I64_MAX, description="Entries in the page.", examples=[2])],
     start: RangeStart = "-",
 ) -> Response:
-    """The id that ends a page of `count` entries, from the block index: none is read. O(blocks)."""
+    """The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+
+    A missing stream is an empty one: `end` is null.
+    """
     reply = await store.execute(SeekRange(key, start_of(start), count))
     assert isinstance(reply, SeekReply)
     return json_response(seek_json(reply))

@@ -18,7 +18,7 @@ async def execute_on_existing(store: StreamStore, key: bytes, command: Command) 
     """
     known, reply = await execute_together(store, CountKeys((key,)), command)
     if not known:
-        raise no_such_key()
+        raise no_such_key(key)
     return reply
 
 

@@ -121,13 +121,13 @@ async def xpending_summary(key: KeyPath, group: GroupPath, store: Store) -> Resp
         "Acknowledge entries",
         reply=AckReply,
         body=AckBody,
-        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID),
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
     ),
 )
 async def xack(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
     """Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
 
-    What is not pending, or in no such group, is passed over. O(ids).
+    Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`. O(ids).
     """
     body = await read_body(request, AckBody)
     if body.delete:
@@ -138,7 +138,9 @@ async def xack(key: KeyPath, group: GroupPath, request: Request, store: Store) -
 
 async def _acknowledge_and_delete(store: StreamStore, key: bytes, group: bytes, body: AckBody) -> Json:
     ids = ids_of(body.ids)
-    command = AcknowledgeAndDelete(key, group, ids, len(ids), references_of(body.references))
+    command = AcknowledgeAndDelete(
+        key, group, ids, len(ids), references_of(body.references), require_group=True
+    )
     results = await store.execute(command)
     assert isinstance(results, list)
     acknowledged = sum(result is not replies.DeleteResult.NOT_FOUND for result in results)
@@ -193,7 +195,7 @@ def _claim_options(body: ClaimBody) -> ClaimOptions:
         retry_count=body.retry_count,
         force=body.force,
         just_id=body.just_id,
-        last_id=optional_id_of(body.last_id),
+        last_id=optional_id_of(body.last_id, "last_id"),
     )
 
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from api.cutting import GuardedStreamingResponse
 from api.disconnect import execute_while_connected
 from api.head import is_head
+from api.name_members import named
 from api.names import KeyPath
 from api.ndjson import export_page, exported
 from api.negotiation import NDJSON
@@ -36,7 +37,9 @@ from api.parameters import (
 )
 from api.ports import StreamStore
 from api.problems import HttpCode, RequestRefused
+from api.refusal_texts import quoted
 from api.replies import first_entry_json, json_response, range_json, tail_json
+from api.schema_texts import any_of
 from api.schemas.entries import Entry, RangePage
 from core.commands import Range, Read, ReadFrom, ReadLimits
 from core.entry import Shape
@@ -100,10 +103,15 @@ async def _following(
     prefer: Prefer = None,
 ) -> _Following:
     if wait_ms and after is None:
-        raise RequestRefused(HttpCode.INVALID_PARAMETER, "`wait_ms` needs `after`")
+        raise RequestRefused(
+            HttpCode.INVALID_PARAMETER, "`wait_ms` needs `after`: the position to wait at, such as `after=$`"
+        )
     given = [name for name in _Bounds._fields if name in request.query_params]
     if after is not None and given:
-        raise RequestRefused(HttpCode.INVALID_PARAMETER, f"`after` excludes {', '.join(given)}")
+        raise RequestRefused(
+            HttpCode.INVALID_PARAMETER,
+            f"`after` excludes {any_of(f'`{name}`' for name in given)}: send one or the other",
+        )
     wait = waiting(wait_ms, prefer)
     return _Following(after, wait._replace(block_ms=None) if is_head(request) else wait)
 
@@ -187,7 +195,6 @@ async def _range(store: StreamStore, query: Range) -> RangeReply:
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
             ErrorCode.INVALID_ARGUMENT,
-            ErrorCode.NO_SUCH_STREAM,
         ),
     ),
 )
@@ -209,14 +216,13 @@ async def export_entries(
     ] = "entry",
     encoding: EncodingParameter = None,
 ) -> Response:
-    """All entries of a range, streamed: there is no bound on their number. O(n).
+    """All entries of a range, streamed: there is no bound on their number; a missing stream is an empty one.
+    O(n).
 
     What is appended while it runs is part of it where it lies in the range.
     """
     query = Range(key, start_of(start), end_of(end))
     first = await _range(store, export_page(query))
-    if not first.exists:
-        raise no_such_key()
     lines = exported(store, query, first, export_shape(shape, encoding), fields_only=shape == "fields")
     return GuardedStreamingResponse(store.guard, lines, NDJSON)
 
@@ -240,12 +246,16 @@ async def get_entry(key: KeyPath, id: EntryIdPath, store: Store, shape: EntrySha
     value = id_of(id)
     reply = await _range(store, Range(key, value, value, count=1))
     if not reply.exists:
-        raise no_such_key()
+        raise no_such_key(key)
     if not reply.entries.ids:
-        raise no_such_entry(id)
+        raise no_such_entry(key, id)
     return json_response(first_entry_json(reply.entries, shape))
 
 
-def no_such_entry(entry_id: str) -> RequestRefused:
+def no_such_entry(key: bytes, entry_id: str) -> RequestRefused:
     """There is a stream, and in it no entry with this id."""
-    return RequestRefused(HttpCode.NO_SUCH_ENTRY, f"the stream holds no entry {entry_id}")
+    return RequestRefused(
+        HttpCode.NO_SUCH_ENTRY,
+        f"the stream {quoted(key)} has no entry {entry_id}",
+        members={**named(key=key), "id": entry_id},
+    )

@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from api.bodies import read_body, read_optional_body
-from api.names import KeyPath, KeyPrefix, StartAfter, named
+from api.name_members import named
+from api.names import KeyPath, KeyPrefix, StartAfter
 from api.operations import operation
 from api.parameters import EntryShape, Store, id_of, optional_id_of
 from api.problems import HttpCode, RequestRefused
@@ -22,6 +23,7 @@ from api.replies import (
     stream_list_json,
 )
 from api.routes.existing import execute_together
+from api.schema_texts import suggestion
 from api.schemas.streams import (
     PositionBody,
     StreamCreated,
@@ -153,15 +155,12 @@ async def head_stream(key: KeyPath, store: Store) -> Response:
         "xlen",
         "Count a stream's entries",
         reply=StreamLengthReply,
-        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM),
+        errors=(HttpCode.INVALID_NAME,),
     ),
 )
 async def xlen(key: KeyPath, store: Store) -> Response:
-    """How many entries the stream holds. O(1)."""
-    length = await store.execute(StreamLength(key))
-    if length is None:
-        raise no_such_key()
-    return json_response({"length": length})
+    """How many entries the stream holds; a missing stream is an empty one. O(1)."""
+    return json_response({"length": await store.execute(StreamLength(key))})
 
 
 @router.post(
@@ -182,9 +181,15 @@ async def xlen(key: KeyPath, store: Store) -> Response:
 async def xsetid(key: KeyPath, request: Request, store: Store) -> Response:
     """Set the last id and the counters by hand; what would contradict the entries is refused. O(1)."""
     body = await read_body(request, PositionBody)
-    last_id, max_deleted_id = id_of(body.last_id), optional_id_of(body.max_deleted_id)
+    last_id, max_deleted_id = (
+        id_of(body.last_id, "last_id"),
+        optional_id_of(body.max_deleted_id, "max_deleted_id"),
+    )
     if max_deleted_id is not None and last_id < max_deleted_id:
-        raise RequestRefused(ErrorCode.INVALID_ARGUMENT, "`last_id` is smaller than `max_deleted_id`")
+        raise RequestRefused(
+            ErrorCode.INVALID_ARGUMENT,
+            f"`last_id` is {body.last_id}, which is smaller than `max_deleted_id` {body.max_deleted_id}",
+        )
     await store.execute(SetStreamPosition(key, last_id, body.entries_added, max_deleted_id))
     return no_content()
 
@@ -203,7 +208,10 @@ async def xcfgset(key: KeyPath, request: Request, store: Store) -> Response:
     """Change a stream's settings; one that really changes makes it forget its idempotency keys. O(1)."""
     body = await read_body(request, StreamSettings)
     if not body.model_fields_set:
-        raise RequestRefused(ErrorCode.INVALID_ARGUMENT, "at least one setting must be given")
+        raise RequestRefused(
+            ErrorCode.INVALID_ARGUMENT,
+            f"the body has no setting; {suggestion('', [*StreamSettings.model_fields])}",
+        )
     await store.execute(ConfigureStream(key, body.idmp_duration_s, body.idmp_maxsize))
     return no_content()
 
@@ -220,5 +228,5 @@ async def xcfgset(key: KeyPath, request: Request, store: Store) -> Response:
 async def delete_stream(key: KeyPath, store: Store) -> Response:
     """Delete the stream with its groups. O(blocks)."""
     if not await store.execute(DeleteKeys((key,))):
-        raise no_such_key()
+        raise no_such_key(key)
     return no_content()

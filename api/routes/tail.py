@@ -118,7 +118,9 @@ async def _group_reader(
     ] = False,
 ) -> GroupReader | None:
     if (group is None) != (consumer is None):
-        raise _invalid("`group` and `consumer` go together")
+        raise _invalid(
+            f"`{'group' if group is None else 'consumer'}` is missing: `group` and `consumer` need each other"
+        )
     if group is None:
         _refuse_group_options(request)
         return None
@@ -132,7 +134,7 @@ async def _group_reader(
 def _refuse_group_options(request: Request) -> None:
     options = ("claim_min_idle_ms", "prefetch", "noack")
     if given := [name for name in options if name in request.query_params]:
-        raise _invalid(f"without `group` there is no {', '.join(given)}")
+        raise _invalid(f"{', '.join(f'`{name}`' for name in given)} can be used only with `group`")
 
 
 class _Reader(NamedTuple):
@@ -310,7 +312,7 @@ async def _group_tail(
 def _history(positions: Mapping[bytes, str | StreamId | None]) -> dict[bytes, StreamId]:
     """Where the consumer's own pending entries are read from, for the streams that give a position."""
     return {
-        key: position if isinstance(position, int) else id_of(position)
+        key: position if isinstance(position, int) else id_of(position, "after")
         for key, position in positions.items()
         if position is not None
     }

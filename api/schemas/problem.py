@@ -7,18 +7,19 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from api.problems import HttpCode
-from api.schemas.base import WireModel
+from api.schemas.base import NameEncodingField, WireModel
 from core.errors import ErrorCode
 
 
 class ErrorItem(WireModel):
     """One thing that is wrong with a request, and where."""
 
-    detail: str = Field(description="What is wrong.", examples=["Input should be a valid string"])
+    detail: str = Field(description="What is wrong.", examples=["must be a string, not the number 30.2"])
     pointer: str | None = Field(
         None, description="JSON pointer into the body; empty for the whole.", examples=["/fields/speed"]
     )
-    line: int | None = Field(None, description="Line of an NDJSON body, from 1.", examples=[3])
+    line: int | None = Field(None, description="Line of the body, from 1.", examples=[3])
+    column: int | None = Field(None, description="Column of a line that is no JSON, from 1.", examples=[11])
     parameter: str | None = Field(None, description="Name of the parameter.", examples=["count"])
     in_: str | None = Field(
         None,
@@ -43,7 +44,7 @@ class Problem(WireModel):
     status: int = Field(description="The HTTP status.", examples=[409])
     detail: str = Field(
         description="What was wrong with this request.",
-        examples=["The ID specified in XADD is equal or smaller than the target stream top item"],
+        examples=["the stream 'race:france' has no entry 1-0"],
     )
     code: str = Field(
         description="Stable code to branch on.",
@@ -63,7 +64,7 @@ class Problem(WireModel):
     errors: list[ErrorItem] | None = Field(
         None,
         description="Each thing that is wrong with the body or the parameters.",
-        examples=[[{"pointer": "/fields/speed", "detail": "Input should be a valid string"}]],
+        examples=[[{"pointer": "/fields/speed", "detail": "must be a string, not the number 30.2"}]],
     )
     last_id: str | None = Field(
         None, description="The stream's last id, where going on needs it.", examples=["1692632102976-0"]
@@ -72,13 +73,32 @@ class Problem(WireModel):
         None, description="The stream's first id, where going on needs it.", examples=["1692632086370-0"]
     )
     given: str | None = Field(None, description="The argument that was refused.", examples=["1-2-3"])
+    argument: str | None = Field(
+        None, description="The name of the argument that was refused.", examples=["start"]
+    )
     required_scope: str | None = Field(
         None, description="The scope that the token lacks; with 403 `NOPERM`.", examples=["append"]
     )
     key: str | None = Field(
         None,
-        description="The key that the token's patterns do not allow under that scope.",
+        description=(
+            "The key of the stream that the error is about; with `NOPERM` the key that the token's patterns "
+            "do not allow under that scope."
+        ),
         examples=["race:france"],
+    )
+    group: str | None = Field(
+        None, description="The consumer group that the error is about.", examples=["judges"]
+    )
+    consumer: str | None = Field(
+        None, description="The consumer that the error is about.", examples=["alice"]
+    )
+    id: str | None = Field(
+        None, description="The entry that the error is about.", examples=["1692632086370-0"]
+    )
+    encoding: NameEncodingField = None
+    missing: Literal["stream", "group"] | None = Field(
+        None, description="With `NOGROUP`: what does not exist.", examples=["group"]
     )
     error: str | None = Field(
         None,

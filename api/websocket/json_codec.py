@@ -9,7 +9,8 @@ import msgspec
 
 from api.appends import UNREADABLE
 from api.bodies import explained, parse_body, require_few_elements
-from api.names import name_from_body, named
+from api.name_members import named
+from api.names import name_from_body
 from api.problems import RequestRefused
 from api.redis_words import decode_command, result_json
 from api.replies import entries_json

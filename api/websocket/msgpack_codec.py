@@ -63,7 +63,7 @@ class MsgpackCodec(Codec):
         try:
             return model.model_validate(self._decode_any(raw))
         except ValidationError as error:
-            raise refused(error) from None
+            raise refused(error, model) from None
         except UnicodeDecodeError:
             # pydantic names a member that it does not know, and fails where that is `bin` and no text.
             raise mismatch([("", "a request's members are named by `str`")]) from None

@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from api.parameters import ids_of, optional_id_of, position_of, references_of, requested_id_of
 from api.permissions import is_administrative
 from api.ports import NotAccepting
-from api.problems import RequestRefused
+from api.problems import CommandRefused, RequestRefused
 from api.replies import deletions_json, formatted
+from api.schema_texts import shown, suggestion
 from api.security import Guard, admitted
 from api.websocket.codecs import Codec, Envelope, NewEntry, name_of, octets_of
 from api.websocket.held import Held, Owner
@@ -97,8 +98,8 @@ class Planner:
         op = envelope.op
         make = _PLANS.get(op) if isinstance(op, str) else None
         if make is None:
-            known = ", ".join(REQUESTS)
-            raise RequestRefused(ErrorCode.UNKNOWN_COMMAND, f"no such op: {op!r:.60}; there are {known}")
+            detail = f"unknown `op`: {shown(op)}; {suggestion(str(op), [*REQUESTS])}"
+            raise RequestRefused(ErrorCode.UNKNOWN_COMMAND, detail)
         return make(self, raw)
 
     # --- commands and entries ------------------------------------------------------------------
@@ -108,7 +109,7 @@ class Planner:
         try:
             parsed = admitted(self._guard, parse_request(self._codec.words(raw)))
         except StreamError as error:
-            raise _with_line(error) from None
+            raise CommandRefused(error) from None
         if parsed.command is None:
             return Plan((), lambda _: {"result": self._codec.result(parsed.literal)})
         record = partial(self._record, parsed.scope, parsed.command, parsed.name)
@@ -127,7 +128,7 @@ class Planner:
         try:
             return {"result": self._codec.result(parsed.to_resp(_done(answers)))}
         except StreamError as error:
-            raise _with_line(error) from None
+            raise CommandRefused(error) from None
 
     def append(self, raw: bytes) -> Plan:
         """XADD."""
@@ -139,10 +140,10 @@ class Planner:
             None if requested is None else (requested,),
             new.trim,
             create=not new.nomkstream,
-            if_last_id=optional_id_of(new.if_last_id),
+            if_last_id=optional_id_of(new.if_last_id, "if_last_id"),
         )
         record = self._allowed("append", command, "append")
-        return Plan((command,), _appended, record)
+        return Plan((command,), partial(_appended, new.key), record)
 
     # --- pending entries -----------------------------------------------------------------------
 
@@ -153,10 +154,10 @@ class Planner:
         ids = ids_of(request.ids)
         if request.delete:
             policy = references_of(request.references)
-            deletion = AcknowledgeAndDelete(key, group, ids, len(ids), policy)
+            deletion = AcknowledgeAndDelete(key, group, ids, len(ids), policy, require_group=True)
             record = self._allowed("consume", deletion, "ack")
             return Plan((deletion,), partial(self._acknowledged_and_deleted, deletion, ids), record)
-        acknowledgment = Acknowledge(key, group, ids)
+        acknowledgment = Acknowledge(key, group, ids, require_group=True)
         self._guard.allow("consume", acknowledgment, "ack")
         return Plan((acknowledgment,), partial(self._settled, "acknowledged", key, group, ids))
 
@@ -282,14 +283,10 @@ class Planner:
 _PLANS: Final[Mapping[str, Callable[[Planner, bytes], Plan]]] = {op: getattr(Planner, op) for op in REQUESTS}
 
 
-def _with_line(error: StreamError) -> StreamError:
-    return StreamError(error.code, error.line, **error.details, error=error.line)
-
-
-def _appended(answers: Answers) -> Content:
+def _appended(key: bytes, answers: Answers) -> Content:
     reply: AppendReply | None = _done(answers)
     if reply is None:
-        raise no_such_key()
+        raise no_such_key(key)
     return {"id": format_id(reply.ids[0])}
 
 

@@ -152,7 +152,7 @@ def _keys(server: Server, names: Sequence[bytes], *, must_exist: bool = False) -
     for name in names:
         matching = matching_streams(server, name) if is_pattern(name) else [name]
         if must_exist and not is_pattern(name):
-            server.request("GET", stream_path(name, "/length"))
+            server.request("GET", stream_path(name))
         if must_exist and not matching:
             fail(f"no stream matches {os.fsdecode(name)!r}")
         found |= dict.fromkeys(matching)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from core.commands import Acknowledge, NackMode, NegativeAcknowledge
 from core.effects import Nacked
+from core.errors import no_key_or_group
 from core.execution import Execution, parsed
 from core.group import Group
 from core.handlers.delete import acknowledge
 from core.handlers.group_reads import DELIVERIES_MAX
-from core.handlers.groups import require_key_and_group
+from core.handlers.groups import missing_for, require_key_and_group
 from core.stream import Stream
 from core.stream_id import StreamId
 
 
 def ack(run: Execution, command: Acknowledge) -> int:
-    """How many of the ids were pending; 0 for a missing stream or group, whatever the ids. O(1) an id."""
+    """How many of the ids were pending; 0 for a missing stream or group, whatever the ids. O(1) an id.
+
+    With `require_group` a missing stream or group is NOGROUP.
+    """
     group = run.keyspace.group(command.key, command.group)
     if group is None:
+        if command.require_group:
+            raise no_key_or_group(command.key, command.group, missing_for(run, command.key))
         return 0
     return acknowledge(run, command.key, group, parsed(command.ids))
 

@@ -18,7 +18,10 @@ def append(run: Execution, command: Append) -> AppendReply | None:
     """The ids given, or None where the stream is missing and must not be made. O(entries)."""
     if command.ids is not None and ZERO_ID in command.ids:
         raise StreamError(
-            ErrorCode.ID_NOT_GREATER, "ERR The ID specified in XADD must be greater than 0-0", last_id="0-0"
+            ErrorCode.ID_NOT_GREATER,
+            "ERR The ID specified in XADD must be greater than 0-0",
+            last_id="0-0",
+            given="0-0",
         )
     stream = run.stream(command.key)
     if stream is None and not command.create:
@@ -91,7 +94,7 @@ def _next_id(request: IdRequest, last_id: StreamId, now_ms: int) -> StreamId:
     if isinstance(request, AutoSeq):
         return _next_in_ms(request.ms, last_id)
     if request <= last_id:
-        raise _not_greater(last_id)
+        raise _not_greater(last_id, format_id(request))
     return request
 
 
@@ -102,14 +105,15 @@ def _next_in_ms(ms: int, last_id: StreamId) -> StreamId:
         return first
     if ms == id_ms(last_id) and last_id & U64_MAX != U64_MAX:
         return last_id + 1
-    raise _not_greater(last_id)
+    raise _not_greater(last_id, f"{ms}-*")
 
 
-def _not_greater(last_id: StreamId) -> StreamError:
+def _not_greater(last_id: StreamId, given: str) -> StreamError:
     return StreamError(
         ErrorCode.ID_NOT_GREATER,
         "ERR The ID specified in XADD is equal or smaller than the target stream top item",
         last_id=format_id(last_id),
+        given=given,
     )
 
 

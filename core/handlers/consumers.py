@@ -48,6 +48,7 @@ def delete_consumer(run: Execution, command: DeleteConsumer) -> int | None:
         raise StreamError(
             ErrorCode.CONSUMER_HAS_PENDING,
             f"ERR consumer '{printable(command.consumer)}' has {pending_count} pending entries",
+            {"key": command.key, "group": command.group, "consumer": command.consumer},
             pending=str(pending_count),
         )
     run.do(ConsumerDeleted(command.key, command.group, command.consumer))

@@ -11,8 +11,10 @@ from core.commands import (
     References,
 )
 from core.effects import EntriesRemoved, PendingRemoved
+from core.errors import no_key_or_group
 from core.execution import Execution, parsed
 from core.group import Group
+from core.handlers.groups import missing_for
 from core.handlers.references import drop_references, is_acknowledged
 from core.replies import DeleteResult
 from core.stream import Stream
@@ -66,6 +68,8 @@ def acknowledge_and_delete(run: Execution, command: AcknowledgeAndDelete) -> lis
     stream = run.stream(command.key)
     group = run.keyspace.group(command.key, command.group)
     if stream is None or group is None:
+        if command.require_group:
+            raise no_key_or_group(command.key, command.group, missing_for(run, command.key))
         return [DeleteResult.NOT_FOUND] * command.ids_count
     ids = parsed(command.ids)
     acknowledged = group.pending.present(ids)

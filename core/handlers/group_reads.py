@@ -18,6 +18,7 @@ from core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delivered, Grou
 from core.errors import no_group_for_read
 from core.execution import Execution, parsed_position
 from core.group import Group
+from core.handlers.groups import missing_for
 from core.handlers.reads import deadline_ms, smaller, take_after
 from core.id_sequence import pack_ids
 from core.idle import idle_since
@@ -62,7 +63,7 @@ def read_group(run: Execution, command: ReadGroup) -> ReadReply:
 
 def _check(run: Execution, command: ReadGroup, source: ReadFrom) -> StreamId | Special:
     if run.keyspace.group(source.key, command.group) is None:
-        raise no_group_for_read(source.key, command.group)
+        raise no_group_for_read(source.key, command.group, missing_for(run, source.key))
     position = parsed_position(source.after)
     # Redis writes ``>`` as the greatest id, so that id asks for new entries, too.
     return Special.NEW if position == MAX_ID else position

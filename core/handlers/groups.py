@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.commands import CreateGroup, DestroyGroup, Malformed, SetGroupPosition, Special
 from core.effects import GroupCreated, GroupDestroyed, GroupMoved, StreamCreated
-from core.errors import ErrorCode, StreamError, key_required, no_group, no_key_or_group
+from core.errors import ErrorCode, Missing, StreamError, key_required, no_group, no_key_or_group
 from core.execution import Execution, parsed_position
 from core.group import Group
 from core.outcome import Signal
@@ -16,7 +16,7 @@ def require_group(run: Execution, key: bytes, name: bytes) -> Group:
     """The group, for XGROUP's subcommands."""
     stream = run.stream(key)
     if stream is None:
-        raise key_required()
+        raise key_required(key, name)
     group = stream.groups.get(name)
     if group is None:
         raise no_group(key, name)
@@ -28,18 +28,27 @@ def require_key_and_group(run: Execution, key: bytes, name: bytes) -> Group:
     alike."""
     group = run.keyspace.group(key, name)
     if group is None:
-        raise no_key_or_group(key, name)
+        raise no_key_or_group(key, name, missing_for(run, key))
     return group
+
+
+def missing_for(run: Execution, key: bytes) -> Missing:
+    """What is missing where `key` does not have a group."""
+    return "group" if key in run.keyspace.streams else "stream"
 
 
 def create_group(run: Execution, command: CreateGroup) -> None:
     """Raises BUSYGROUP where the group stands already, NO_SUCH_STREAM where the stream is missing."""
     stream = run.stream(command.key)
     if stream is None and not command.create_stream:
-        raise key_required()
+        raise key_required(command.key, command.group)
     position = _position(stream, command.after)
     if stream is not None and command.group in stream.groups:
-        raise StreamError(ErrorCode.BUSYGROUP, "BUSYGROUP Consumer Group name already exists")
+        raise StreamError(
+            ErrorCode.BUSYGROUP,
+            "BUSYGROUP Consumer Group name already exists",
+            {"key": command.key, "group": command.group},
+        )
     if stream is None:
         run.do(StreamCreated(command.key))
         stream = run.keyspace.streams[command.key]
@@ -60,7 +69,7 @@ def destroy_group(run: Execution, command: DestroyGroup) -> int:
     """1 where the group existed, 0 where it did not (rule 55)."""
     stream = run.stream(command.key)
     if stream is None:
-        raise key_required()
+        raise key_required(command.key, command.group)
     if command.group not in stream.groups:
         return 0
     run.do(GroupDestroyed(command.key, command.group))

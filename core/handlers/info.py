@@ -44,7 +44,7 @@ def info_stream(run: Execution, command: InfoStream) -> StreamInfo | StreamFullI
 def _require_stream(run: Execution, key: bytes) -> Stream:
     stream = run.stream(key)
     if stream is None:
-        raise no_such_key()
+        raise no_such_key(key)
     return stream
 
 

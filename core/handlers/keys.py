@@ -40,7 +40,7 @@ from core.glob import compile_glob
 from core.outcome import Signal
 from core.replies import KeyScan, ServerStats, StreamList, StreamSummary
 from core.stream import Stream
-from core.stream_id import format_id
+from core.stream_id import StreamId, format_id
 
 
 def create_stream(run: Execution, command: CreateStream) -> int:
@@ -55,7 +55,7 @@ def create_stream(run: Execution, command: CreateStream) -> int:
 def configure_stream(run: Execution, command: ConfigureStream) -> None:
     """XCFGSET: settings that really change make the stream forget its keys (rule 63)."""
     if run.stream(command.key) is None:
-        raise no_such_key()
+        raise no_such_key(command.key)
     _configure(run, command.key, parsed(command.idmp_duration_s), command.idmp_maxsize)
 
 
@@ -73,7 +73,7 @@ def set_stream_position(run: Execution, command: SetStreamPosition) -> None:
     """XSETID; what would contradict the entries is refused (rule 65)."""
     stream = run.stream(command.key)
     if stream is None:
-        raise no_such_key()
+        raise no_such_key(command.key)
     _check_position(stream, command)
     run.do(
         StreamPositionSet(
@@ -87,21 +87,25 @@ def set_stream_position(run: Execution, command: SetStreamPosition) -> None:
 
 def _check_position(stream: Stream, command: SetStreamPosition) -> None:
     if command.last_id < stream.max_deleted_id:
-        raise _bad_position(stream, "is smaller than current max_deleted_entry_id")
+        raise _bad_position(stream, "is smaller than current max_deleted_entry_id", stream.max_deleted_id)
     if stream.length and command.last_id < stream.log.last_id:
-        raise _bad_position(stream, "is smaller than the target stream top item")
+        raise _bad_position(stream, "is smaller than the target stream top item", stream.log.last_id)
     if stream.length and command.entries_added is not None and command.entries_added < stream.length:
         raise StreamError(
             ErrorCode.INVALID_ARGUMENT,
             "ERR The entries_added specified in XSETID is smaller than the target stream length",
+            argument="entries_added",
+            least=str(stream.length),
         )
 
 
-def _bad_position(stream: Stream, problem: str) -> StreamError:
+def _bad_position(stream: Stream, problem: str, least: StreamId) -> StreamError:
     return StreamError(
         ErrorCode.INVALID_ARGUMENT,
         f"ERR The ID specified in XSETID {problem}",
         last_id=format_id(stream.last_id),
+        argument="last_id",
+        least=format_id(least),
     )
 
 
@@ -122,7 +126,7 @@ def count_keys(run: Execution, command: CountKeys) -> int:
 def rename_key(run: Execution, command: RenameKey) -> None:
     """Readers of the old name are told that it is gone, those of the new one look again."""
     if command.key not in run.keyspace.streams:
-        raise no_such_key()
+        raise no_such_key(command.key)
     if command.key == command.new_key:
         return
     run.do(StreamRenamed(command.key, command.new_key))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.commands import Range, SeekRange, SplitRange, StreamLength
-from core.errors import ErrorCode, StreamError, no_such_key
+from core.errors import ErrorCode, StreamError
 from core.execution import Execution
 from core.id_sequence import as_run
 from core.replies import Boundary, Entries, RangeReply, SeekReply, SplitReply
@@ -57,17 +57,19 @@ def require_untrimmed(stream: Stream, start: StreamId) -> None:
     )
 
 
-def stream_length(run: Execution, command: StreamLength) -> int | None:
-    """XLEN; None for a missing stream, which Redis answers with 0. O(1)."""
+def stream_length(run: Execution, command: StreamLength) -> int:
+    """XLEN; 0 for a missing stream. O(1)."""
     stream = run.stream(command.key)
-    return None if stream is None else stream.length
+    return 0 if stream is None else stream.length
 
 
 def split_range(run: Execution, command: SplitRange) -> SplitReply:
     """Cut a range into parts of equal counts (they differ by one at most). O(blocks + parts)."""
-    stream = _require(run, command.key)
+    stream = run.stream(command.key)
     if command.start > command.end:
         return SplitReply((), 0)
+    if stream is None:
+        return SplitReply((Boundary(command.start, command.end, 0),), 0)
     low = stream.log.rank(command.start)
     count = stream.log.rank(command.end + 1) - low
     parts = max(min(command.parts, count), 1)
@@ -80,16 +82,11 @@ def split_range(run: Execution, command: SplitRange) -> SplitReply:
 
 def seek_range(run: Execution, command: SeekRange) -> SeekReply:
     """The id of the last entry of a page of `count` entries from `start` on. O(blocks)."""
-    stream = _require(run, command.key)
+    stream = run.stream(command.key)
+    if stream is None:
+        return SeekReply(None, 0)
     low = stream.log.rank(command.start)
     count = min(command.count, stream.length - low)
     if count <= 0:
         return SeekReply(None, 0)
     return SeekReply(stream.log.at_ranks([low + count - 1])[0], count)
-
-
-def _require(run: Execution, key: bytes) -> Stream:
-    stream = run.stream(key)
-    if stream is None:
-        raise no_such_key()
-    return stream

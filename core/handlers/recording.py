@@ -12,7 +12,7 @@ def record_idempotency_key(run: Execution, command: RecordIdempotencyKey) -> Non
     """Remember the key as if the entry had been appended under it; the same once more changes nothing."""
     stream = run.stream(command.key)
     if stream is None:
-        raise no_such_key()
+        raise no_such_key(command.key)
     if command.id not in stream.log:
         raise StreamError(ErrorCode.INVALID_ARGUMENT, "ERR No such message in stream")
     known = stream.idempotency.find(Idempotency(command.producer, command.idempotency_key))

@@ -69,10 +69,15 @@ class SourceStream:
 
     def lines(self, start: str, end: str) -> Iterator[bytes]:
         """The entries from `start` to `end`, both included, as NDJSON in blocks of whole lines."""
+        is_empty = True
         try:
-            yield from self._stream().export_lines(start, end)
+            for block in self._stream().export_lines(start, end):
+                is_empty = False
+                yield block
         except TailraceError as error:
             raise source_error(error, self._where) from error
+        if is_empty:
+            self.state()  # The export of a stream that was deleted is empty; this raises for it.
 
     def check_not_made_anew(self, last_id: str, offset_id: str) -> None:
         """Raise `DataLoss` where the stream ends before the offset."""

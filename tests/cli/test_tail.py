@@ -67,7 +67,7 @@ def test_a_stream_that_is_not_there_is_said(base_url: str) -> None:
     missing = shell(base_url, "tail", "tail:missing")
     unmatched = shell(base_url, "tail", "tail:missing:*")
     assert (missing.returncode, unmatched.returncode) == (1, 1)
-    assert b"no such key" in missing.stderr
+    assert b"the stream 'tail:missing' does not exist" in missing.stderr
     assert b"no stream matches 'tail:missing:*'" in unmatched.stderr
 
 

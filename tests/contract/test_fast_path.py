@@ -89,16 +89,36 @@ def comparable(answer: Answer) -> tuple[int, dict[str, str], bytes]:
         ("groups/g:ack", b'{"ids":["1","-1"]}', "application/json"),
         ("groups/g:ack", b'{"ids":["1-1"],"delete":true}', "application/json"),
         ("groups/g%3Aack", b"{}", "application/json"),
+        ("groups/nobody:ack", b'{"ids":["1-1"]}', "application/json"),
+        ("groups/nobody:ack", b'{"ids":["1-1"],"delete":true}', "application/json"),
+        ("groups/nobody:ack", b'{"ids":["nonsense"]}', "application/json"),
     ],
 )
 def test_an_answer_is_that_of_the_documented_route(
     wire: Wire, key: str, path: str, body: bytes, content_type: str
 ) -> None:
     wire.ask(request(f"/v1/streams/{key}/entries", ENTRY))
+    assert wire.ask(_group_of(key)).status == 201
     fast, slow = both(wire, f"/v1/streams/{key}/{path}", body, content_type)
     assert comparable(fast) == comparable(slow)
     again = wire.ask(request(f"/v1/streams/{key}/{path}", body, content_type=content_type))
     assert comparable(again) == comparable(slow), "a head that was seen before is answered otherwise"
+
+
+def _group_of(key: str) -> bytes:
+    return f"PUT /v1/streams/{key}/groups/g HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize("extra", ["accept: */*", "x-not-plain: 1"])
+def test_an_acknowledgment_without_its_group_is_a_404_on_both_ways(wire: Wire, key: str, extra: str) -> None:
+    path, body = f"/v1/streams/{key}/groups/g:ack", b'{"ids":["1-1"]}'
+    missing = wire.ask(request(path, body, extra))
+    assert (missing.status, json.loads(missing.body)["missing"]) == (404, "stream")
+    wire.ask(request(f"/v1/streams/{key}/entries", ENTRY))
+    missing = wire.ask(request(path, body, extra))
+    assert (missing.status, json.loads(missing.body)["missing"]) == (404, "group")
+    wire.ask(_group_of(key))
+    assert wire.ask(request(path, body, extra)).body == b'{"acknowledged":0}'
 
 
 def test_a_head_seen_before_is_carried_out_once_whatever_stands_around_it(wire: Wire, key: str) -> None:

@@ -236,12 +236,12 @@ def test_a_gap_of_several_streams_names_its_stream_and_holds_up_no_other(api: Se
         ("stream=a&stream=b&after=1&after=2&after=3", "once for each"),
         ("", "stream"),
         ("stream=", "1 to 512 bytes"),
-        ("stream=a&group=g", "go together"),
-        ("stream=a&consumer=c", "go together"),
-        ("stream=a&noack=true&claim_min_idle_ms=5", "without `group`"),
+        ("stream=a&group=g", "`consumer` is missing"),
+        ("stream=a&consumer=c", "`group` is missing"),
+        ("stream=a&noack=true&claim_min_idle_ms=5", "only with `group`"),
         ("stream=a&group=g&consumer=c&prefetch=0", "prefetch"),
         ("stream=a&prefetsh=1", "unknown parameter"),
-        ("stream=a&after=x", "Invalid stream ID"),
+        ("stream=a&after=x", "which is not an entry id"),
     ],
 )
 def test_a_tail_that_makes_no_sense_is_a_400_before_it_begins(api: Server, query: str, told: str) -> None:

@@ -217,11 +217,6 @@ def test_one_bad_id_and_nothing_is_deleted(api: ApiClient) -> None:
     assert api.get(f"{KEY}/length").json() == {"length": 3}
 
 
-def test_deleting_in_a_missing_stream_finds_nothing(api: ApiClient) -> None:
-    answer = api.post("/v1/streams/none/entries:delete", {"ids": ["1-1"]}).json()
-    assert answer == {"deleted": 0, "results": [{"id": "1-1", "result": "not_found"}]}
-
-
 def test_a_trim_keeps_the_newest(api: ApiClient) -> None:
     assert api.post(f"{ENTRIES}:trim", {"max_length": 2}).json() == {"trimmed": 1}
     assert api.post(f"{ENTRIES}:trim", {"min_id": THIRD}).json() == {"trimmed": 1}

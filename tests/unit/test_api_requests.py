@@ -23,7 +23,8 @@ def api() -> ApiClient:
 
 def test_an_unknown_query_parameter_is_refused_by_name(api: ApiClient) -> None:
     problem = assert_problem(api.get(f"{KEY}/entries?cuont=1"), 400, "INVALID_PARAMETER")
-    assert problem["errors"] == [{"parameter": "cuont", "in": "query", "detail": "unknown parameter"}]
+    told = "unknown parameter; did you mean `count`?"
+    assert problem["errors"] == [{"parameter": "cuont", "in": "query", "detail": told}]
     assert_problem(api.post(f"{KEY}/entries?ids=true", {"fields": {"a": "b"}}), 400, "INVALID_PARAMETER")
 
 

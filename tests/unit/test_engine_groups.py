@@ -6,10 +6,12 @@ import random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from core import commands as c
 from core.errors import ErrorCode
 from core.invariants import check
+from core.replies import DeleteResult
 from tests.support.engine_calls import Calls, at, texts
 
 IDS = [f"{number}-0" for number in range(1, 101)]
@@ -242,3 +244,17 @@ def test_no_idle_time_is_negative_after_a_step_back(stepped_back: Calls) -> None
     assert {each.idle_ms for each in full.groups[0].pending} == {0}
     history = c.ReadGroup(b"g", b"alice", (c.ReadFrom(b"s", 0),))
     assert set(stepped_back.reply(history).streams[0].entries.idle_ms) == {0}
+
+def test_an_acknowledgment_may_ask_for_its_group() -> None:
+    calls = Calls()
+    plain = (c.Acknowledge(b"s", b"g", (1,)), c.AcknowledgeAndDelete(b"s", b"g", (1,), 1))
+    strict = [replace(command, require_group=True) for command in plain]
+    for missing in ("stream", "group"):
+        assert [calls.reply(command) for command in plain] == [0, [DeleteResult.NOT_FOUND]]
+        for command in strict:
+            error = calls.refused(command)
+            assert (error.code, error.details) == (ErrorCode.NOGROUP, {"missing": missing})
+            assert error.names == {"key": b"s", "group": b"g"}
+        calls.reply(c.CreateStream(b"s"))
+    calls.reply(c.CreateGroup(b"s", b"g", 0))
+    assert [calls.reply(command) for command in strict] == [0, [DeleteResult.NOT_FOUND]]

@@ -41,7 +41,7 @@ def test_a_page_that_a_byte_budget_ends_says_so_too(filled: Calls) -> None:
 def test_a_range_of_a_missing_stream_is_empty_and_says_that_it_is_missing(calls: Calls) -> None:
     reply = calls.reply(c.Range(b"s"))
     assert (len(reply.entries), reply.exists) == (0, False)
-    assert calls.reply(c.StreamLength(b"s")) is None
+    assert calls.reply(c.StreamLength(b"s")) == 0
 
 
 def test_a_strict_range_from_a_trimmed_position_is_refused_with_the_first_id(filled: Calls) -> None:
@@ -100,7 +100,9 @@ def test_seeking_gives_the_id_that_ends_a_page(filled: Calls) -> None:
     assert (beyond.end, beyond.count) == (None, 0)
 
 
-def test_plans_need_the_stream(calls: Calls) -> None:
-    for command in (c.SplitRange(b"s", 0, MAX_ID, 2), c.SeekRange(b"s", 0, 2)):
-        assert calls.refused(command).code is ErrorCode.NO_SUCH_STREAM
+def test_a_plan_of_a_missing_stream_is_that_of_an_empty_one(calls: Calls) -> None:
+    plans = (c.SplitRange(b"s", 0, MAX_ID, 2), c.SplitRange(b"s", 2, 1, 2), c.SeekRange(b"s", 0, 2))
+    missing = [calls.reply(plan) for plan in plans]
     assert calls.reply(c.TrimStream(b"s", c.Trim(max_length=0))) is None
+    calls.reply(c.CreateStream(b"s"))
+    assert [calls.reply(plan) for plan in plans] == missing

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from core.commands import Acknowledge, Append, Claim, ClaimOptions, Command, DestroyGroup, PendingRange
 from core.entry import fragment_from_flat
 from core.replies import PendingEntry
@@ -86,6 +88,34 @@ def test_a_group_that_is_missing_on_one_stream_is_an_error_and_nothing_is_opened
     assert problem["code"] == "NOGROUP"
     assert client.refused(op="credit", sub=1, entries=1)["code"] == "NOT_FOUND"
     assert pending(client) == {}
+
+
+@pytest.mark.parametrize(
+    "request_of_group",
+    [
+        {"op": "ack", "ids": ["1-0"]},
+        {"op": "ack", "ids": ["1-0"], "delete": True},
+        {"op": "nack", "ids": ["1-0"]},
+        {"op": "claim", "ids": ["1-0"], "consumer": "c", "min_idle_ms": 0},
+        {"op": "consume", "consumer": "c"},
+    ],
+)
+@pytest.mark.parametrize(("key", "missing"), [("s", "group"), ("t", "stream")])
+def test_a_request_of_a_missing_group_is_told_which_of_the_two_is_missing(
+    request_of_group: dict[str, Any], key: str, missing: str
+) -> None:
+    where = {"streams": [{"key": key}]} if request_of_group["op"] == "consume" else {"key": key}
+    problem = with_group(1).refused(**request_of_group, **where, group="nobody")
+    assert (problem["code"], problem["key"], problem["group"]) == ("NOGROUP", key, "nobody")
+    assert (problem["missing"], "XREADGROUP" in problem["detail"]) == (missing, False)
+
+
+def test_a_redis_command_keeps_the_answer_of_redis() -> None:
+    client = with_group(1)
+    assert client.ok(op="command", command=["XACK", "t", "nobody", "1-0"]) == {"result": 0}
+    problem = client.refused(op="command", command=["XPENDING", "t", "nobody"])
+    assert problem["error"] == "NOGROUP No such key 't' or consumer group 'nobody'"
+    assert (problem["key"], problem["group"], problem["missing"]) == ("t", "nobody", "stream")
 
 
 def test_two_consumers_share_what_comes_and_each_entry_goes_to_one() -> None:

@@ -100,16 +100,12 @@ class AsyncStream:
 
     async def read(self, start: str = "-", end: str = "+", count: int | None = None) -> AsyncIterator[Entry]:
         """As `Stream.read`."""
-        try:
-            if count is not None:
-                last = (await self.seek(count, start)).end
-                end = lesser_end(last, end) if last is not None else start
-            async for block in self.export_lines(start, end):
-                for entry in entries_of_lines(block):
-                    yield entry
-        except TailraceError as error:
-            if error.code != "NO_SUCH_STREAM":
-                raise
+        if count is not None:
+            last = (await self.seek(count, start)).end
+            end = lesser_end(last, end) if last is not None else start
+        async for block in self.export_lines(start, end):
+            for entry in entries_of_lines(block):
+                yield entry
 
     async def export_lines(
         self, start: str = "-", end: str = "+", *, shape: LineShape = "entry"

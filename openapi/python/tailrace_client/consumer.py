@@ -230,11 +230,19 @@ class Consumer:
     # --- settling ------------------------------------------------------------------------------
 
     def _settle_now(self, read: Read, how: Settlement) -> None:
-        """`Item.ack` and `Item.nack`. Raises `TailraceError`; the item is let go all the same."""
+        """`Item.ack` and `Item.nack`. Raises `TailraceError`; the item is let go all the same.
+
+        With `create_group` a group that is gone is no error: the next read makes it again.
+        """
         self._state.let_go(read)
         calls = self._state.ack_calls([read]) if how == "ack" else self._state.nack_calls([read], "fail")
         for call in calls:
-            self._session.send(call)
+            try:
+                self._session.send(call)
+            except TailraceError as error:
+                if not (self.options.create_group and is_group_missing(error)):
+                    raise
+                _log.warning("%s was not settled: %s", read.id, error)
 
     def _acknowledge_soon(self, item: Item) -> None:
         self._done.append(item)

@@ -7,6 +7,7 @@ It owns the reading of problems (RFC 9457) and of failed connections. Whether to
 from __future__ import annotations
 
 import math
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from json import JSONDecodeError
@@ -40,6 +41,8 @@ class TailraceError(Exception):
     `status`: the HTTP status, 0 where there was no answer.
     `retryable`: the same request can succeed later, unchanged.
     `side_effects`: "none": nothing was changed; "unknown": it may have been carried out.
+    `key`, `group`, `consumer`, `id`: the stream, group, consumer and entry that the error is about, where it
+    is about one. Names are text, or bytes where they are not UTF-8.
     `last_id`, `first_id`: the stream's, where going on needs them. `errors`: each thing that was wrong.
     `problem`: all members of the server's answer; empty where there was none.
     """
@@ -68,6 +71,32 @@ class TailraceError(Exception):
     def request_id(self) -> str | None:
         """The request's id, as in the server's log."""
         return self.problem.get("request_id")
+
+    @property
+    def key(self) -> str | bytes | None:
+        """The key of the stream that the error is about."""
+        return self._name("key")
+
+    @property
+    def group(self) -> str | bytes | None:
+        """The consumer group that the error is about."""
+        return self._name("group")
+
+    @property
+    def consumer(self) -> str | bytes | None:
+        """The consumer that the error is about."""
+        return self._name("consumer")
+
+    @property
+    def id(self) -> str | None:
+        """The id of the entry that the error is about."""
+        return self.problem.get("id")
+
+    def _name(self, member: str) -> str | bytes | None:
+        name: str | None = self.problem.get(member)
+        if name is None or self.problem.get("encoding") != "base64":
+            return name
+        return b64decode(name)
 
     @property
     def last_id(self) -> str | None:

@@ -125,14 +125,10 @@ class Stream:
 
     def _read_blocks(self, start: str, end: str, count: int | None) -> Iterator[Iterable[Entry]]:
         """The entries a block of lines at a time, so that handing one out runs no Python code."""
-        try:
-            if count is not None:
-                last = self.seek(count, start).end
-                end = lesser_end(last, end) if last is not None else start
-            yield from map(entries_of_lines, self.export_lines(start, end))
-        except TailraceError as error:
-            if error.code != "NO_SUCH_STREAM":
-                raise
+        if count is not None:
+            last = self.seek(count, start).end
+            end = lesser_end(last, end) if last is not None else start
+        yield from map(entries_of_lines, self.export_lines(start, end))
 
     def export_lines(
         self, start: str = "-", end: str = "+", *, shape: LineShape = "entry"
@@ -186,7 +182,7 @@ class Stream:
     # --- the rest ------------------------------------------------------------------------------
 
     def length(self) -> int:
-        """How many entries it holds."""
+        """How many entries it holds; 0 for a missing stream."""
         return self._session.send(stream_calls.length(self.key))
 
     def group(self, name: str) -> Group:
@@ -223,9 +219,15 @@ class Stream:
         return self._session.send(stream_calls.delete(self.key, ids, references))
 
     def split(self, parts: int, start: str = "-", end: str = "+") -> SplitPlan:
-        """Boundaries that cut a range into parts of about equal counts; no entry is read for it."""
+        """Boundaries that cut a range into parts of about equal counts; no entry is read for it.
+
+        A missing stream is an empty one.
+        """
         return self._session.send(stream_calls.split(self.key, parts, start, end))
 
     def seek(self, count: int, start: str = "-") -> SeekPosition:
-        """The id that ends a page of `count` entries; no entry is read for it."""
+        """The id that ends a page of `count` entries; no entry is read for it.
+
+        A missing stream is an empty one.
+        """
         return self._session.send(stream_calls.seek(self.key, count, start))

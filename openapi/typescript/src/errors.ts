@@ -17,6 +17,10 @@ export interface ErrorFacts {
   readonly requestId?: string | null;
   readonly lastId?: string | null;
   readonly firstId?: string | null;
+  readonly key?: string | null;
+  readonly group?: string | null;
+  readonly consumer?: string | null;
+  readonly id?: string | null;
   readonly retryAfterS?: number | undefined;
   readonly problem?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
@@ -38,6 +42,15 @@ export class TailraceError extends Error {
   readonly lastId: string | null;
   /** The stream's first id, where going on needs it. */
   readonly firstId: string | null;
+  /**
+   * The stream, group and consumer that the error is about, where it is about one. Where one of them is not UTF-8,
+   * all are base64 and `problem.encoding` is `base64`.
+   */
+  readonly key: string | null;
+  readonly group: string | null;
+  readonly consumer: string | null;
+  /** The id of the entry that the error is about. */
+  readonly id: string | null;
   /** Seconds after which to come back, where the server named them. */
   readonly retryAfterS: number | undefined;
   /** The problem as the server sent it; empty where none came. */
@@ -52,6 +65,10 @@ export class TailraceError extends Error {
     this.requestId = facts.requestId ?? null;
     this.lastId = facts.lastId ?? null;
     this.firstId = facts.firstId ?? null;
+    this.key = facts.key ?? null;
+    this.group = facts.group ?? null;
+    this.consumer = facts.consumer ?? null;
+    this.id = facts.id ?? null;
     this.retryAfterS = facts.retryAfterS;
     this.problem = facts.problem ?? {};
   }
@@ -69,6 +86,10 @@ export function errorOfProblem(body: unknown, response?: Response): TailraceErro
     requestId: body.request_id,
     lastId: body.last_id ?? null,
     firstId: body.first_id ?? null,
+    key: body.key ?? null,
+    group: body.group ?? null,
+    consumer: body.consumer ?? null,
+    id: body.id ?? null,
     retryAfterS,
     problem: body,
   });
@@ -112,6 +133,10 @@ interface ProblemMembers extends Record<string, unknown> {
   readonly request_id: string | null;
   readonly last_id?: string | null;
   readonly first_id?: string | null;
+  readonly key?: string | null;
+  readonly group?: string | null;
+  readonly consumer?: string | null;
+  readonly id?: string | null;
 }
 
 function isProblem(body: unknown): body is ProblemMembers {

@@ -270,6 +270,30 @@ def test_a_group_that_vanishes_is_made_again_and_nothing_new_is_missed(stream: S
     assert seen == ["0", "1", "2", "3"]
 
 
+@pytest.mark.parametrize("settle", [Item.ack, Item.nack])
+def test_settling_without_the_group_is_an_error_only_where_the_consumer_does_not_make_it(
+    stream: Stream, make: Make, settle: Callable[[Item], None]
+) -> None:
+    fill(stream, 1)
+    stream.group("g").create("0-0")
+    item = next(iter(make(create_group=False)))
+    stream.group("g").destroy()
+    with pytest.raises(TailraceError) as refused:
+        settle(item)
+    assert (refused.value.code, refused.value.key, refused.value.group) == ("NOGROUP", stream.key, "g")
+    seen = []
+    consumer = make()
+    for each in consumer:
+        stream.group("g").destroy()
+        settle(each)
+        seen.append(each.fields["n"])
+        if len(seen) == 1:
+            stream.append({"n": "next"})
+        else:
+            consumer.stop()
+    assert seen == ["0", "next"]
+
+
 def test_who_does_not_make_groups_is_told_that_there_is_none(make: Make) -> None:
     with pytest.raises(TailraceError) as refused:
         make(create_group=False).run(lambda _item: None, concurrency=3)

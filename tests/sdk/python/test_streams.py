@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tailrace_client import BadFieldError, ExactFields, Stream, Tailrace, TailraceError, Trim
+from tailrace_client.errors import error_of_problem
 from tailrace_client.generated.api.streams import xlen
 from tailrace_client.generated.models import StreamLengthReply
 
@@ -50,6 +51,40 @@ def test_a_range_is_bounded_by_ids_by_times_and_by_a_count(stream: Stream) -> No
 def test_reading_a_missing_stream_gives_nothing(stream: Stream) -> None:
     assert list(stream.read()) == []
     assert list(stream.read(count=5)) == []
+
+
+def test_a_missing_stream_is_counted_and_planned_as_an_empty_one(stream: Stream) -> None:
+    assert stream.length() == 0
+    assert stream.split(2).count == 0
+    assert stream.seek(2).end is None
+    assert b"".join(stream.export_lines()) == b""
+
+
+def test_an_error_names_the_stream_the_group_and_the_consumer(stream: Stream) -> None:
+    with pytest.raises(TailraceError) as refused:
+        stream.info()
+    assert (refused.value.code, refused.value.key, refused.value.group) == (
+        "NO_SUCH_STREAM",
+        stream.key,
+        None,
+    )
+    stream.create()
+    stream.group("g").create()
+    with pytest.raises(TailraceError) as refused:
+        stream.group("g").delete_consumer("nobody")
+    error = refused.value
+    assert (error.code, error.key, error.group, error.consumer) == (
+        "NO_SUCH_CONSUMER",
+        stream.key,
+        "g",
+        "nobody",
+    )
+
+
+def test_a_name_that_is_not_utf8_is_bytes_in_an_error() -> None:
+    problem = {"code": "NOGROUP", "detail": "", "key": "/w==", "group": "Zw==", "encoding": "base64"}
+    error = error_of_problem(problem)
+    assert (error.key, error.group, error.consumer, error.id) == (b"\xff", b"g", None, None)
 
 
 def test_repeated_names_and_bytes_come_back_as_they_were(stream: Stream) -> None:

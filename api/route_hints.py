@@ -1,0 +1,109 @@
+"""What a client may have meant by a path or a method that nothing answers.
+
+It owns the guesses: they are words of a 404 or a 405, and change nothing about the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher, get_close_matches
+from itertools import starmap
+from typing import Final
+
+from starlette.routing import Route
+
+_BEST_FIT: Final = 0.6
+_VERB_FIT: Final = 0.5
+_PREFIX: Final = "/v1"
+_PARAMETER: Final = re.compile(r"\{(\w+)\}")
+
+
+def missing_hint(method: str, path: str, routes: Sequence[Route]) -> str:
+    """What follows "there is no resource ..." for a path that no route has; empty where nothing is close."""
+    if _is_known(whole := path.rstrip("/"), routes):
+        return f"; did you mean `{whole}`, without the slash at the end?"
+    if empty := _empty_names(path, routes):
+        return f"; `{empty[0]}` is empty: a name has 1 to 512 bytes"
+    for meant in (f"{_PREFIX}{path}", re.sub("/+", "/", path)):
+        if _is_known(meant, routes):
+            return f"; did you mean `{meant}`?"
+    if close := _closest(path, [route.path for route in routes if method in (route.methods or ())]):
+        return f"; did you mean `{close}`?"
+    if _is_known(re.sub(r"/(?=[^/]*$)", "%2F", path), routes):
+        return "; a slash inside a name is written `%2F`"
+    return "; GET /openapi.json lists all resources"
+
+
+def method_hint(method: str, path: str, routes: Sequence[Route]) -> str:
+    """What follows "this resource takes ..."; empty where there is nothing to add."""
+    verbs = _verbs(path, routes) if method == "POST" else []
+    if not verbs:
+        return ""
+    name, _, given = path.rpartition("/")[2].rpartition(":")
+    alike = [verb for verb in verbs if given.startswith(verb) or (given and verb.startswith(given))]
+    if name and (meant := alike or get_close_matches(given, verbs, 1, _VERB_FIT)):
+        return f"; did you mean `:{meant[0]}`?"
+    entries = f"{path}/entries"
+    append = f"; to append an entry, POST to `{entries}`" if _is_known(entries, routes) else ""
+    return f"; POST takes an action after the name: {', '.join(f'`:{verb}`' for verb in verbs)}{append}"
+
+
+def _verbs(path: str, routes: Iterable[Route]) -> list[str]:
+    """The actions of the resource whose name is the last segment of `path`."""
+    found = []
+    for route in routes:
+        name, colon, verb = route.path.rpartition("}:")
+        if colon and re.fullmatch(_pattern(f"{name}}}"), path):
+            found.append(verb)
+    return found
+
+
+def _is_known(path: str, routes: Iterable[Route]) -> bool:
+    return any(route.path_regex.match(path) for route in routes)
+
+
+def _empty_names(path: str, routes: Iterable[Route]) -> list[str]:
+    """The parameters that are empty where a route would have them."""
+    for route in routes:
+        match = re.fullmatch(_pattern(route.path, "*"), path)
+        if match is not None and (empty := [name for name, value in match.groupdict().items() if not value]):
+            return empty
+    return []
+
+
+def _pattern(template: str, times: str = "+") -> str:
+    parts = _PARAMETER.split(template)
+    named = (
+        f"(?P<{part}>[^/]{times})" if number % 2 else re.escape(part) for number, part in enumerate(parts)
+    )
+    return "".join(named)
+
+
+def _closest(path: str, templates: Iterable[str]) -> str:
+    """The likeliest of the paths with as many segments, with the names that were given; empty for none."""
+    given = path.split("/")
+    split = [template.split("/") for template in templates]
+    fitting = [wanted for wanted in split if len(wanted) == len(given) and _fit(wanted, given) >= _BEST_FIT]
+    best = max(fitting, key=lambda wanted: _fit(wanted, given), default=[])
+    return "/".join(starmap(_filled, zip(best, given, strict=False)))
+
+
+def _fit(wanted: Iterable[str], given: Iterable[str]) -> float:
+    """How alike the least alike of the fixed parts are, from 0 to 1."""
+    return min(SequenceMatcher(None, *pair).ratio() for pair in _told_apart(wanted, given))
+
+
+def _told_apart(wanted: Iterable[str], given: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The fixed parts that both have at the same places: whole segments, and verbs."""
+    for template, segment in zip(wanted, given, strict=True):
+        if "}:" in template:
+            yield template.rpartition(":")[2], segment.rpartition(":")[2]
+        elif "{" not in template:
+            yield template, segment
+
+
+def _filled(template: str, segment: str) -> str:
+    if "}:" in template:
+        return f"{segment.rpartition(':')[0]}:{template.rpartition(':')[2]}"
+    return segment if "{" in template else template
