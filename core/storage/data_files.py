@@ -59,10 +59,10 @@ class LostDatabase(Damage):
 
 
 class DataFiles(NamedTuple):
-    """`index`: what the log's index says, None where that cannot be relied on."""
+    """`log_index`: what the log's index says, None where that cannot be relied on."""
 
     log: LogFile
-    index: LogIndex | None
+    log_index: LogIndex | None
 
     def require_whole_log(self, database: Path) -> None:
         """Raise `Damage` where the log beside `database` lacks what was written to it.
@@ -70,9 +70,9 @@ class DataFiles(NamedTuple):
         Call it only while no connection to `database` is open in this process.
         """
         wanted = 0
-        if self.index is not None and self.index.frames > self.index.backfilled:
-            wanted = self.index.frames
-            self._require_log_of_index(self.index)
+        if self.log_index is not None and self.log_index.frames > self.log_index.backfilled:
+            wanted = self.log_index.frames
+            self._require_log_of_index(self.log_index)
         if self.log.page_counts:
             with _index_kept(database):
                 taken = frames_taken(database)

@@ -116,13 +116,14 @@ def read_index(database: Path) -> LogIndex | None:
         return None
     with index.open("rb") as file:
         header, copy = file.read(_INDEX_HEADER_BYTES), file.read(_INDEX_HEADER_BYTES)
-        backfilled = file.read(_BACKFILLED.size)
-    if header != copy or len(backfilled) < _BACKFILLED.size:
+        raw_backfilled = file.read(_BACKFILLED.size)
+    if header != copy or len(raw_backfilled) < _BACKFILLED.size:
         return None
     if _INDEX_CHECKSUM.unpack(header) != _checksum(header[:40], is_big_endian=sys.byteorder == "big"):
         return None
     (frames,) = _INDEX_FRAMES.unpack_from(header)
-    return LogIndex(frames, *_BACKFILLED.unpack(backfilled), _INDEX_SALTS.unpack_from(header))
+    (backfilled,) = _BACKFILLED.unpack(raw_backfilled)
+    return LogIndex(frames, backfilled, _INDEX_SALTS.unpack_from(header))
 
 
 def frames_taken(database: Path) -> int:

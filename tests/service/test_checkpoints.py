@@ -18,9 +18,10 @@ from core import commands as c
 from core.engine import Engine
 from core.keyspace import Keyspace
 from core.storage import checkpoint, journal
+from core.storage.data_files import FILE_NAME
 from core.storage.records import encode_effects
 from core.storage.recovery import check_payloads, recover
-from core.storage.schema import FILE_NAME, connect, get_meta
+from core.storage.schema import connect, get_meta
 
 KEY = b"s"
 FRAGMENTS = [b'{"n":"%030d"}' % number for number in range(5000)]

@@ -19,6 +19,7 @@ from api.application import create_api
 from api.server_limits import DEFAULT_LIMITS
 from api.websocket_endpoint import WEBSOCKET_PATH
 from app.connections import Connections
+from app.open_files import BACKLOG
 from app.server import bind
 from app.service import EngineStore
 from app.websocket_protocol import websocket_protocol
@@ -36,7 +37,7 @@ class LiveServer:
 
     def __init__(self, pages: Sequence[Route] = ()) -> None:
         self.store = EngineStore(Engine())
-        self._listener = bind("127.0.0.1", 0)
+        self._listener = bind("127.0.0.1", 0, BACKLOG)
         app = create_api(self.store, version=VERSION)
         app.router.routes.extend(pages)
         config = uvicorn.Config(

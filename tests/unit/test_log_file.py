@@ -10,10 +10,11 @@ import pytest
 
 from core import commands as c
 from core.storage.damage import Damage
+from core.storage.data_files import FILE_NAME
 from core.storage.inspection import inspected
 from core.storage.log_file import read_log
 from core.storage.recovery import recover
-from core.storage.schema import FILE_NAME, connect
+from core.storage.schema import connect
 from tests.unit.test_storage import Disk
 
 COMMITS = 5

@@ -25,11 +25,11 @@ from core.invariants import check
 from core.keyspace import Keyspace
 from core.storage import checkpoint, journal
 from core.storage.damage import CHECKSUM_BYTES, Damage, opened, sealed
+from core.storage.data_files import FILE_NAME
 from core.storage.ids import ids_bytes, ids_of
 from core.storage.records import KINDS, decode_effects, encode_effects
 from core.storage.recovery import check_payloads, recover
 from core.storage.schema import (
-    FILE_NAME,
     DirectoryLock,
     InUse,
     UnknownFormat,
