@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol, TypeAlias, get_args
@@ -15,7 +14,7 @@ from msgspec import Struct
 
 from core.commands import Command, Read, ReadGroup
 from core.errors import StreamError
-from core.glob import compile_glob
+from core.glob import Glob, compile_glob
 from core.grammar import Scope
 from core.replies import Reply
 
@@ -172,18 +171,17 @@ class Principal:
     expires_at_ms: int | None = None
     reaches_all_keys: bool = field(init=False, repr=False, compare=False)
     """Whether what concerns the whole keyspace is allowed."""
-    _any_pattern: re.Pattern[bytes] = field(init=False, repr=False, compare=False)
+    _globs: tuple[Glob, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        patterns = b"|".join(b"(?:%b)" % compile_glob(glob).pattern for glob in self.key_patterns)
         object.__setattr__(self, "reaches_all_keys", ALL_KEYS in self.key_patterns)
-        object.__setattr__(self, "_any_pattern", re.compile(patterns or b"(?!)", re.DOTALL))
+        object.__setattr__(self, "_globs", tuple(compile_glob(glob) for glob in self.key_patterns))
 
     def may(self, scope: Scope, key: bytes) -> bool:
         """Whether `scope` is allowed on `key`. O(patterns)."""
         if scope not in self.scopes:
             return False
-        return self.reaches_all_keys or self._any_pattern.fullmatch(key) is not None
+        return self.reaches_all_keys or any(glob.matches(key) for glob in self._globs)
 
 
 NOBODY: Final = Principal("", "nobody", frozenset(), ())

@@ -9,6 +9,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from core.limits import REPLY_BYTES_MAX
+
 
 class ErrorCode(StrEnum):
     """Stable, upper case; new ones may come, none changes its meaning."""
@@ -33,6 +35,7 @@ class ErrorCode(StrEnum):
     IDEMPOTENCY_MISMATCH = "IDEMPOTENCY_MISMATCH"
     STALE_EPOCH = "STALE_EPOCH"
     LAYOUT_CHANGED = "LAYOUT_CHANGED"
+    REPLY_TOO_LARGE = "REPLY_TOO_LARGE"
     MEMORY_LIMIT = "MEMORY_LIMIT"
     TOO_MANY_READERS = "TOO_MANY_READERS"
     NOPERM = "NOPERM"
@@ -118,3 +121,13 @@ def out_of_memory() -> StreamError:
 def too_many_readers(most: int) -> StreamError:
     """A read that would wait, while as many wait as may."""
     return StreamError(ErrorCode.TOO_MANY_READERS, f"ERR {most} reads wait already, and no more may")
+
+
+def reply_too_large() -> StreamError:
+    """The reply does not fit into what its request has left of `REPLY_BYTES_MAX`."""
+    return StreamError(
+        ErrorCode.REPLY_TOO_LARGE,
+        f"ERR the reply does not fit: the replies of one request may take {REPLY_BYTES_MAX} bytes. Use COUNT, "
+        "a smaller range, fewer commands in a request, or entries:export",
+        reply_bytes_max=str(REPLY_BYTES_MAX),
+    )

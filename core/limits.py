@@ -71,6 +71,29 @@ PIPELINE_COMMANDS_MAX: Final = 10_000
 COMMAND_ARGUMENTS_MAX: Final = 262_144
 """Words in one command of the command endpoint: as many as the largest entry or id list needs."""
 
+PATTERN_BYTES_MAX: Final = 2 * NAME_BYTES_MAX
+"""A glob pattern of KEYS, SCAN, CONFIG GET or a token: the longest name with every byte escaped. Matching
+takes up to the pattern's length times the key's."""
+
+MATCHING_STEPS_MAX: Final = 10_000_000
+"""Work on patterns in one request: looking at a key takes 64 steps, and more where the pattern makes it search
+(`core.glob`). It bounds KEYS to about 0.1 s of the writer's time: 150 000 keys that begin as the pattern does.
+SCAN ends its step early instead."""
+
+SCAN_COUNT_MAX: Final = 1_000
+"""Keys that one SCAN examines at most, whatever its COUNT, which is a hint in Redis as well."""
+
+REPLY_BYTES_MAX: Final = 48 * MIB
+"""The replies of one request together: the JSON text of entries and names, and 128 bytes for each entry or
+name. A reply exists up to three times while it is written, so one request stays below 256 MiB. The largest
+entry fits twice."""
+
+TURN_COMMANDS_MAX: Final = 100
+"""Commands of a pipeline that run before other requests get a turn: a few milliseconds of appends."""
+
+TURN_REPLY_BYTES_MAX: Final = MIB
+"""Reply bytes of a pipeline, or of the requests of one WebSocket, after which other requests get a turn."""
+
 SPLIT_PARTS_MAX: Final = 10_000
 """Parts that `entries:split` plans at once."""
 

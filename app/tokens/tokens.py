@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from api.ports import SCOPES, Principal
 from core.grammar import Scope
+from core.limits import PATTERN_BYTES_MAX
 
 PREFIX: Final = "tlr_"
 _SECRET_BYTES: Final = 32
@@ -83,6 +84,8 @@ def complaint_about(record: TokenRecord) -> str | None:
         return "it has no scope"
     if not record.keys or not all(record.keys):
         return "it has no key pattern, or an empty one"
+    if any(len(key.encode()) > PATTERN_BYTES_MAX for key in record.keys):
+        return f"a key pattern is longer than {PATTERN_BYTES_MAX} bytes"
     return None
 
 

@@ -20,16 +20,36 @@ def read_range(run: Execution, command: Range) -> RangeReply:
         return RangeReply(Entries((), ()), exists=False)
     if command.strict:
         require_untrimmed(stream, command.start)
+    entries, more = _entries(run, stream, command)
+    if command.max_bytes is None:
+        run.room().charge_entries(entries.fragments)
+    return RangeReply(entries, more=more or _has_more(stream, command, entries.ids))
+
+
+def _entries(run: Execution, stream: Stream, command: Range) -> tuple[Entries, bool]:
+    """The entries, and whether `count` left some behind; no more are gathered than show that there is no
+    room for them."""
     wanted = None if command.count is None else command.count + 1
+    max_bytes = command.max_bytes
+    if max_bytes is None:
+        room = run.room()
+        wanted, max_bytes = smaller(wanted, room.items_left + 1), room.left_bytes + 1
     ids: Sequence[StreamId]
     ids, fragments = stream.log.range(
-        command.start, command.end, wanted, reverse=command.reverse, max_bytes=command.max_bytes
+        command.start, command.end, wanted, reverse=command.reverse, max_bytes=max_bytes
     )
     if not command.reverse:
         ids = as_run(ids)
     if command.count is not None and len(ids) > command.count:
-        return RangeReply(Entries(ids[: command.count], fragments[: command.count]), more=True)
-    return RangeReply(Entries(ids, fragments), more=_has_more(stream, command, ids))
+        return Entries(ids[: command.count], fragments[: command.count]), True
+    return Entries(ids, fragments), False
+
+
+def smaller(one: int | None, other: int | None) -> int | None:
+    """The smaller of two bounds, None being no bound."""
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)
 
 
 def _has_more(stream: Stream, command: Range, ids: Sequence[StreamId]) -> bool:

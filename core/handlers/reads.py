@@ -6,11 +6,12 @@ from msgspec.structs import replace
 
 from core.commands import Read, ReadFrom, ReadGroup, Special
 from core.execution import Execution, parsed_position
-from core.handlers.ranges import require_untrimmed
+from core.handlers.ranges import require_untrimmed, smaller
 from core.id_sequence import as_run
 from core.outcome import Wait
 from core.replies import Entries, ReadReply, StreamRead
 from core.reply_budget import ReplyBudget
+from core.reply_room import ReplyRoom
 from core.stream import Stream
 from core.stream_id import ZERO_ID, StreamId
 
@@ -21,6 +22,7 @@ def read(run: Execution, command: Read) -> ReadReply:
     Where nothing does and the command blocks, the execution's `wait` is set, and its `retry` to the
     command with every position resolved (rule 22).
     """
+    run.room().require_any()
     positions = [_resolve(run, source) for source in command.streams]
     if command.strict:
         _require_untrimmed(run, command, positions)
@@ -67,11 +69,12 @@ def _read_stream(
     run: Execution, key: bytes, after: StreamId, count: int | None, budget: ReplyBudget
 ) -> StreamRead:
     stream = run.stream(key)
-    entries = Entries((), ()) if stream is None else take_after(stream, key, after, count, budget)
+    entries = Entries((), ()) if stream is None else take_after(run.room(), stream, key, after, count, budget)
     return StreamRead(key, entries, next=entries.ids[-1] if entries.ids else after)
 
 
-def take_after(
+def take_after(  # noqa: PLR0913 - what bounds it comes from four sides
+    room: ReplyRoom,
     stream: Stream,
     key: bytes,
     after: StreamId,
@@ -80,21 +83,18 @@ def take_after(
     *,
     claim: bool = False,
 ) -> Entries:
-    """Entries above `after`, as many as `count` and the budget allow; they are accounted for."""
+    """Entries above `after`, as many as `count`, the budget and the room allow; they are accounted for."""
     wanted = smaller(count, budget.remaining)
-    if wanted == 0 or stream.log.last_id <= after:
+    if wanted == 0 or room.left_bytes <= 0 or stream.log.last_id <= after:
         return Entries((), ())
     budget.begin_stream(key)
-    ids, fragments = stream.log.range(after + 1, count=wanted, max_bytes=budget.fragment_bytes_max)
-    kept = budget.spend(ids, fragments, claim=claim)
+    max_bytes = smaller(budget.fragment_bytes_max, room.left_bytes)
+    ids, fragments = stream.log.range(
+        after + 1, count=smaller(wanted, room.items_left + 1), max_bytes=max_bytes
+    )
+    kept = budget.spend(ids, fragments[: room.fit(fragments)], claim=claim)
+    room.take_entries(fragments[:kept])
     return Entries(as_run(ids[:kept]), fragments[:kept])
-
-
-def smaller(one: int | None, other: int | None) -> int | None:
-    """The smaller of two bounds, None being no bound."""
-    if one is None or other is None:
-        return other if one is None else one
-    return min(one, other)
 
 
 def _resolved(command: Read, positions: list[StreamId], until_ms: int | None) -> Read:
