@@ -17,6 +17,7 @@ from core.errors import StreamError
 from core.glob import Glob, compile_glob
 from core.grammar import Scope
 from core.replies import Reply
+from core.reply_room import ReplyRoom
 
 
 class NotAccepting(Exception):
@@ -63,7 +64,8 @@ class StreamStore(Protocol):
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
         """Carry out `commands` with nothing between them, at one instant; a refused one stops none.
 
-        Reads do not block. Raises `NotAccepting`, and then nothing was done.
+        Reads do not block. Raises `NotAccepting`, or `StreamError` REPLY_TOO_LARGE where the replies
+        together surely do not fit, and then nothing was done.
         """
         ...
 
@@ -78,6 +80,35 @@ class StreamStore(Protocol):
     @property
     def not_ready_reason(self) -> str | None:
         """Why the store takes no writes, or None where it does."""
+        ...
+
+
+class TurnStore(StreamStore, Protocol):
+    """A store that carries out long lists of commands in turns, so that nobody waits for all of them."""
+
+    async def execute_each(
+        self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], None]
+    ) -> None:
+        """Carry out `commands` one after another, and hand each answer to `take`, in order. Other requests
+        are served in between. `room`: what the replies together may take; a read for which too little is
+        left is refused with REPLY_TOO_LARGE.
+
+        The answers may be shown to nobody before this returns: what they reveal is durable then. Raises
+        `NotAccepting` where nothing was done, or where nothing can be said of what was done; a store that
+        closes on the way hands the refusal to `take` for each command that is left.
+        """
+        ...
+
+    async def execute_turn(
+        self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]
+    ) -> Sequence[Reply | StreamError]:
+        """Carry out the commands of the first of `requests` with nothing between them, until their replies
+        are enough for one turn: of one request at least. `rooms`: what the replies of each may take.
+
+        The replies to all commands that were carried out; the other requests are to be made again.
+
+        Reads do not block. Raises `NotAccepting`, and then nothing was done.
+        """
         ...
 
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 from core import commands as c
 from core.errors import StreamError
 from core.execution import Execution
+from core.foresight import require_fitting
 from core.handlers import (
     acks,
     append,
@@ -36,8 +37,10 @@ from core.handlers import (
     trim,
 )
 from core.keyspace import Keyspace
+from core.limits import TURN_REPLY_BYTES_MAX
 from core.outcome import Outcome
 from core.replies import Reply
+from core.reply_room import ReplyRoom
 
 Handler = Callable[[Execution, Any], Reply]
 
@@ -107,13 +110,34 @@ class Engine:
         """Carry out `commands` at one instant, as MULTI does: a refused one stops none of the others.
 
         The replies one by one, and an outcome that joins their effects and wake-ups. Reads that would
-        block answer at once (rule 25).
+        block answer at once (rule 25). Raises REPLY_TOO_LARGE where the replies together surely do not fit,
+        and then nothing was changed.
         """
         run = Execution(self.keyspace, now_ms)
-        replies: list[Reply | StreamError] = []
-        for command in commands:
-            try:
-                replies.append(HANDLERS[type(command)](run, command))
-            except StreamError as error:
-                replies.append(error)
+        require_fitting(run, commands, HANDLERS)
+        replies = [_reply(run, command) for command in commands]
         return replies, Outcome(None, run.effects, run.wake_ups)
+
+    def execute_some(
+        self, requests: Sequence[Sequence[c.Command]], rooms: Sequence[ReplyRoom], now_ms: int
+    ) -> tuple[list[Reply | StreamError], Outcome]:
+        """Carry out the commands of the first of `requests`, each with its own room, until their replies take
+        `TURN_REPLY_BYTES_MAX`: of one request at least. As `execute_all` otherwise."""
+        run = Execution(self.keyspace, now_ms)
+        replies: list[Reply | StreamError] = []
+        reply_bytes = 0
+        for commands, room in zip(requests, rooms, strict=True):
+            if reply_bytes >= TURN_REPLY_BYTES_MAX:
+                break
+            run.reply_room = room
+            reply_bytes += room.left_bytes
+            replies += [_reply(run, command) for command in commands]
+            reply_bytes -= room.left_bytes
+        return replies, Outcome(None, run.effects, run.wake_ups)
+
+
+def _reply(run: Execution, command: c.Command) -> Reply | StreamError:
+    try:
+        return HANDLERS[type(command)](run, command)
+    except StreamError as error:
+        return error

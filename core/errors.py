@@ -9,8 +9,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from core.limits import REPLY_BYTES_MAX
-
 
 class ErrorCode(StrEnum):
     """Stable, upper case; new ones may come, none changes its meaning."""
@@ -123,11 +121,11 @@ def too_many_readers(most: int) -> StreamError:
     return StreamError(ErrorCode.TOO_MANY_READERS, f"ERR {most} reads wait already, and no more may")
 
 
-def reply_too_large() -> StreamError:
-    """The reply does not fit into what its request has left of `REPLY_BYTES_MAX`."""
+def reply_too_large(most_bytes: int) -> StreamError:
+    """A reply that does not fit into what is left of the bytes that the replies of its request may take."""
     return StreamError(
         ErrorCode.REPLY_TOO_LARGE,
-        f"ERR the reply does not fit: the replies of one request may take {REPLY_BYTES_MAX} bytes. Use COUNT, "
+        f"ERR the reply does not fit: the replies of one request may take {most_bytes} bytes. Use COUNT, "
         "a smaller range, fewer commands in a request, or entries:export",
-        reply_bytes_max=str(REPLY_BYTES_MAX),
+        reply_bytes_max=str(most_bytes),
     )

@@ -150,6 +150,6 @@ def _class(rest: bytes) -> tuple[bytes, None, bytes]:
 
 
 def _range(first: int, last: int) -> Iterable[int]:
-    """The bytes of ``first-last``, in either order. Redis compares them as signed: 0x80 to 0xff come first."""
+    """The bytes of ``first-last``, in either order. Redis compares signed bytes: 0x80 to 0xff come first."""
     low, high = sorted((byte - 256 if byte > _ASCII_MAX else byte) for byte in (first, last))
     return (value % 256 for value in range(low, high + 1))

@@ -76,9 +76,9 @@ PATTERN_BYTES_MAX: Final = 2 * NAME_BYTES_MAX
 takes up to the pattern's length times the key's."""
 
 MATCHING_STEPS_MAX: Final = 10_000_000
-"""Work on patterns in one request: looking at a key takes 64 steps, and more where the pattern makes it search
-(`core.glob`). It bounds KEYS to about 0.1 s of the writer's time: 150 000 keys that begin as the pattern does.
-SCAN ends its step early instead."""
+"""Work on patterns in one request. A key that is looked at takes 64 steps, and more where the pattern has to
+search in it (`core.glob`). This bounds KEYS to about 0.1 s of the writer's time, which is 150 000 keys that
+begin as the pattern does; SCAN ends its step early instead."""
 
 SCAN_COUNT_MAX: Final = 1_000
 """Keys that one SCAN examines at most, whatever its COUNT, which is a hint in Redis as well."""

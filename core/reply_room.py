@@ -1,9 +1,9 @@
 """The room that the replies of one request share: how much of `REPLY_BYTES_MAX` is left.
 
 A reply that has to be exact (XRANGE, XCLAIM, KEYS) is charged before anything is changed, and refused where
-it does not fit. A read that can go on from where it ended (XREAD, XREADGROUP, XAUTOCLAIM) is cut: it ends with
-the entry that uses up the room, and is refused only where nothing is left. One entry alone always fits where
-any room is left, so a request exceeds the limit by one entry at most.
+it does not fit. A read that can go on from where it ended (XREAD, XREADGROUP, XAUTOCLAIM) is cut: it ends
+with the entry that uses up the room, and is refused only where nothing is left. One entry alone always fits
+where any room is left, so a request exceeds the limit by one entry at most.
 
 Sizes are those of the JSON text. MAXSIZE, which counts as RESP does, is `core.reply_budget`'s.
 """
@@ -16,11 +16,14 @@ from typing import Final
 import msgspec
 
 from core.entry import BASE64_MARK, flat_of
-from core.errors import reply_too_large
+from core.errors import StreamError, reply_too_large
 from core.limits import MATCHING_STEPS_MAX, REPLY_BYTES_MAX
 
 ITEM_BYTES: Final = 128
 """What an entry or a name takes in memory beside its text: an object, references, an id, punctuation."""
+
+NAME_GROWTH_MAX: Final = 6
+"""A byte of a name takes at most this many as JSON text (``\\u0000``)."""
 
 _BASE64_OBJECT_BYTES: Final = len('{"base64":""}')
 
@@ -30,9 +33,10 @@ _encode: Final = msgspec.json.Encoder().encode
 class ReplyRoom:
     """`left_bytes`: what further replies may take; it never rises. One object for each request."""
 
-    __slots__ = ("_steps_left", "left_bytes")
+    __slots__ = ("_size_bytes", "_steps_left", "left_bytes")
 
     def __init__(self, size_bytes: int = REPLY_BYTES_MAX) -> None:
+        self._size_bytes = size_bytes
         self.left_bytes = size_bytes
         self._steps_left = MATCHING_STEPS_MAX
 
@@ -44,12 +48,16 @@ class ReplyRoom:
     def require_any(self) -> None:
         """Raise REPLY_TOO_LARGE where nothing is left."""
         if self.left_bytes <= 0:
-            raise reply_too_large()
+            raise self.refusal()
+
+    def refusal(self) -> StreamError:
+        """REPLY_TOO_LARGE, which names the whole room."""
+        return reply_too_large(self._size_bytes)
 
     def charge(self, size_bytes: int) -> None:
         """Take `size_bytes`. Raises REPLY_TOO_LARGE where less is left."""
         if size_bytes > self.left_bytes:
-            raise reply_too_large()
+            raise self.refusal()
         self.left_bytes -= size_bytes
 
     def charge_items(self, count: int) -> None:

@@ -18,7 +18,8 @@ from core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delivered, Grou
 from core.errors import no_group_for_read
 from core.execution import Execution, parsed_position
 from core.group import Group
-from core.handlers.reads import deadline_ms, smaller, take_after
+from core.handlers.ranges import smaller
+from core.handlers.reads import deadline_ms, take_after
 from core.id_sequence import pack_ids
 from core.lag import entries_read_after
 from core.outcome import Wait
@@ -38,6 +39,7 @@ def read_group(run: Execution, command: ReadGroup) -> ReadReply:
     Raises NOGROUP where a stream or its group is missing, before anything is changed (rule 27).
     """
     positions = [_check(run, command, source) for source in command.streams]
+    run.room().require_any()
     budget = ReplyBudget(command.limits)
     min_idle_ms = command.claim_min_idle_ms
     reads = []
@@ -73,6 +75,7 @@ class _StreamReader:
         self.command = command
         self.key = key
         self.budget = budget
+        self.room = run.room()
         self.stream: Stream = run.keyspace.streams[key]
         self.group: Group = self.stream.groups[command.group]
         self._is_new = command.consumer not in self.group.consumers
@@ -95,7 +98,7 @@ class _StreamReader:
 
     def _take_new(self, count: int | None, *, claim: bool) -> Entries:
         after = self.group.last_delivered_id
-        entries = take_after(self.stream, self.key, after, count, self.budget, claim=claim)
+        entries = take_after(self.room, self.stream, self.key, after, count, self.budget, claim=claim)
         if entries.ids:
             self._deliver(entries.ids)
         return entries
@@ -114,13 +117,14 @@ class _StreamReader:
             self.run.do(ConsumerSeen(self.key, self.group.name, consumer, now_ms, self._is_active))
 
     def _take_idle(self, min_idle_ms: int, count: int | None) -> Entries:
-        wanted = smaller(count, self.budget.remaining)
+        wanted = smaller(smaller(count, self.budget.remaining), self.room.items_left + 1)
         found = self._idle(min_idle_ms, wanted)
+        found = _first(found, self.room.fit(found.fragments))
         if not found.ids:
             return found
         self.budget.begin_stream(self.key)
-        kept = self.budget.spend(found.ids, found.fragments, claim=True)
-        claimed = _first(found, kept)
+        claimed = _first(found, self.budget.spend(found.ids, found.fragments, claim=True))
+        self.room.take_entries(claimed.fragments)
         self._take_over(claimed)
         self._is_active = True
         return claimed
@@ -136,8 +140,10 @@ class _StreamReader:
             ids, idle_ms, counts = _longest_idle(
                 self.group.pending.order, self.run.now_ms, min_idle_ms, asked
             )
-            found = _without_deleted(Entries(ids, self.stream.log.get_many(ids), idle_ms, counts))
-            if wanted is None or asked is None or len(ids) < asked:
+            fragments = self.stream.log.get_many(ids, self.room.left_bytes)
+            is_cut = len(fragments) < len(ids)
+            found = _without_deleted(_first(Entries(ids, fragments, idle_ms, counts), len(fragments)))
+            if is_cut or wanted is None or asked is None or len(ids) < asked:
                 return found
             if len(found.ids) >= wanted:
                 return _first(found, wanted)
@@ -149,11 +155,14 @@ class _StreamReader:
         Deleted ones are shown and left alone; the time of activity is not touched (rule 30).
         """
         consumer = self.group.consumers[self.command.consumer]
-        wanted = smaller(self.command.limits.count, self.budget.remaining)
+        wanted = smaller(smaller(self.command.limits.count, self.budget.remaining), self.room.items_left + 1)
         ids = list(islice(consumer.pending_ids(after + 1), wanted))
-        fragments = self.stream.log.get_many(ids)
+        fragments = self.stream.log.get_many(ids, self.room.left_bytes)
+        fitting = self.room.fit(fragments)
+        ids, fragments = ids[:fitting], fragments[:fitting]
         self.budget.begin_stream(self.key)
         kept = self.budget.spend(ids, fragments)
+        self.room.take_entries(fragments[:kept])
         entries = self._with_times(ids[:kept], fragments[:kept])
         live = _without_deleted(entries)
         if live.ids:

@@ -123,7 +123,7 @@ def _keys_in(run: Execution, prefix: bytes, start: bytes) -> Iterator[bytes]:
 
 
 def _areas(patterns: Iterable[bytes], prefix: bytes) -> list[bytes]:
-    """The prefixes of the keys that a pattern may match and that have `prefix`: sorted, none within another."""
+    """The prefixes of keys that have `prefix` and may match a pattern: sorted, and none begins another."""
     areas: list[bytes] = []
     for literal in sorted(compile_glob(pattern).literal_prefix for pattern in patterns):
         area = max(literal, prefix, key=len)

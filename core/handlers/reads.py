@@ -73,7 +73,7 @@ def _read_stream(
     return StreamRead(key, entries, next=entries.ids[-1] if entries.ids else after)
 
 
-def take_after(  # noqa: PLR0913 - what bounds it comes from four sides
+def take_after(
     room: ReplyRoom,
     stream: Stream,
     key: bytes,
@@ -92,7 +92,8 @@ def take_after(  # noqa: PLR0913 - what bounds it comes from four sides
     ids, fragments = stream.log.range(
         after + 1, count=smaller(wanted, room.items_left + 1), max_bytes=max_bytes
     )
-    kept = budget.spend(ids, fragments[: room.fit(fragments)], claim=claim)
+    fitting = room.fit(fragments)
+    kept = budget.spend(ids[:fitting], fragments[:fitting], claim=claim)
     room.take_entries(fragments[:kept])
     return Entries(as_run(ids[:kept]), fragments[:kept])
 

@@ -20,7 +20,7 @@ def words(chance: random.Random, alphabet: bytes, count: int, longest: int) -> l
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_random_pattern_finds_the_keys_that_redis_finds(redis_server: RedisServer, seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311 - reproducible
+    chance = random.Random(seed)
     keys = set(words(chance, KEY_BYTES, 200, 6))
     patterns = words(chance, PATTERN_BYTES, 500, 9)
     redis_server.run("FLUSHALL")

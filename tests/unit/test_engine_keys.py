@@ -128,7 +128,11 @@ def test_lists_of_a_limited_token_show_what_its_patterns_match(calls: Calls) -> 
 
 
 def test_config_get_takes_a_word_without_wildcards_as_a_name(calls: Calls) -> None:
-    for pattern, found in ((b"stream-idmp-MAXSIZE", 1), (b"stream-idmp\\-*", 2), (b"stream\\-idmp-maxsize", 0)):
+    for pattern, found in (
+        (b"stream-idmp-MAXSIZE", 1),
+        (b"stream-idmp\\-*", 2),
+        (b"stream\\-idmp-maxsize", 0),
+    ):
         assert len(calls.reply(c.GetConfig((pattern,)))) == found
 
 
