@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from core.commands import InfoConsumers, InfoGroups, InfoStream
+from core.commands import InfoConsumers, InfoGroups, InfoStream, Range
 from core.consumer import NEVER_ACTIVE_MS, Consumer
 from core.errors import no_group, no_such_key
 from core.execution import Execution, parsed
 from core.group import Group
 from core.handlers.pending_views import describe, description_bytes, pending_unit
-from core.handlers.ranges import smaller
+from core.handlers.ranges import exact_entries
 from core.lag import lag_of
 from core.replies import (
     ConsumerFullInfo,
@@ -37,17 +37,9 @@ def info_stream(run: Execution, command: InfoStream) -> StreamInfo | StreamFullI
     count = full_count or None
     return StreamFullInfo(
         short,
-        _first_entries(run, stream, count),
+        exact_entries(run, stream, Range(command.key, count=count))[0],
         [_full_group(run, stream, group, count) for group in stream.groups.values()],
     )
-
-
-def _first_entries(run: Execution, stream: Stream, count: int | None) -> Entries:
-    room = run.room()
-    most = smaller(count, room.items_left + 1)
-    ids, fragments = stream.log.range(count=most, max_bytes=room.left_bytes + 1)
-    room.charge_entries(fragments)
-    return Entries(ids, fragments)
 
 
 def _require_stream(run: Execution, key: bytes) -> Stream:

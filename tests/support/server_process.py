@@ -63,6 +63,11 @@ class ServerProcess:
         self.base_url = ready[1]
 
     @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    @property
     def port(self) -> int:
         return int(self.base_url.rpartition(":")[2])
 
