@@ -16,7 +16,7 @@ from app.clock import system_clock_ms
 from app.reasons import reason
 from app.settings import ENVIRONMENT_PREFIX
 from app.tokens.file import DEFAULT_NAME, BadTokensFile, changing_tokens, read_tokens
-from app.tokens.tokens import PREFIX, TokenRecord, duration_ms_from, name_from, new_token
+from app.tokens.tokens import PREFIX, TokenRecord, complaint_about, duration_ms_from, name_from, new_token
 from app.tokens.usage import read_usage
 from core.grammar import Scope
 
@@ -122,6 +122,8 @@ def create(
         system_clock_ms(),
         None if expires is None else duration_ms_from(expires),
     )
+    if complaint := complaint_about(made.record):
+        raise typer.BadParameter(complaint)
     with _failing_in_one_line(path), changing_tokens(path) as tokens:
         tokens.append(made.record)
     typer.echo(made.text)

@@ -117,6 +117,7 @@ def test_where_one_cannot_be_revoked_none_is(
         (["--scope", "read", "--expires", "0d"], "a time is a number with s, m, h, d or w behind it"),
         (["a b", "--scope", "read"], "a name has 1 to 64 of"),
         (["tlr_0_0", "--scope", "read"], "that is a token, not a name"),
+        (["--scope", "read", "--keys", "*" * 1025], "a key pattern is longer than 1024 bytes"),
     ],
 )
 def test_a_wrong_argument_makes_no_token(tokens_file: Path, options: list[str], complaint: str) -> None:
