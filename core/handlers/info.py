@@ -37,9 +37,14 @@ def info_stream(run: Execution, command: InfoStream) -> StreamInfo | StreamFullI
     count = full_count or None
     return StreamFullInfo(
         short,
-        exact_entries(run, stream, Range(command.key, count=count))[0],
+        _first_entries(run, stream, Range(command.key, count=count)),
         [_full_group(run, stream, group, count) for group in stream.groups.values()],
     )
+
+
+def _first_entries(run: Execution, stream: Stream, command: Range) -> Entries:
+    entries, _ = exact_entries(run, stream, command)
+    return Entries(list(entries.ids), entries.fragments)
 
 
 def _require_stream(run: Execution, key: bytes) -> Stream:
