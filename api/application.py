@@ -20,7 +20,7 @@ from api.head import HeadAsGet
 from api.openapi import Api
 from api.origins import Cors, Origins
 from api.path_shim import RawPath
-from api.ports import NoSlowLog, SlowLog, StreamStore
+from api.ports import NoSlowLog, SlowLog, TurnStore
 from api.problem_handlers import install_problem_handlers
 from api.rates import UNRATED, RateLimit, Rates
 from api.request_id import RequestId
@@ -35,7 +35,7 @@ DISTRIBUTION: Final = "tailrace"
 
 
 def create_api(
-    store: StreamStore,
+    store: TurnStore,
     *,
     version: str | None = None,
     lifespan: Lifespan[FastAPI] | None = None,

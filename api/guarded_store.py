@@ -10,13 +10,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from api.ports import Answer, NotAccepting, StreamStore, Unauthenticated, Watch
+from api.ports import Answer, NotAccepting, TurnStore, Unauthenticated, Watch
 from api.security import Guard, admitted
 from core.commands import Command, Read, ReadGroup
 from core.errors import StreamError
 from core.grammar import Request as RedisRequest
 from core.grammar import Scope
 from core.replies import Reply
+from core.reply_room import ReplyRoom
 
 
 class _Part(NamedTuple):
@@ -31,7 +32,7 @@ class GuardedStore:
     """`store` under the rights of `guard`, used under `scope` for `operation` (a name for the
     record). `scope` None: the operation has none of its own, and may only use what takes one."""
 
-    def __init__(self, store: StreamStore, guard: Guard, scope: Scope | None, operation: str) -> None:
+    def __init__(self, store: TurnStore, guard: Guard, scope: Scope | None, operation: str) -> None:
         self._store = store
         self._scope: Scope | None = scope
         self._operation = operation
@@ -71,7 +72,7 @@ class GuardedStore:
     async def _execute_parts(self, parts: Sequence[_Part]) -> Sequence[Reply | StreamError]:
         try:
             replies = await self._store.execute_all([part.command for part in parts])
-        except NotAccepting as refusal:
+        except (StreamError, NotAccepting) as refusal:
             for part in parts:
                 self.guard.done(*part, refusal)
             raise
@@ -112,12 +113,33 @@ class GuardedStore:
         """The request as it may be carried out, under its own scope. Raises as `Guard.allow` does."""
         return admitted(self.guard, request)
 
+    async def execute_admitted_each(
+        self, requests: Sequence[RedisRequest], room: ReplyRoom, take: Callable[[Answer], None]
+    ) -> None:
+        """Carry out the commands of requests that `admit` gave, one after another: see the port."""
+        parts = _parts(requests)
+        following = iter(parts)
+
+        def taken(answer: Answer) -> None:
+            self.guard.done(*next(following), answer)
+            take(answer)
+
+        try:
+            await self._store.execute_each([part.command for part in parts], room, taken)
+        except NotAccepting as refusal:
+            for part in following:
+                self.guard.done(*part, refusal)
+            raise
+
     async def execute_admitted(self, requests: Sequence[RedisRequest]) -> Sequence[Reply | StreamError]:
         """Carry out the commands of requests that `admit` gave, with nothing between them."""
-        return await self._execute_parts(
-            [
-                _Part(request.scope, request.command, request.name)
-                for request in requests
-                if request.command is not None
-            ]
-        )
+        return await self._execute_parts(_parts(requests))
+
+
+def _parts(requests: Sequence[RedisRequest]) -> list[_Part]:
+    """The commands of requests that have one."""
+    return [
+        _Part(request.scope, request.command, request.name)
+        for request in requests
+        if request.command is not None
+    ]

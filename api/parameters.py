@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from api.guarded_store import GuardedStore
 from api.operation_scopes import scope_of
-from api.ports import StreamStore
+from api.ports import TurnStore
 from api.problems import RequestRefused
 from api.schemas.base import ReferencesName
 from api.schemas.entries import Trimming
@@ -29,7 +29,7 @@ from core.stream_id import StreamId, id_ms, parse_id, parse_ids, parse_range_end
 
 
 async def _store(request: Request) -> GuardedStore:
-    store: StreamStore = request.app.state.store
+    store: TurnStore = request.app.state.store
     operation: str = request.scope["route"].operation_id
     return GuardedStore(store, guard_of(request), scope_of(operation), operation)
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol, TypeAlias, get_args
@@ -15,9 +14,10 @@ from msgspec import Struct
 
 from core.commands import Command, Read, ReadGroup
 from core.errors import StreamError
-from core.glob import compile_glob
+from core.glob import Glob, compile_glob
 from core.grammar import Scope
 from core.replies import Reply
+from core.reply_room import ReplyRoom
 
 
 class NotAccepting(Exception):
@@ -64,7 +64,8 @@ class StreamStore(Protocol):
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
         """Carry out `commands` with nothing between them, at one instant; a refused one stops none.
 
-        Reads do not block. Raises `NotAccepting`, and then nothing was done.
+        Reads do not block. Raises `NotAccepting`, or `StreamError` REPLY_TOO_LARGE where the replies
+        together surely do not fit, and then nothing was done.
         """
         ...
 
@@ -79,6 +80,35 @@ class StreamStore(Protocol):
     @property
     def not_ready_reason(self) -> str | None:
         """Why the store takes no writes, or None where it does."""
+        ...
+
+
+class TurnStore(StreamStore, Protocol):
+    """A store that carries out long lists of commands in turns, so that nobody waits for all of them."""
+
+    async def execute_each(
+        self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], None]
+    ) -> None:
+        """Carry out `commands` one after another, and hand each answer to `take`, in order. Other requests
+        are served in between. `room`: what the replies together may take; a read for which too little is
+        left is refused with REPLY_TOO_LARGE.
+
+        The answers may be shown to nobody before this returns: what they reveal is durable then. Raises
+        `NotAccepting` where nothing was done, or where nothing can be said of what was done; a store that
+        closes on the way hands the refusal to `take` for each command that is left.
+        """
+        ...
+
+    async def execute_turn(
+        self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]
+    ) -> Sequence[Reply | StreamError]:
+        """Carry out the commands of the first of `requests` with nothing between them, until their replies
+        are enough for one turn: of one request at least. `rooms`: what the replies of each may take.
+
+        The replies to all commands that were carried out; the other requests are to be made again.
+
+        Reads do not block. Raises `NotAccepting`, and then nothing was done.
+        """
         ...
 
 
@@ -172,18 +202,17 @@ class Principal:
     expires_at_ms: int | None = None
     reaches_all_keys: bool = field(init=False, repr=False, compare=False)
     """Whether what concerns the whole keyspace is allowed."""
-    _any_pattern: re.Pattern[bytes] = field(init=False, repr=False, compare=False)
+    _globs: tuple[Glob, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        patterns = b"|".join(b"(?:%b)" % compile_glob(glob).pattern for glob in self.key_patterns)
         object.__setattr__(self, "reaches_all_keys", ALL_KEYS in self.key_patterns)
-        object.__setattr__(self, "_any_pattern", re.compile(patterns or b"(?!)", re.DOTALL))
+        object.__setattr__(self, "_globs", tuple(compile_glob(glob) for glob in self.key_patterns))
 
     def may(self, scope: Scope, key: bytes) -> bool:
         """Whether `scope` is allowed on `key`. O(patterns)."""
         if scope not in self.scopes:
             return False
-        return self.reaches_all_keys or self._any_pattern.fullmatch(key) is not None
+        return self.reaches_all_keys or any(glob.matches(key) for glob in self._globs)
 
 
 NOBODY: Final = Principal("", "nobody", frozenset(), ())

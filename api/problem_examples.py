@@ -10,9 +10,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from api.problems import HttpCode, ProblemCode, problem
-from core.errors import ErrorCode
+from api.refusal_texts import human_text
+from core.errors import ErrorCode, reply_too_large
+from core.limits import REPLY_BYTES_MAX
 
 REQUEST_ID: Final = "0f8fad5bd9cb469fa16570867728950e"
+_REPLY_TOO_LARGE: Final = reply_too_large(REPLY_BYTES_MAX)
 
 
 class Example(NamedTuple):
@@ -82,6 +85,9 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
     ),
     ErrorCode.ENTRY_TOO_LARGE: Example("an entry may take 16777216 bytes at most, this one takes 16777228"),
     ErrorCode.LIMIT_EXCEEDED: Example("the body has 100001 entries; 100000 are allowed at once"),
+    ErrorCode.REPLY_TOO_LARGE: Example(
+        human_text(_REPLY_TOO_LARGE), {**_REPLY_TOO_LARGE.details, "error": _REPLY_TOO_LARGE.line}
+    ),
     ErrorCode.PRECONDITION_FAILED: Example(
         "the stream's last id is 1692632102976-0, not 0-0", {"last_id": "1692632102976-0"}
     ),

@@ -84,6 +84,7 @@ KINDS: Final[Mapping[ProblemCode, Kind]] = {
     ErrorCode.CONSUMER_HAS_PENDING: Kind(409, "The consumer has pending entries"),
     ErrorCode.ENTRY_TOO_LARGE: Kind(413, "An entry is too large"),
     ErrorCode.LIMIT_EXCEEDED: Kind(413, "The request is over a limit"),
+    ErrorCode.REPLY_TOO_LARGE: Kind(413, "The reply is too large"),
     ErrorCode.PRECONDITION_FAILED: Kind(412, "The stream's last id is another"),
     ErrorCode.POSITION_TRIMMED: Kind(410, "Entries at this position were trimmed away"),
     ErrorCode.IDEMPOTENCY_MISMATCH: Kind(422, "The idempotency key was used with another body"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -16,11 +16,12 @@ from pydantic import BaseModel
 
 from api.appends import UNREADABLE
 from api.bodies import explained, mismatch, require_few_elements
+from api.ports import NotAccepting
 from api.problems import RequestRefused
 from api.schemas.command import CommandBody, CommandsBody
 from core.commands import Command, Read, ReadGroup
 from core.errors import ErrorCode, StreamError
-from core.grammar import Resp, Status
+from core.grammar import Resp, Rows, Status
 from core.limits import (
     BODY_ELEMENTS_MAX,
     BULK_ELEMENTS_MAX,
@@ -31,6 +32,8 @@ from core.limits import (
 # `float_hook` hands over the text of a number as it was sent: no digit is lost, and none is added.
 _decode_command: Final = msgspec.json.Decoder(list[Any], float_hook=str)
 _decode_commands: Final = msgspec.json.Decoder(list[list[Any]], float_hook=str)
+
+_encode: Final = msgspec.json.Encoder().encode
 
 T = TypeVar("T")
 
@@ -106,17 +109,42 @@ def waiting_at_most(command: Command, wait_ms_max: int) -> Command:
     return command
 
 
-def outcome_json(reply: Resp | StreamError, *, all_base64: bool) -> dict[str, object]:
-    """One item of a pipeline's answer."""
-    if isinstance(reply, StreamError):
-        return {"error": reply.line}
-    return {"result": result_json(reply, all_base64=all_base64)}
+def outcome_parts(answer: Resp | StreamError | NotAccepting, *, all_base64: bool) -> Iterator[bytes]:
+    """The JSON text of one item of a pipeline's answer, in parts."""
+    if isinstance(answer, StreamError):
+        yield _encode({"error": answer.line})
+    elif isinstance(answer, NotAccepting):
+        yield _encode({"error": f"ERR {answer.reason}"})
+    else:
+        yield b'{"result":'
+        yield from result_parts(answer, all_base64=all_base64)
+        yield b"}"
 
 
-def result_json(reply: Resp, *, all_base64: bool) -> Any:
-    """A RESP2 reply as JSON. With `all_base64` every string but the status OK is base64."""
+def result_parts(reply: Resp, *, all_base64: bool) -> Iterator[bytes]:
+    """The JSON text of a RESP2 reply, in parts: a long one never exists as objects whole. With `all_base64`
+    every string but the status OK is base64."""
+    if isinstance(reply, Rows):
+        yield b"["
+        for number, piece in enumerate(reply.pieces()):
+            if number:
+                yield b","
+            yield _encode(_result(piece, all_base64=all_base64))[1:-1]
+        yield b"]"
+    elif isinstance(reply, list) and any(isinstance(item, list | Rows) for item in reply):
+        yield b"["
+        for number, item in enumerate(reply):
+            if number:
+                yield b","
+            yield from result_parts(item, all_base64=all_base64)
+        yield b"]"
+    else:
+        yield _encode(_result(reply, all_base64=all_base64))
+
+
+def _result(reply: Resp, *, all_base64: bool) -> Any:
     if isinstance(reply, list):
-        return [result_json(item, all_base64=all_base64) for item in reply]
+        return [_result(item, all_base64=all_base64) for item in reply]
     if isinstance(reply, Status):
         plain = not all_base64 or reply == "OK"
         return str(reply) if plain else b64encode(reply.encode()).decode()

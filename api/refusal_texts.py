@@ -125,6 +125,14 @@ def _too_many_readers(error: StreamError) -> str:
     return f"{error.details['most']} reads are already waiting, the server's limit; try again later"
 
 
+def _reply_too_large(error: StreamError) -> str:
+    most = error.details["reply_bytes_max"]
+    return (
+        f"the reply does not fit: the replies of one request may take {most} bytes; ask for fewer entries or "
+        "ids at once, or use entries:export"
+    )
+
+
 _TEXTS: Final[Mapping[ErrorCode, Callable[[StreamError], str]]] = {
     ErrorCode.NO_SUCH_STREAM: _no_such_stream,
     ErrorCode.NOGROUP: _no_group,
@@ -136,5 +144,6 @@ _TEXTS: Final[Mapping[ErrorCode, Callable[[StreamError], str]]] = {
     ErrorCode.INVALID_ARGUMENT: _invalid_argument,
     ErrorCode.MEMORY_LIMIT: _memory_limit,
     ErrorCode.TOO_MANY_READERS: _too_many_readers,
+    ErrorCode.REPLY_TOO_LARGE: _reply_too_large,
 }
 """A code that is not here has an engine line in this project's own words, or is one of `COMMAND_CODES`."""

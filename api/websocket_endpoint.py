@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from starlette.types import Receive, Scope, Send
 
-from api.ports import NotAccepting, StreamStore, Unauthenticated
+from api.ports import NotAccepting, TurnStore, Unauthenticated
 from api.problems import RequestRefused
 from api.rates import Quota, Rates, host_of, require_quota
 from api.security import Guard, Security
@@ -59,7 +59,7 @@ class WebSocketEndpoint:
     """ASGI: one object serves all connections of one store. `version` is told in the greeting."""
 
     def __init__(
-        self, store: StreamStore, version: str, tallies: Tallies, rates: Rates, security: Security
+        self, store: TurnStore, version: str, tallies: Tallies, rates: Rates, security: Security
     ) -> None:
         self._store = store
         self._security = security
@@ -93,7 +93,7 @@ class _Connection:
 
     def __init__(
         self,
-        store: StreamStore,
+        store: TurnStore,
         reads: SharedReads,
         socket: Socket,
         codec: Codec,
@@ -175,11 +175,11 @@ class _Connection:
             self._work = None
 
     async def _answers(self, turn: Turn) -> Answers | NotAccepting:
-        commands = turn.commands
-        if not commands:
+        commands = turn.commands_by_request
+        if not any(commands):
             return ()
         try:
-            return await self._store.execute_all(commands)
+            return await self._store.execute_turn(commands, turn.rooms)
         except NotAccepting as refusal:
             return refusal
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 from typing import Final
 
 from app.metrics.commands import CommandFigures
@@ -18,6 +20,7 @@ from core.engine import Engine
 from core.errors import StreamError
 from core.outcome import Outcome
 from core.replies import Reply
+from core.reply_room import ReplyRoom
 
 Execute = Callable[[Command, int], Outcome]
 """One of the ways in: a command, and the instant in Unix milliseconds."""
@@ -73,8 +76,23 @@ class MeasuredEngine:
         self, commands: Sequence[Command], now_ms: int
     ) -> tuple[list[Reply | StreamError], Outcome]:
         """As `Engine.execute_all`, for a request or for a socket."""
+        return self._together(partial(self._engine.execute_all, commands, now_ms), commands)
+
+    def execute_some(
+        self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom], now_ms: int
+    ) -> tuple[list[Reply | StreamError], Outcome]:
+        """As `Engine.execute_some`, for a request or for a socket."""
+        commands = list(chain.from_iterable(requests))
+        return self._together(partial(self._engine.execute_some, requests, rooms, now_ms), commands)
+
+    def _together(
+        self,
+        execute: Callable[[], tuple[list[Reply | StreamError], Outcome]],
+        commands: Sequence[Command],
+    ) -> tuple[list[Reply | StreamError], Outcome]:
         begin_ns = time.perf_counter_ns()
-        replies, outcome = self._engine.execute_all(commands, now_ms)
+        replies, outcome = execute()
+        commands = commands[: len(replies)]
         engine_ns = time.perf_counter_ns() - begin_ns
         self.figures.ran_all(commands, replies, outcome.effects, engine_ns)
         if current_timing.get() is None:

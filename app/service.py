@@ -13,7 +13,8 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final
+from itertools import chain
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -29,18 +30,25 @@ from app.slow_log import SlowLog
 from app.timing import COMMIT, WAIT, note_commands, note_phase
 from core.commands import GROWING, READ_ONLY, Command, ExpireIdempotencyKeys, Read, ReadGroup
 from core.engine import Engine
-from core.errors import StreamError, out_of_memory, too_many_readers
+from core.errors import ErrorCode, StreamError, out_of_memory, too_many_readers
 from core.keyspace import Keyspace
+from core.limits import TURN_COMMANDS_MAX
 from core.outcome import Outcome
 from core.replies import Reply, ServerStats
+from core.reply_room import ReplyRoom
 from core.storage.damage import Damage
+
+ExecuteTogether: TypeAlias = Callable[[], tuple[Sequence[Reply | StreamError], Outcome]]
+"""Carries out commands at one instant: the replies of all of them, or of the first."""
+
+_NO_REPLY: Final = StreamError(ErrorCode.REPLY_TOO_LARGE, "")
 
 _DRAINING: Final = "the server is shutting down"
 _RETRY_AFTER_DRAINING_S: Final = 1
 
 
 class EngineStore:
-    """`api.ports.StreamStore` over one engine in this process. Use it from one event loop only."""
+    """`api.ports.TurnStore` over one engine in this process. Use it from one event loop only."""
 
     def __init__(
         self,
@@ -155,20 +163,64 @@ class EngineStore:
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
         """Carry out `commands` at one instant with nothing between them; a refused one stops none.
 
-        Readers look again once, when all is done (rule 44).
+        Readers look again once, when all is done (rule 44). Raises REPLY_TOO_LARGE before anything is done.
         """
+        replies = self._run_together(commands, partial(self._execute_allowed, commands))
+        await self._durable()
+        return replies
+
+    async def execute_each(
+        self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], None]
+    ) -> None:
+        """Carry out `commands` in turns, with other requests between them: see the port."""
+        done = 0
+        while done < len(commands):
+            try:
+                some = [(command,) for command in commands[done : done + TURN_COMMANDS_MAX]]
+                replies = self._run_some(some, [room] * len(some))
+            except NotAccepting as refusal:
+                if not done:
+                    raise
+                for _ in commands[done:]:
+                    take(refusal)
+                break
+            for reply in replies:
+                take(reply)
+            done += len(replies)
+            if done < len(commands):
+                await asyncio.sleep(0)
+        note_commands(commands, 0)
+        await self._durable()
+
+    async def execute_turn(
+        self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]
+    ) -> Sequence[Reply | StreamError]:
+        """Carry out the first of `requests`, as many as one turn allows: see the port."""
+        replies = self._run_some(requests, rooms)
+        await self._durable()
+        return replies
+
+    def _run_some(
+        self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]
+    ) -> list[Reply | StreamError]:
+        execute = partial(self._execute_some_allowed, requests, rooms)
+        return self._run_together(list(chain.from_iterable(requests)), execute)
+
+    def _run_together(
+        self, commands: Sequence[Command], execute: ExecuteTogether
+    ) -> list[Reply | StreamError]:
+        """What `execute` makes of `commands`, or of the first of them; their effects are recorded."""
         for command in commands:
             self._require_accepting(command)
         try:
-            replies, outcome = self._execute_allowed(commands)
+            replies, outcome = execute()
         except Damage as damage:
             raise self._damaged(commands, damage) from damage
-        for command, reply in zip(commands, replies, strict=True):
+        for command, reply in zip(commands, replies, strict=False):
             if isinstance(reply, StreamError):
                 self._note_refusal(command, reply)
         self._record(outcome)
         self._readers.wake(outcome.wake_ups)
-        await self._durable()
         return [each if isinstance(each, StreamError) else self._completed(each) for each in replies]
 
     def submit(self, command: Command, receive: Receive) -> None:
@@ -294,12 +346,36 @@ class EngineStore:
 
     def _execute_allowed(self, commands: Sequence[Command]) -> tuple[Sequence[Reply | StreamError], Outcome]:
         """All of `commands`, but for those that would make the data grow while that is refused."""
+        replies, outcome = self._engine.execute_all(self._allowed(commands), self._clock())
+        return self._with_refusals(commands, replies), outcome
+
+    def _execute_some_allowed(
+        self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]
+    ) -> tuple[Sequence[Reply | StreamError], Outcome]:
+        """The same of the first of `requests`."""
+        allowed = [self._allowed(commands) for commands in requests]
+        replies, outcome = self._engine.execute_some(allowed, rooms, self._clock())
+        return self._with_refusals(list(chain.from_iterable(requests)), replies), outcome
+
+    def _allowed(self, commands: Sequence[Command]) -> Sequence[Command]:
         if not self._refuses_growth:
-            return self._engine.execute_all(commands, self._clock())
-        allowed = [command for command in commands if type(command) not in GROWING]
-        replies, outcome = self._engine.execute_all(allowed, self._clock())
+            return commands
+        return [command for command in commands if type(command) not in GROWING]
+
+    def _with_refusals(
+        self, commands: Sequence[Command], replies: Sequence[Reply | StreamError]
+    ) -> Sequence[Reply | StreamError]:
+        """The replies with refusals between them; they end where there is no reply for an allowed command."""
+        if not self._refuses_growth:
+            return replies
+        filled: list[Reply | StreamError] = []
         given = iter(replies)
-        return [out_of_memory() if type(command) in GROWING else next(given) for command in commands], outcome
+        for command in commands:
+            reply = out_of_memory() if type(command) in GROWING else next(given, _NO_REPLY)
+            if reply is _NO_REPLY:
+                break
+            filled.append(reply)
+        return filled
 
     def _require_room(self, outcome: Outcome) -> None:
         """Raises where `outcome` would wait, and as many reads wait as may."""

@@ -19,6 +19,7 @@ from typing import Any, Final
 from core import commands as c
 from core.errors import StreamError
 from core.execution import Execution
+from core.foresight import require_fitting
 from core.handlers import (
     acks,
     append,
@@ -29,6 +30,7 @@ from core.handlers import (
     group_reads,
     groups,
     info,
+    key_lists,
     keys,
     pending_views,
     ranges,
@@ -37,8 +39,10 @@ from core.handlers import (
     trim,
 )
 from core.keyspace import Keyspace
+from core.limits import TURN_REPLY_BYTES_MAX
 from core.outcome import Outcome
 from core.replies import Reply
+from core.reply_room import ReplyRoom
 
 Handler = Callable[[Execution, Any], Reply]
 
@@ -76,14 +80,14 @@ HANDLERS: Final[dict[type[c.Command], Handler]] = {
     c.CountKeys: keys.count_keys,
     c.RenameKey: keys.rename_key,
     c.CopyKey: copying.copy_key,
-    c.ListStreams: keys.list_streams,
-    c.KeyspaceSize: keys.keyspace_size,
+    c.ListStreams: key_lists.list_streams,
+    c.KeyspaceSize: key_lists.keyspace_size,
     c.Flush: keys.flush,
     c.GetConfig: keys.get_config,
     c.SetConfig: keys.set_config,
     c.ExpireIdempotencyKeys: keys.expire_idempotency_keys,
-    c.MatchKeys: keys.match_keys,
-    c.ScanKeys: keys.scan_keys,
+    c.MatchKeys: key_lists.match_keys,
+    c.ScanKeys: key_lists.scan_keys,
     c.ServerTime: keys.server_time,
     c.ServerInfo: keys.server_info,
 }
@@ -110,13 +114,34 @@ class Engine:
         """Carry out `commands` at one instant, as MULTI does: a refused one stops none of the others.
 
         The replies one by one, and an outcome that joins their effects and wake-ups. Reads that would
-        block answer at once (rule 25).
+        block answer at once (rule 25). Raises REPLY_TOO_LARGE where the replies together surely do not fit,
+        and then nothing was changed.
         """
         run = Execution(self.keyspace, now_ms)
-        replies: list[Reply | StreamError] = []
-        for command in commands:
-            try:
-                replies.append(HANDLERS[type(command)](run, command))
-            except StreamError as error:
-                replies.append(error)
+        require_fitting(run, commands, HANDLERS)
+        replies = [_reply(run, command) for command in commands]
         return replies, Outcome(None, run.effects, run.wake_ups)
+
+    def execute_some(
+        self, requests: Sequence[Sequence[c.Command]], rooms: Sequence[ReplyRoom], now_ms: int
+    ) -> tuple[list[Reply | StreamError], Outcome]:
+        """Carry out the commands of the first of `requests`, each with its own room, until their replies take
+        `TURN_REPLY_BYTES_MAX`: of one request at least. As `execute_all` otherwise."""
+        run = Execution(self.keyspace, now_ms)
+        replies: list[Reply | StreamError] = []
+        reply_bytes = 0
+        for commands, room in zip(requests, rooms, strict=True):
+            if reply_bytes >= TURN_REPLY_BYTES_MAX:
+                break
+            run.reply_room = room
+            reply_bytes += room.left_bytes
+            replies += [_reply(run, command) for command in commands]
+            reply_bytes -= room.left_bytes
+        return replies, Outcome(None, run.effects, run.wake_ups)
+
+
+def _reply(run: Execution, command: c.Command) -> Reply | StreamError:
+    try:
+        return HANDLERS[type(command)](run, command)
+    except StreamError as error:
+        return error

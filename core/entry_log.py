@@ -23,6 +23,8 @@ Opened: TypeAlias = tuple[PositionOf, Sequence[bytes], int]
 _BEFORE_ALL: Final[Opened] = (lambda _: None, (), 0)
 """What an id below the first block's meets."""
 
+_NO_BOUND: Final = 1 << 62
+
 
 class EntryLog:
     """n: entries, m: entries touched, b: blocks (about n / 100)."""
@@ -117,8 +119,12 @@ class EntryLog:
         block, position = found
         return self.cache.get(block).fragments[position]
 
-    def get_many(self, ids: Sequence[StreamId]) -> list[bytes | None]:
-        """The fragments of `ids` in their order, None where there is no such entry. O(m log b)."""
+    def get_many(self, ids: Sequence[StreamId], max_bytes: int | None = None) -> list[bytes | None]:
+        """The fragments of `ids` in their order, None where there is no such entry. O(m log b).
+
+        `max_bytes` ends after the fragment that exceeds it: the list is shorter than `ids` then.
+        """
+        left = _NO_BOUND if max_bytes is None else max_bytes
         firsts = self._firsts
         opened: dict[int, Opened] = {-1: _BEFORE_ALL}
         found: list[bytes | None] = []
@@ -133,7 +139,11 @@ class EntryLog:
             if position is None or (holes and holes >> position & 1):
                 found.append(None)
             else:
-                found.append(fragments[position])
+                fragment = fragments[position]
+                found.append(fragment)
+                left -= len(fragment)
+                if left < 0:
+                    break
         return found
 
     def __contains__(self, value: StreamId) -> bool:

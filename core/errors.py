@@ -37,6 +37,7 @@ class ErrorCode(StrEnum):
     IDEMPOTENCY_MISMATCH = "IDEMPOTENCY_MISMATCH"
     STALE_EPOCH = "STALE_EPOCH"
     LAYOUT_CHANGED = "LAYOUT_CHANGED"
+    REPLY_TOO_LARGE = "REPLY_TOO_LARGE"
     MEMORY_LIMIT = "MEMORY_LIMIT"
     TOO_MANY_READERS = "TOO_MANY_READERS"
     NOPERM = "NOPERM"
@@ -143,4 +144,14 @@ def too_many_readers(most: int) -> StreamError:
     """A read that would wait, while as many wait as may."""
     return StreamError(
         ErrorCode.TOO_MANY_READERS, f"ERR {most} reads wait already, and no more may", most=str(most)
+    )
+
+
+def reply_too_large(most_bytes: int) -> StreamError:
+    """A reply that does not fit into what is left of the bytes that the replies of its request may take."""
+    return StreamError(
+        ErrorCode.REPLY_TOO_LARGE,
+        f"ERR the reply does not fit: the replies of one request may take {most_bytes} bytes. Use COUNT, "
+        "a smaller range, fewer commands in a request, or entries:export",
+        reply_bytes_max=str(most_bytes),
     )

@@ -15,6 +15,7 @@ from core.commands import Command, Malformed, Special
 from core.effects import Effect
 from core.keyspace import Keyspace
 from core.outcome import Signal, Wait, WakeUp
+from core.reply_room import ReplyRoom
 from core.stream import Stream
 from core.stream_id import StreamId
 
@@ -22,7 +23,8 @@ T = TypeVar("T")
 
 
 class Execution(Struct, gc=False):
-    """`now_ms` stands still while the command (or the whole transaction) runs (rule 5)."""
+    """`now_ms` stands still while the command (or the whole transaction) runs (rule 5). `reply_room`: what
+    the request's replies may still take; made when a command first asks for it."""
 
     keyspace: Keyspace
     now_ms: int
@@ -32,6 +34,13 @@ class Execution(Struct, gc=False):
     copied_parts: int = 0
     """What COPY has copied so far, in the parts that `core.limits` bounds."""
     retry: Command | None = None
+    reply_room: ReplyRoom | None = None
+
+    def room(self) -> ReplyRoom:
+        """What the reply may take."""
+        if self.reply_room is None:
+            self.reply_room = ReplyRoom()
+        return self.reply_room
 
     def do(self, effect: Effect) -> None:
         """Carry out `effect`, and have it journalled."""

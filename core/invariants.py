@@ -14,7 +14,7 @@ from core.delivery_order import DeliveryOrder
 from core.entry_log import EntryLog
 from core.group import Group
 from core.idempotency import IdempotencyMemory
-from core.keyspace import Keyspace
+from core.keyspace import Keyspace, scan_position
 from core.pending import PendingEntriesList
 from core.pending_units import Bunch, Run, Single, Unit
 from core.stream import Stream
@@ -24,6 +24,8 @@ def check(keyspace: Keyspace) -> None:
     """Raise AssertionError where `keyspace` contradicts itself."""
     serials = {stream.serial: key for key, stream in keyspace.streams.items()}
     assert serials == dict(keyspace.keys_by_serial), "the index by serial differs from the streams"
+    scanned = sorted((scan_position(key), key) for key in keyspace.streams)
+    assert list(keyspace.scan_order) == scanned, "the order of SCAN differs from the streams"
     for key, stream in keyspace.streams.items():
         try:
             check_stream(stream)

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Final
 
-from sortedcontainers import SortedDict
+from sortedcontainers import SortedDict, SortedList
 
 from core.block import NodeLimits
 from core.block_cache import BlockCache
@@ -35,9 +36,9 @@ CONFIG_DEFAULTS: Final = {
 
 
 class Keyspace:
-    """`streams`: by key, in byte order. `keys_by_serial`: the same keys in the order they came, for
-    SCAN; `last_serial`: the greatest ever given. `config`: the settings of CONFIG GET; `node_limits`:
-    those that bound a block."""
+    """`streams`: by key, in byte order. `keys_by_serial`: the same keys in the order they came;
+    `last_serial`: the greatest ever given. `config`: the settings of CONFIG GET; `node_limits`: those
+    that bound a block."""
 
     def __init__(self, cache: BlockCache | None = None) -> None:
         self.cache = cache or BlockCache()
@@ -46,6 +47,7 @@ class Keyspace:
         self.config: dict[str, int] = dict(CONFIG_DEFAULTS)
         self.node_limits = self._node_limits()
         self.last_serial = 0
+        self._scan_order: SortedList[tuple[int, bytes]] | None = None
 
     def _node_limits(self) -> NodeLimits:
         return NodeLimits(self.config[NODE_MAX_ENTRIES], self.config[NODE_MAX_BYTES])
@@ -54,6 +56,13 @@ class Keyspace:
         """The group of that name, None where it or the stream is missing."""
         stream = self.streams.get(key)
         return None if stream is None else stream.groups.get(group)
+
+    @property
+    def scan_order(self) -> SortedList[tuple[int, bytes]]:
+        """All keys with their scan positions, in the order of SCAN. Made at the first SCAN, O(n log n)."""
+        if self._scan_order is None:
+            self._scan_order = SortedList((scan_position(key), key) for key in self.streams)
+        return self._scan_order
 
     # --- for core.apply ------------------------------------------------------------------------
 
@@ -72,7 +81,7 @@ class Keyspace:
 
     def delete(self, key: bytes) -> None:
         """Take the stream out, for good."""
-        stream: Stream = self.streams.pop(key)
+        stream = self._take(key)
         del self.keys_by_serial[stream.serial]
         stream.log.forget_cached()
 
@@ -80,7 +89,13 @@ class Keyspace:
         """Move a stream; one that stood under `new_key` is gone."""
         if new_key in self.streams:
             self.delete(new_key)
-        self.put(new_key, self.streams.pop(key))
+        self.put(new_key, self._take(key))
+
+    def _take(self, key: bytes) -> Stream:
+        if self._scan_order is not None:
+            self._scan_order.remove((scan_position(key), key))
+        stream: Stream = self.streams.pop(key)
+        return stream
 
     def copy(self, key: bytes, new_key: bytes) -> None:
         """Put a copy of the stream under `new_key`; one that stood there is gone."""
@@ -99,3 +114,11 @@ class Keyspace:
         self.streams[key] = stream
         self.keys_by_serial[stream.serial] = key
         self.last_serial = max(self.last_serial, stream.serial)
+        if self._scan_order is not None:
+            self._scan_order.add((scan_position(key), key))
+
+
+def scan_position(key: bytes) -> int:
+    """Where SCAN finds `key`: a hash of 64 bits, so that a cursor tells nothing of other keys. Never 0,
+    the cursor of the beginning."""
+    return int.from_bytes(blake2b(key, digest_size=8).digest(), "big") or 1

@@ -77,6 +77,29 @@ COPY_PARTS_MAX: Final = 250_000
 COPY, or the COPYs of one transaction, may copy. Entries are shared: a block holds about a hundred of them, or
 4 KiB. So many blocks take the writer half a second, so many single pending entries two, and 100 MiB."""
 
+PATTERN_BYTES_MAX: Final = 2 * NAME_BYTES_MAX
+"""A glob pattern of KEYS, SCAN, CONFIG GET or a token: the longest name with every byte escaped. Matching
+takes up to the pattern's length times the key's."""
+
+MATCHING_STEPS_MAX: Final = 10_000_000
+"""Work on patterns in one request. A key that is looked at takes 64 steps, and more where the pattern has to
+search in it (`core.glob`). This bounds KEYS to about 0.1 s of the writer's time, which is 150 000 keys that
+begin as the pattern does; SCAN ends its step early instead."""
+
+SCAN_COUNT_MAX: Final = 1_000
+"""Keys that one SCAN examines at most, whatever its COUNT, which is a hint in Redis as well."""
+
+REPLY_BYTES_MAX: Final = 48 * MIB
+"""The replies of one request together: the JSON text of entries and names, and 128 bytes for each entry or
+name. A reply exists up to three times while it is written, so one request stays below 256 MiB. The largest
+entry fits twice."""
+
+TURN_COMMANDS_MAX: Final = 100
+"""Commands of a pipeline that run before other requests get a turn: a few milliseconds of appends."""
+
+TURN_REPLY_BYTES_MAX: Final = MIB
+"""Reply bytes of a pipeline, or of the requests of one WebSocket, after which other requests get a turn."""
+
 SPLIT_PARTS_MAX: Final = 10_000
 """Parts that `entries:split` plans at once."""
 

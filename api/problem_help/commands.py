@@ -120,6 +120,14 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         "Split the request. The limits are at `GET /v1/limits`; `detail` names the one that was exceeded.",
         "GET /v1/limits",
     ),
+    ErrorCode.REPLY_TOO_LARGE: Help(
+        "The command has no effect. Earlier commands of a pipeline keep theirs.",
+        "The replies of one request share a number of bytes: `reply_bytes_max` at `GET /v1/limits`. This reply "
+        "does not fit into what is left of it.",
+        "Ask for less at once: a smaller count or range, or fewer commands in a request. `entries:export` has no "
+        "such limit.",
+        "GET /v1/streams/race:france/entries?count=1000",
+    ),
     ErrorCode.PRECONDITION_FAILED: Help(
         "Nothing was appended.",
         "The request has `if_last_id`, and another writer has appended since that id: `last_id` is the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Header
@@ -10,8 +11,10 @@ from starlette.responses import Response
 
 from api.bodies import json_body
 from api.disconnect import execute_while_connected
+from api.negotiation import JSON
 from api.operations import operation
 from api.parameters import Store
+from api.ports import Answer, NotAccepting
 from api.problem_handlers import refusal_response
 from api.problems import (
     CommandRefused,
@@ -22,13 +25,13 @@ from api.problems import (
     problem_response,
     request_id_of,
 )
-from api.redis_words import decode_command, decode_commands, outcome_json, result_json, waiting_at_most
-from api.replies import json_response
+from api.redis_words import decode_command, decode_commands, outcome_parts, result_parts, waiting_at_most
 from api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
 from core.errors import ErrorCode, StreamError
 from core.grammar import Request as RedisRequest
-from core.grammar import parse_request
+from core.grammar import Resp, parse_request
 from core.limits import WAIT_MS_MAX
+from core.reply_room import ReplyRoom
 
 router = APIRouter(tags=["command"])
 
@@ -65,6 +68,7 @@ DISCARDED = "EXECABORT Transaction discarded because of previous errors."
             ErrorCode.BUSYGROUP,
             ErrorCode.ENTRY_TOO_LARGE,
             ErrorCode.LIMIT_EXCEEDED,
+            ErrorCode.REPLY_TOO_LARGE,
             ErrorCode.MEMORY_LIMIT,
             ErrorCode.NOPERM,
             ErrorCode.TOO_MANY_READERS,
@@ -89,7 +93,13 @@ async def command(request: Request, store: Store, upstash_encoding: ReplyEncodin
     except StreamError as error:
         content = problem_of(CommandRefused(error), request_id_of(request.scope))
         return problem_response(content, headers_of(error))
-    return json_response({"result": result_json(reply, all_base64=_asks_base64(upstash_encoding))})
+    parts = result_parts(reply, all_base64=_asks_base64(upstash_encoding))
+    return _json_response(b'{"result":', parts, b"}")
+
+
+def _json_response(before: bytes, parts: Iterable[bytes], after: bytes) -> Response:
+    """The parts joined once: a long answer exists twice, and no more often."""
+    return Response(b"".join((before, *parts, after)), media_type=JSON)
 
 
 @router.post(
@@ -103,9 +113,16 @@ async def command(request: Request, store: Store, upstash_encoding: ReplyEncodin
     ),
 )
 async def pipeline(request: Request, store: Store, upstash_encoding: ReplyEncoding = None) -> Response:
-    """Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait."""
+    """Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+
+    Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
+    `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
+    changed nothing; those that follow are carried out, so that every write is reported.
+    """
     parsed = [_parsed(store, words) for words in decode_commands(await json_body(request))]
-    return json_response(await _outcomes(store, parsed, all_base64=_asks_base64(upstash_encoding)))
+    outcomes = _Outcomes(parsed, ReplyRoom(), all_base64=_asks_base64(upstash_encoding))
+    await store.execute_admitted_each(_to_execute(parsed), outcomes.room, outcomes.take)
+    return _json_response(b"[", outcomes.parts(), b"]")
 
 
 @router.post(
@@ -115,20 +132,29 @@ async def pipeline(request: Request, store: Store, upstash_encoding: ReplyEncodi
         "Run Redis commands as a transaction",
         reply=CommandOutcomes,
         body=CommandsBody,
-        errors=(HttpCode.TRANSACTION_ABORTED, ErrorCode.NOPERM, ErrorCode.LIMIT_EXCEEDED),
+        errors=(
+            HttpCode.TRANSACTION_ABORTED,
+            ErrorCode.NOPERM,
+            ErrorCode.LIMIT_EXCEEDED,
+            ErrorCode.REPLY_TOO_LARGE,
+        ),
     ),
 )
 async def transaction(request: Request, store: Store, upstash_encoding: ReplyEncoding = None) -> Response:
     """Commands with nothing between them, at one instant (MULTI). `BLOCK` does not wait.
 
     One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403, whose
-    `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others.
+    `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others. Where
+    the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
     """
     parsed = [_parsed(store, words) for words in decode_commands(await json_body(request))]
     for number, each in enumerate(parsed):
         if isinstance(each, StreamError):
             return refusal_response(request, _discarded(number, each))
-    return json_response(await _outcomes(store, parsed, all_base64=_asks_base64(upstash_encoding)))
+    outcomes = _Outcomes(parsed, ReplyRoom(), all_base64=_asks_base64(upstash_encoding))
+    for reply in await store.execute_admitted(_to_execute(parsed)):
+        outcomes.take(reply)
+    return _json_response(b"[", outcomes.parts(), b"]")
 
 
 def _discarded(number: int, error: StreamError) -> RequestRefused:
@@ -150,22 +176,55 @@ def _parsed(store: Store, words: list[bytes]) -> RedisRequest | StreamError:
         return error
 
 
-async def _outcomes(
-    store: Store, parsed: list[RedisRequest | StreamError], *, all_base64: bool
-) -> list[dict[str, object]]:
-    admitted = [each for each in parsed if isinstance(each, RedisRequest)]
-    replies = iter(await store.execute_admitted(admitted))
-    outcomes = []
-    for each in parsed:
-        if isinstance(each, StreamError):
-            outcomes.append(outcome_json(each, all_base64=all_base64))
-        elif each.command is None:
-            outcomes.append(outcome_json(each.literal, all_base64=all_base64))
+def _to_execute(parsed: Sequence[RedisRequest | StreamError]) -> list[RedisRequest]:
+    return [each for each in parsed if isinstance(each, RedisRequest) and each.command is not None]
+
+
+class _Outcomes:
+    """The items of an answer, written as JSON as soon as they are known, so that replies are not kept."""
+
+    def __init__(
+        self, parsed: Sequence[RedisRequest | StreamError], room: ReplyRoom, *, all_base64: bool
+    ) -> None:
+        self.room = room
+        self._all_base64 = all_base64
+        self._following = iter(parsed)
+        self._parts: list[bytes] = []
+
+    def take(self, answer: Answer) -> None:
+        """The answer to the next request that has a command."""
+        request = self._next_with_command()
+        assert request is not None, "there is an answer for each command"
+        self._write(answer if isinstance(answer, StreamError | NotAccepting) else request.to_resp(answer))
+
+    def parts(self) -> list[bytes]:
+        """The JSON text of all items, with commas between them."""
+        self._next_with_command()
+        return self._parts[:-1]
+
+    def _next_with_command(self) -> RedisRequest | None:
+        """The next request that has a command; the items before it need none, and are written."""
+        for each in self._following:
+            if isinstance(each, StreamError):
+                self._write(each)
+            elif each.command is None:
+                self._write_literal(each.literal)
+            else:
+                return each
+        return None
+
+    def _write_literal(self, literal: Resp) -> None:
+        texts = literal if isinstance(literal, list) else [literal]
+        try:
+            self.room.charge_names([text for text in texts if isinstance(text, bytes)])
+        except StreamError as error:
+            self._write(error)
         else:
-            reply = next(replies)
-            shaped = reply if isinstance(reply, StreamError) else each.to_resp(reply)
-            outcomes.append(outcome_json(shaped, all_base64=all_base64))
-    return outcomes
+            self._write(literal)
+
+    def _write(self, outcome: Resp | StreamError | NotAccepting) -> None:
+        self._parts += outcome_parts(outcome, all_base64=self._all_base64)
+        self._parts.append(b",")
 
 
 def _asks_base64(encoding: str | None) -> bool:

@@ -26,7 +26,12 @@ router = APIRouter(tags=["consumers"])
         "xinfo_consumers",
         "List a group's consumers",
         reply=ConsumerList,
-        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM, ErrorCode.NOGROUP),
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.NO_SUCH_STREAM,
+            ErrorCode.NOGROUP,
+            ErrorCode.REPLY_TOO_LARGE,
+        ),
     ),
 )
 async def xinfo_consumers(key: KeyPath, group: GroupPath, store: Store) -> Response:

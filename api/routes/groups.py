@@ -40,7 +40,7 @@ NEW_GROUP_EXAMPLE: Final = {
         "xinfo_groups",
         "List a stream's groups",
         reply=GroupList,
-        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM),
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM, ErrorCode.REPLY_TOO_LARGE),
     ),
 )
 async def xinfo_groups(key: KeyPath, store: Store) -> Response:

@@ -71,7 +71,13 @@ router = APIRouter(tags=["pending"])
         "xpending",
         "List pending entries",
         reply=PendingPage,
-        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.INVALID_ARGUMENT, ErrorCode.NOGROUP),
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.NOGROUP,
+            ErrorCode.REPLY_TOO_LARGE,
+        ),
     ),
 )
 async def xpending(
@@ -104,7 +110,7 @@ async def xpending(
         "xpending_summary",
         "Summarise pending entries",
         reply=PendingOverview,
-        errors=(HttpCode.INVALID_NAME, ErrorCode.NOGROUP),
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NOGROUP, ErrorCode.REPLY_TOO_LARGE),
     ),
 )
 async def xpending_summary(key: KeyPath, group: GroupPath, store: Store) -> Response:
@@ -172,7 +178,12 @@ async def xnack(key: KeyPath, group: GroupPath, request: Request, store: Store) 
         "Take entries over",
         reply=ClaimReply,
         body=ClaimBody,
-        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.NOGROUP,
+            ErrorCode.REPLY_TOO_LARGE,
+        ),
     ),
 )
 async def xclaim(

@@ -101,7 +101,7 @@ async def create_stream(key: KeyPath, request: Request, store: Store) -> Respons
         "xinfo_stream",
         "Inspect a stream",
         reply=StreamState,
-        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM),
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM, ErrorCode.REPLY_TOO_LARGE),
     ),
 )
 async def xinfo_stream(

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 from api.schemas.base import WireModel
 from api.server_limits import ServerLimits
 from api.websocket.limits import FRAME_BYTES_MAX, REQUESTS_PER_FRAME_MAX, SUBSCRIPTIONS_MAX
+from api.websocket.limits import REPLY_BYTES_MAX as SOCKET_REPLY_BYTES_MAX
 from core import limits
 
 
@@ -78,6 +79,27 @@ class Limits(WireModel, ServerLimits):
         limits.COPY_PARTS_MAX,
         "Blocks, groups, consumers, pending entries and idempotency keys that one COPY may copy.",
     )
+    pattern_bytes_max: int = _bound(limits.PATTERN_BYTES_MAX, "Bytes of a glob pattern.")
+    matching_steps_max: int = _bound(
+        limits.MATCHING_STEPS_MAX,
+        "Work on glob patterns in one request: a key that is looked at takes 64 steps or more.",
+    )
+    scan_count_max: int = _bound(
+        limits.SCAN_COUNT_MAX, "Keys that one `SCAN` looks at, whatever its `COUNT`."
+    )
+    reply_bytes_max: int = _bound(
+        limits.REPLY_BYTES_MAX,
+        "Bytes of the replies of one request: the JSON text of entries and names, and 128 for each.",
+    )
+    socket_reply_bytes_max: int = _bound(
+        SOCKET_REPLY_BYTES_MAX, "The same of the replies to one WebSocket message."
+    )
+    turn_commands_max: int = _bound(
+        limits.TURN_COMMANDS_MAX, "Commands of a pipeline that run before other requests get a turn."
+    )
+    turn_reply_bytes_max: int = _bound(
+        limits.TURN_REPLY_BYTES_MAX, "Bytes of replies after which other requests get a turn."
+    )
     split_parts_max: int = _bound(limits.SPLIT_PARTS_MAX, "Parts that a range is split into at once.")
     wait_ms_max: int = _bound(limits.WAIT_MS_MAX, "The longest wait of one request, in milliseconds.")
     element_bytes_max: int = _bound(limits.ELEMENT_BYTES_MAX, "Bytes of one entry's names and values.")
@@ -115,6 +137,7 @@ class Limits(WireModel, ServerLimits):
             "frame_bytes_max": FRAME_BYTES_MAX,
             "requests_per_frame_max": REQUESTS_PER_FRAME_MAX,
             "subscriptions_per_socket_max": SUBSCRIPTIONS_MAX,
+            "socket_reply_bytes_max": SOCKET_REPLY_BYTES_MAX,
         }
         fixed = cls.model_fields.keys() - ServerLimits.model_fields.keys() - of_sockets.keys()
         return cls(

@@ -12,7 +12,7 @@ from api.bodies import explained, parse_body, require_few_elements
 from api.name_members import named
 from api.names import name_from_body
 from api.problems import RequestRefused
-from api.redis_words import decode_command, result_json
+from api.redis_words import decode_command, result_parts
 from api.replies import entries_json
 from api.websocket.codecs import (
     Codec,
@@ -112,4 +112,4 @@ class JsonCodec(Codec):
 
     def result(self, reply: Resp) -> object:
         """As the command endpoint gives it."""
-        return result_json(reply, all_base64=False)
+        return msgspec.Raw(b"".join(result_parts(reply, all_base64=False)))

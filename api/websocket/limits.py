@@ -47,6 +47,10 @@ OUTPUT_BYTES_MAX: Final = 16 * MIB
 """Output that waits for the client above which it is closed (4008). What was under way when the pause
 began may still come: a push for each subscription."""
 
+REPLY_BYTES_MAX: Final = OUTPUT_BYTES_MAX
+"""The replies to one message together, counted as those of an HTTP request are (`core.limits`), of which a
+message gets a third: a frame exists more often while it is sent, and a client holds it whole, too."""
+
 STALL_S: Final = 4
 """How long a client may take nothing of what waits for it. One that never reads is cut within twice this
 and the grace below, thus within 10 s."""

@@ -29,7 +29,7 @@ from api.websocket.codecs import (
     new_entry_of,
 )
 from core.entry import BASE64_MARK, BadEntry, flat_of, fragment_from_flat
-from core.grammar import Resp, Status
+from core.grammar import Resp, Rows, Status
 from core.limits import COMMAND_ARGUMENTS_MAX
 from core.replies import Entries
 from core.stream_id import format_id
@@ -117,7 +117,7 @@ class MsgpackCodec(Codec):
 
     def result(self, reply: Resp) -> object:
         """Strings as `str`, or `bin` where one is not UTF-8."""
-        if isinstance(reply, list):
+        if isinstance(reply, list | Rows):
             return [self.result(item) for item in reply]
         if isinstance(reply, bytes):
             return _text_or_bytes(reply)

@@ -13,9 +13,10 @@ Pushes leave by `Outlet.send` whenever the store answers. There is no task, sock
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, Final, NamedTuple, Protocol
 
 from api.bodies import mismatch
@@ -26,7 +27,7 @@ from api.security import Guard
 from api.websocket import limits
 from api.websocket.codecs import Codec
 from api.websocket.held import Held
-from api.websocket.limits import BACKLOG_MAX, REQUESTS_PER_FRAME_MAX, TURN_REQUESTS_MAX
+from api.websocket.limits import BACKLOG_MAX, REPLY_BYTES_MAX, REQUESTS_PER_FRAME_MAX, TURN_REQUESTS_MAX
 from api.websocket.plans import Answers, Plan, Planner
 from api.websocket.pushes import Failure, problem_for
 from api.websocket.requests import RequestId
@@ -34,6 +35,7 @@ from api.websocket.shared_reads import SharedReads
 from api.websocket.subscription_book import SubscriptionBook
 from core.commands import Command
 from core.errors import ErrorCode, StreamError
+from core.reply_room import ReplyRoom
 
 SHOWN_LIMITS: Final = (
     "frame_bytes_max",
@@ -46,6 +48,7 @@ SHOWN_LIMITS: Final = (
     "push_entries_max",
     "push_bytes_max",
     "output_bytes_max",
+    "reply_bytes_max",
 )
 """What the server's first frame tells of `api.websocket.limits`."""
 
@@ -68,11 +71,12 @@ class Outlet(Protocol):
 
 
 class _Exchange:
-    """One frame of requests, and the replies so far."""
+    """One frame of requests, and the replies so far. `room`: what they may take together."""
 
-    __slots__ = ("_is_array", "_missing", "_replies")
+    __slots__ = ("_is_array", "_missing", "_replies", "room")
 
     def __init__(self, request_count: int, *, is_array: bool) -> None:
+        self.room = ReplyRoom(REPLY_BYTES_MAX)
         self._is_array = is_array
         self._missing = request_count
         self._replies: list[bytes] = []
@@ -107,6 +111,16 @@ class Turn(NamedTuple):
     def commands(self) -> list[Command]:
         """What to give to the store, in order."""
         return [command for request in self.requests for command in request.commands]
+
+    @property
+    def commands_by_request(self) -> list[Sequence[Command]]:
+        """The same, request by request."""
+        return [request.commands for request in self.requests]
+
+    @property
+    def rooms(self) -> list[ReplyRoom]:
+        """What the replies of each request may take: the requests of a frame share a room."""
+        return [request.exchange.room for request in self.requests]
 
 
 def _uncounted() -> None:
@@ -188,10 +202,11 @@ class WebSocketSession:
     def replies(self, turn: Turn, answers: Answers | NotAccepting) -> Iterator[bytes]:
         """Frames, each to be sent before the next is asked for: large replies are made one by one.
 
-        `answers`: of the turn's commands in order, or why none was carried out.
+        `answers`: of the turn's commands in order, or why none was carried out. Where there are answers for
+        the first commands only, the requests that lack one wait for the next turn.
         """
         remaining = answers if isinstance(answers, NotAccepting) else iter(answers)
-        for request in turn.requests:
+        for request in self._carried_out(turn, answers):
             if isinstance(remaining, NotAccepting):
                 content = self._content(request, remaining if request.commands else ())
             else:
@@ -200,6 +215,15 @@ class WebSocketSession:
             if frame is not None:
                 yield frame
                 self._book.arm_fresh()
+
+    def _carried_out(self, turn: Turn, answers: Answers | NotAccepting) -> Sequence[_Pending]:
+        """The requests of the turn that have their answers; the others go back, in their order."""
+        if isinstance(answers, NotAccepting):
+            return turn.requests
+        asked = list(accumulate(len(request.commands) for request in turn.requests))
+        count = bisect_right(asked, len(answers))
+        self._inbox.extendleft(reversed(turn.requests[count:]))
+        return turn.requests[:count]
 
     def _content(self, request: _Pending, answers: Answers | NotAccepting) -> dict[str, Any]:
         plan = request.plan

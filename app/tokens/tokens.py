@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from api.ports import SCOPES, Principal
 from core.grammar import Scope
+from core.limits import PATTERN_BYTES_MAX
 
 PREFIX: Final = "tlr_"
 _SECRET_BYTES: Final = 32
@@ -24,9 +25,6 @@ _ID_BYTES: Final = 6
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,63}", re.ASCII)
 _DURATION: Final = re.compile(r"([0-9]{1,6})([smhdw])", re.ASCII)
 _UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-
-PATTERN_BYTES_MAX: Final = 1_024
-"""A key has 512 bytes at most; a pattern needs two for one that is escaped."""
 
 DURATION_MS_MAX: Final = 36_500 * 86_400_000
 TIME_MS_MAX: Final = 253_402_300_799_999

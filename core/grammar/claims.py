@@ -105,7 +105,7 @@ def _take_value(words: Words, option: str) -> int:
     return words.take_integer(f"Invalid {option} option argument for XCLAIM")
 
 
-def _claimed(reply: ClaimReply) -> list[Resp]:
+def _claimed(reply: ClaimReply) -> Resp:
     return id_list(reply.entries.ids) if reply.just_id else entry_list(reply.entries)
 
 

@@ -67,7 +67,7 @@ _SETTINGS: Final = {
 
 def parse_get(words: Words) -> Request:
     """``CONFIG GET pattern [pattern ...]``; patterns match in any case."""
-    patterns = words.take_rest()
+    patterns = [words.take_pattern() for _ in range(words.left)]
     command = GetConfig(tuple(pattern.lower() for pattern in patterns))
     # A setting that was asked for by its full name is answered under the name as it was typed.
     typed = {pattern.lower().decode("latin-1"): pattern for pattern in patterns if not _GLOB.search(pattern)}

@@ -93,7 +93,7 @@ def parse_dbsize(words: Words) -> Request:
 
 def parse_keys(words: Words) -> Request:
     """``KEYS pattern``."""
-    return Request(words.name, MatchKeys(words.take()), "admin", to_resp=bulk_list)
+    return Request(words.name, MatchKeys(words.take_pattern()), "admin", to_resp=bulk_list)
 
 
 def parse_flush(words: Words) -> Request:
@@ -113,7 +113,7 @@ def parse_scan(words: Words) -> Request:
     wanted = b"stream"
     while words.left:
         if words.take_option(b"match", 1):
-            pattern = words.take()
+            pattern = words.take_pattern()
         elif words.take_option(b"type", 1):
             wanted = words.take().lower()
         elif words.take_option(b"count", 1):

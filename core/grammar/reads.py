@@ -221,5 +221,5 @@ def _read_claiming(reply: ReadReply) -> Resp:
     return streams
 
 
-def _claimed(entries: Entries, *, claiming: bool) -> list[Resp]:
+def _claimed(entries: Entries, *, claiming: bool) -> Resp:
     return delivered_list(entries) if claiming else entry_list(entries)

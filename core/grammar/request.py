@@ -5,7 +5,8 @@ Owns the vocabulary between the grammar and its callers, and parses nothing itse
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -19,7 +20,31 @@ class Status(str):
     __slots__ = ()
 
 
-Resp: TypeAlias = "int | bytes | Status | list[Resp] | None"
+class Rows:
+    """An array whose items are made when they are asked for: a long reply never exists as objects whole.
+
+    `pieces`: gives the items again at each call, some of them at a time.
+    """
+
+    __slots__ = ("_length", "pieces")
+
+    def __init__(self, length: int, pieces: Callable[[], Iterator[list[Resp]]]) -> None:
+        self._length = length
+        self.pieces = pieces
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[Resp]:
+        return chain.from_iterable(self.pieces())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, list | Rows) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment] # as a list
+
+
+Resp: TypeAlias = "int | bytes | Status | list[Resp] | Rows | None"
 """A RESP2 reply: None is nil and the null array alike, bytes are bulk strings, maps are flat lists."""
 
 Scope: TypeAlias = Literal["read", "append", "consume", "admin"]

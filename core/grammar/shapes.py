@@ -5,12 +5,19 @@ Owns how a value is written; which values a reply holds is said beside the comma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final
 
 from core.entry import flat_of
-from core.grammar.request import Resp
+from core.grammar.request import Resp, Rows
+from core.limits import KIB
 from core.replies import Entries
 from core.stream_id import SEQ_BITS, U64_MAX, StreamId
+
+PIECE_BYTES: Final = 64 * KIB
+PIECE_ROWS: Final = 500
+"""Entries of a reply that exist as objects at a time."""
 
 
 def id_bulk(value: StreamId) -> bytes:
@@ -43,24 +50,31 @@ def map_of(members: dict[bytes, Resp]) -> list[Resp]:
     return [item for member in members.items() for item in member]
 
 
-def entry_list(entries: Entries) -> list[Resp]:
-    """Entries as ``[id, [name, value, ...]]``; a deleted one has nil for its fields. O(bytes)."""
-    return [
-        [id_bulk(value), fields_of(fragment)]
-        for value, fragment in zip(entries.ids, entries.fragments, strict=True)
-    ]
+def entry_list(entries: Entries) -> Rows:
+    """Entries as ``[id, [name, value, ...]]``; a deleted one has nil for its fields. O(bytes) to read."""
+    return Rows(len(entries), partial(_pieces, entries, ()))
 
 
-def delivered_list(entries: Entries) -> list[Resp]:
+def delivered_list(entries: Entries) -> Rows:
     """Entries as ``[id, fields, idle-ms, deliveries]``: what CLAIM answers, new entries with zeros."""
     zeros = [0] * len(entries)
-    columns = zip(
-        entries.ids, entries.fragments, entries.idle_ms or zeros, entries.deliveries or zeros, strict=True
+    return Rows(
+        len(entries), partial(_pieces, entries, (entries.idle_ms or zeros, entries.deliveries or zeros))
     )
-    return [
-        [id_bulk(value), fields_of(fragment), idle_ms, deliveries]
-        for value, fragment, idle_ms, deliveries in columns
-    ]
+
+
+def _pieces(entries: Entries, columns: Sequence[Sequence[int]]) -> Iterator[list[Resp]]:
+    """Rows, until they take `PIECE_BYTES` or are `PIECE_ROWS`."""
+    rows: list[Resp] = []
+    size_bytes = 0
+    for value, fragment, *numbers in zip(entries.ids, entries.fragments, *columns, strict=True):
+        rows.append([id_bulk(value), fields_of(fragment), *numbers])
+        size_bytes += len(fragment or b"")
+        if size_bytes >= PIECE_BYTES or len(rows) == PIECE_ROWS:
+            yield rows
+            rows, size_bytes = [], 0
+    if rows:
+        yield rows
 
 
 def fields_of(fragment: bytes | None) -> Resp:

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from core.commands import Malformed
 from core.errors import ErrorCode, StreamError, not_an_integer
 from core.grammar.refusals import limit_exceeded
-from core.limits import IDS_PER_REQUEST_MAX, NAME_BYTES_MAX
+from core.limits import IDS_PER_REQUEST_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX
 from core.stream_id import StreamId, parse_id
 
 T = TypeVar("T")
@@ -128,6 +128,13 @@ class Words:
     def take_consumer(self) -> bytes:
         """The next word as the name of a consumer."""
         return self.take_name("consumer name")
+
+    def take_pattern(self) -> bytes:
+        """The next word as a glob pattern. Raises LIMIT_EXCEEDED where it is too long to match."""
+        pattern = self.take()
+        if len(pattern) > PATTERN_BYTES_MAX:
+            raise limit_exceeded(f"the pattern is longer than {PATTERN_BYTES_MAX} bytes")
+        return pattern
 
 
 def checked_name(name: bytes, what: str) -> bytes:

@@ -14,6 +14,7 @@ from core.idle import idle_since
 from core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR
 from core.pending_units import Unit
 from core.replies import ClaimReply, Entries
+from core.reply_room import ReplyRoom, entries_bytes
 from core.stream import Stream
 from core.stream_id import ZERO_ID, StreamId
 
@@ -22,6 +23,7 @@ def claim(run: Execution, command: Claim) -> ClaimReply:
     """The entries taken over, in the order in which their ids were given. O(log n) an id."""
     group = require_key_and_group(run, command.key, command.group)
     options = parsed(command.options)
+    _charge(run, command.key, group, options)
     if options.last_id is not None and options.last_id > group.last_delivered_id:
         run.do(GroupMoved(command.key, command.group, options.last_id, group.entries_read))
     see_consumer(run, command.key, group, command.consumer)
@@ -32,6 +34,28 @@ def claim(run: Execution, command: Claim) -> ClaimReply:
         if deliveries is not None:
             taken.take(value, deliveries)
     return taken.reply(just_id=options.just_id)
+
+
+def _charge(run: Execution, key: bytes, group: Group, options: ClaimOptions) -> None:
+    """Take the room of the reply. Raises REPLY_TOO_LARGE, before anything is changed. O(log n) an id."""
+    room, log = run.room(), run.keyspace.streams[key].log
+    room.require_any()
+    if options.just_id:
+        room.charge_items(len(options.ids))
+        return
+    fragments = log.get_many(options.ids, room.left_bytes)
+    if len(fragments) < len(options.ids) or entries_bytes(fragments) > room.left_bytes:
+        # What is not idle enough is not in the reply.
+        stream = run.keyspace.streams[key]
+        claimed = [
+            value
+            for value in options.ids
+            if _claimed_deliveries(run, stream, group, options, value) is not None
+        ]
+        fragments = log.get_many(claimed, room.left_bytes)
+        if len(fragments) < len(claimed):
+            raise room.refusal()
+    room.charge_entries(fragments)
 
 
 def _delivered_at_ms(run: Execution, options: ClaimOptions) -> int:
@@ -74,7 +98,8 @@ def _next_count(deliveries: int, options: ClaimOptions) -> int:
 def auto_claim(run: Execution, command: AutoClaim) -> ClaimReply:
     """Up to `count` idle entries in id order, and the deleted ones met on the way, which are dropped.
 
-    Examines at most ``count * XAUTOCLAIM_SCAN_FACTOR`` pending entries (rule 52).
+    Fewer where the reply has no room for them: the cursor goes on from there. Examines at most
+    ``count * XAUTOCLAIM_SCAN_FACTOR`` pending entries (rule 52).
     """
     group = require_key_and_group(run, command.key, command.group)
     if command.count > AUTOCLAIM_COUNT_MAX:
@@ -82,10 +107,13 @@ def auto_claim(run: Execution, command: AutoClaim) -> ClaimReply:
             ErrorCode.LIMIT_EXCEEDED,
             "ERR Insufficient memory, failed allocating transient memory, COUNT too high.",
         )
+    room = run.room()
+    room.require_any()
     see_consumer(run, command.key, group, command.consumer)
     taken = _Takeover(run, command.key, group, command.consumer, run.now_ms)
     pending_ids = group.pending.ids(command.start)
-    budget, attempts = command.count, command.count * XAUTOCLAIM_SCAN_FACTOR
+    budget = min(command.count, room.items_left + 1)
+    attempts = command.count * XAUTOCLAIM_SCAN_FACTOR
     while budget and attempts:
         value = next(pending_ids, None)
         if value is None:
@@ -93,6 +121,7 @@ def auto_claim(run: Execution, command: AutoClaim) -> ClaimReply:
         attempts -= 1
         budget -= taken.examine(value, command.min_idle_ms, just_id=command.just_id)
     cursor = next(pending_ids, ZERO_ID)
+    cursor = taken.cut_to(room, just_id=command.just_id) or cursor
     return taken.reply(just_id=command.just_id, cursor=cursor)
 
 
@@ -139,6 +168,19 @@ class _Takeover:
         """Gather one entry with its new delivery count."""
         self._batch[value] = deliveries
         self._ids.append(value)
+
+    def cut_to(self, room: ReplyRoom, *, just_id: bool) -> StreamId | None:
+        """Give up what the reply has no room for: the first id given up, None where all of it fits."""
+        fragments: list[bytes | None] = [None] * len(self._ids)
+        if not just_id:
+            fragments = self.stream.log.get_many(self._ids, room.left_bytes)
+        kept = room.fit(fragments)
+        room.take_entries(fragments[:kept])
+        given_up = self._ids[kept:]
+        del self._ids[kept:]
+        for value in given_up:
+            del self._batch[value]
+        return given_up[0] if given_up else None
 
     def _flush(self) -> None:
         if self._batch:

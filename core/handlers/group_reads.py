@@ -19,7 +19,8 @@ from core.errors import no_group_for_read
 from core.execution import Execution, parsed_position
 from core.group import Group
 from core.handlers.groups import missing_for
-from core.handlers.reads import deadline_ms, smaller, take_after
+from core.handlers.ranges import smaller
+from core.handlers.reads import deadline_ms, take_after
 from core.id_sequence import pack_ids
 from core.idle import idle_since
 from core.lag import entries_read_after
@@ -40,11 +41,12 @@ def read_group(run: Execution, command: ReadGroup) -> ReadReply:
     Raises NOGROUP where a stream or its group is missing, before anything is changed (rule 27).
     """
     positions = [_check(run, command, source) for source in command.streams]
+    run.room().require_any()
     budget = ReplyBudget(command.limits)
     min_idle_ms = command.claim_min_idle_ms
     reads = []
     for source, after in zip(command.streams, positions, strict=True):
-        if budget.is_spent:
+        if budget.is_spent or not run.room().has_any:
             reads.append(_unread(run, command, source.key, after))
             continue
         reader = _StreamReader(run, command, source.key, budget)
@@ -86,6 +88,7 @@ class _StreamReader:
         self.command = command
         self.key = key
         self.budget = budget
+        self.room = run.room()
         self.stream: Stream = run.keyspace.streams[key]
         self.group: Group = self.stream.groups[command.group]
         self._is_new = command.consumer not in self.group.consumers
@@ -121,7 +124,7 @@ class _StreamReader:
         if self.stream.log.last_id <= after:
             return NO_ENTRIES
         self._serve()
-        entries = take_after(self.stream, after, count, self.budget, claim=claim)
+        entries = take_after(self.room, self.stream, after, count, self.budget, claim=claim)
         if entries.ids:
             self._deliver(entries.ids)
         return entries
@@ -140,24 +143,30 @@ class _StreamReader:
             self.run.do(ConsumerSeen(self.key, self.group.name, consumer, now_ms, self._is_active))
 
     def _take_idle(self, min_idle_ms: int, count: int | None) -> Entries:
-        found = self._idle(min_idle_ms, smaller(count, self.budget.remaining))
+        found = self._idle(min_idle_ms, self._most(count))
+        found = found.first(self.room.fit(found.fragments))
         if not found.ids:
             return found
         self._serve()
         claimed = found.first(self.budget.spend(found, claim=True))
+        self.room.take_entries(claimed.fragments)
         if claimed.ids:
             self._take_over(claimed)
             self._is_active = True
         return claimed
 
-    def _idle(self, min_idle_ms: int, wanted: int | None) -> Entries:
+    def _most(self, count: int | None) -> int:
+        """How many entries to look for: one more than fit shows that there are more."""
+        fitting = self.room.items_left + 1
+        bound = smaller(count, self.budget.remaining)
+        return fitting if bound is None else min(fitting, bound)
+
+    def _idle(self, min_idle_ms: int, wanted: int) -> Entries:
         """Pending entries that are idle enough and not deleted, longest idle first, at most `wanted`. O(k).
 
         Deleted ones stay pending and are passed over (rule 38): where there are any, more are asked for,
         until enough are live.
         """
-        if wanted is None:
-            return self._longest_idle(min_idle_ms, None)[1]
         asked = wanted
         while True:
             looked_at, found = self._longest_idle(min_idle_ms, asked)
@@ -165,12 +174,13 @@ class _StreamReader:
                 return found.first(wanted)
             asked += 2 * (asked - len(found))
 
-    def _longest_idle(self, min_idle_ms: int, asked: int | None) -> tuple[int, Entries]:
-        """How many of at most `asked` pending entries are idle enough, and those that are not deleted."""
+    def _longest_idle(self, min_idle_ms: int, asked: int) -> tuple[int, Entries]:
+        """How many of at most `asked` pending entries are idle enough and fit, and the live ones of them."""
         order, now_ms = self.group.pending.order, self.run.now_ms
         ids, idle_ms, counts = _longest_idle(order, now_ms, min_idle_ms, asked)
-        found = Entries(ids, self.stream.log.get_many(ids), idle_ms, counts)
-        return len(ids), _without_deleted(found)
+        fragments = self.stream.log.get_many(ids, self.room.left_bytes)
+        found = Entries(ids, fragments, idle_ms, counts).first(len(fragments))
+        return len(fragments), _without_deleted(found)
 
     def read_history(self, after: StreamId) -> StreamRead:
         """What is pending for this consumer above `after`; each live one counts as delivered again.
@@ -178,12 +188,14 @@ class _StreamReader:
         Deleted ones are shown and left alone; the time of activity is not touched (rule 30).
         """
         consumer = self.group.consumers[self.command.consumer]
-        wanted = smaller(self.command.limits.count, self.budget.remaining)
-        ids = list(islice(consumer.pending_ids(after + 1), wanted))
+        most = self._most(self.command.limits.count)
+        ids = list(islice(consumer.pending_ids(after + 1), most))
         self.budget.begin_stream(self.key)
-        fragments = self.stream.log.get_many(ids)
-        kept = self.budget.spend(Entries(ids, fragments))
+        fragments = self.stream.log.get_many(ids, self.room.left_bytes)
+        fitting = self.room.fit(fragments)
+        kept = self.budget.spend(Entries(ids[:fitting], fragments[:fitting]))
         self.budget.end_stream(kept)
+        self.room.take_entries(fragments[:kept])
         entries = self._with_times(ids[:kept], fragments[:kept])
         live = _without_deleted(entries)
         if live.ids:
@@ -211,7 +223,7 @@ class _StreamReader:
 
 
 def _longest_idle(
-    order: DeliveryOrder, now_ms: int, min_idle_ms: int, wanted: int | None
+    order: DeliveryOrder, now_ms: int, min_idle_ms: int, wanted: int
 ) -> tuple[list[StreamId], list[int], list[int]]:
     """What is pending and idle enough, in order of delivery (rule 35): ids, at most so many, their idle times
     and their counts. O(units + ids), the ids in C."""
@@ -223,7 +235,7 @@ def _longest_idle(
         age_ms = idle_since(unit.delivered_at_ms, now_ms)
         if age_ms < min_idle_ms:
             break
-        some = list(islice(unit.live_ids(), None if wanted is None else wanted - len(ids)))
+        some = list(islice(unit.live_ids(), wanted - len(ids)))
         ids += some
         idle_ms += [age_ms] * len(some)
         counts += unit.counts_of(some)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from core.commands import InfoConsumers, InfoGroups, InfoStream
+from core.commands import InfoConsumers, InfoGroups, InfoStream, Range
 from core.consumer import NEVER_ACTIVE_MS, Consumer
 from core.errors import no_group, no_such_key
 from core.execution import Execution, parsed
 from core.group import Group
-from core.handlers.pending_views import describe, pending_unit
+from core.handlers.pending_views import describe, description_bytes, pending_unit
+from core.handlers.ranges import exact_entries
 from core.idle import idle_since
 from core.lag import lag_of
 from core.replies import (
@@ -31,14 +32,20 @@ def info_stream(run: Execution, command: InfoStream) -> StreamInfo | StreamFullI
     """The short form is O(log n); the full one is O(what `full_count` allows of entries and PELs)."""
     stream = _require_stream(run, command.key)
     full_count = parsed(command.full_count)
+    short = _short(run, stream)
     if full_count is None:
-        return _short(stream)
+        return short
     count = full_count or None
     return StreamFullInfo(
-        _short(stream),
-        Entries(*stream.log.range(count=count)),
-        [_full_group(stream, group, count, run.now_ms) for group in stream.groups.values()],
+        short,
+        _first_entries(run, stream, Range(command.key, count=count)),
+        [_full_group(run, stream, group, count) for group in stream.groups.values()],
     )
+
+
+def _first_entries(run: Execution, stream: Stream, command: Range) -> Entries:
+    entries, _ = exact_entries(run, stream, command)
+    return Entries(list(entries.ids), entries.fragments)
 
 
 def _require_stream(run: Execution, key: bytes) -> Stream:
@@ -48,8 +55,11 @@ def _require_stream(run: Execution, key: bytes) -> Stream:
     return stream
 
 
-def _short(stream: Stream) -> StreamInfo:
+def _short(run: Execution, stream: Stream) -> StreamInfo:
     memory = stream.idempotency
+    first, last = Entries(*stream.log.range(count=1)), Entries(*stream.log.range(count=1, reverse=True))
+    run.room().charge_entries(first.fragments)
+    run.room().charge_entries(last.fragments)
     return StreamInfo(
         length=stream.length,
         block_count=len(stream.log.blocks),
@@ -64,12 +74,13 @@ def _short(stream: Stream) -> StreamInfo:
         idmp_keys_added=memory.keys_added,
         idmp_duplicates=memory.duplicates,
         group_count=len(stream.groups),
-        first_entry=Entries(*stream.log.range(count=1)),
-        last_entry=Entries(*stream.log.range(count=1, reverse=True)),
+        first_entry=first,
+        last_entry=last,
     )
 
 
-def _full_group(stream: Stream, group: Group, count: int | None, now_ms: int) -> GroupFullInfo:
+def _full_group(run: Execution, stream: Stream, group: Group, count: int | None) -> GroupFullInfo:
+    run.room().charge_names((group.name,))
     return GroupFullInfo(
         name=group.name,
         last_delivered_id=group.last_delivered_id,
@@ -77,28 +88,38 @@ def _full_group(stream: Stream, group: Group, count: int | None, now_ms: int) ->
         lag=lag_of(stream, group),
         pending_count=group.pending.count,
         nacked_count=group.pending.nacked_count,
-        pending=_described(group, group.pending.ids(), count, now_ms),
-        consumers=[_full_consumer(group, each, count, now_ms) for each in group.consumers.values()],
+        pending=_described(run, group, group.pending.ids(), count),
+        consumers=[_full_consumer(run, group, each, count) for each in group.consumers.values()],
     )
 
 
-def _full_consumer(group: Group, consumer: Consumer, count: int | None, now_ms: int) -> ConsumerFullInfo:
+def _full_consumer(run: Execution, group: Group, consumer: Consumer, count: int | None) -> ConsumerFullInfo:
+    run.room().charge_names((consumer.name,))
     return ConsumerFullInfo(
         name=consumer.name,
         seen_at_ms=consumer.seen_at_ms,
         active_at_ms=consumer.active_at_ms,
         pending_count=consumer.pending_count,
-        pending=_described(group, consumer.pending_ids(), count, now_ms),
+        pending=_described(run, group, consumer.pending_ids(), count),
     )
 
 
-def _described(group: Group, ids: Iterator[StreamId], count: int | None, now_ms: int) -> list[PendingEntry]:
-    return [describe(value, pending_unit(group, value), now_ms) for value in islice(ids, count)]
+def _described(
+    run: Execution, group: Group, ids: Iterator[StreamId], count: int | None
+) -> list[PendingEntry]:
+    room = run.room()
+    described: list[PendingEntry] = []
+    for value in islice(ids, count):
+        unit = pending_unit(group, value)
+        room.charge(description_bytes(unit))
+        described.append(describe(value, unit, run.now_ms))
+    return described
 
 
 def info_groups(run: Execution, command: InfoGroups) -> list[GroupInfo]:
     """The groups in byte order of their names. O(groups)."""
     stream = _require_stream(run, command.key)
+    run.room().charge_names(list(stream.groups))
     return [
         GroupInfo(
             name=group.name,
@@ -118,6 +139,7 @@ def info_consumers(run: Execution, command: InfoConsumers) -> list[ConsumerInfo]
     group = stream.groups.get(command.group)
     if group is None:
         raise no_group(command.key, command.group)
+    run.room().charge_names(list(group.consumers))
     return [
         ConsumerInfo(
             name=consumer.name,

@@ -1,9 +1,10 @@
-"""Commands on streams as a whole, and on the server: making, deleting, listing, configuring."""
+"""Commands on streams as a whole, and on the server: making, deleting, configuring."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+import re
+from collections.abc import Callable
+from typing import Final
 
 from core.commands import (
     ConfigureStream,
@@ -13,12 +14,7 @@ from core.commands import (
     ExpireIdempotencyKeys,
     Flush,
     GetConfig,
-    KeyspaceSize,
-    Listing,
-    ListStreams,
-    MatchKeys,
     RenameKey,
-    ScanKeys,
     ServerInfo,
     ServerTime,
     SetConfig,
@@ -38,9 +34,11 @@ from core.errors import ErrorCode, StreamError, no_such_key
 from core.execution import Execution, parsed
 from core.glob import compile_glob
 from core.outcome import Signal
-from core.replies import KeyScan, ServerStats, StreamList, StreamSummary
+from core.replies import ServerStats
 from core.stream import Stream
 from core.stream_id import StreamId, format_id
+
+_WILDCARD: Final = re.compile(rb"[*?\[]")
 
 
 def create_stream(run: Execution, command: CreateStream) -> int:
@@ -144,69 +142,16 @@ def flush(run: Execution, _: Flush) -> None:
         run.wake(key, Signal.GONE)
 
 
-def keyspace_size(run: Execution, command: KeyspaceSize) -> int:
-    """How many streams there are. O(1); O(streams) for who may not see all."""
-    if command.visible is None:
-        return len(run.keyspace.streams)
-    return sum(1 for _ in _visible(run.keyspace.streams, command))
-
-
-def _visible(keys: Iterable[bytes], command: Listing) -> Iterator[bytes]:
-    """Those of `keys` that are there for the one who asks."""
-    if command.visible is None:
-        return iter(keys)
-    patterns = [compile_glob(pattern) for pattern in command.visible]
-    return (key for key in keys if any(pattern.fullmatch(key) for pattern in patterns))
-
-
-def list_streams(run: Execution, command: ListStreams) -> StreamList:
-    """A page in byte order of the keys. O(log n + page), and what lies between that may not be seen."""
-    keys = _visible(_keys_from(run, command), command)
-    page = list(islice(keys, command.limit))
-    streams = run.keyspace.streams
-    return StreamList([_summary(key, streams[key]) for key in page], more=next(keys, None) is not None)
-
-
-def _keys_from(run: Execution, command: ListStreams) -> Iterator[bytes]:
-    start = max(command.prefix, command.start_after or b"")
-    for key in run.keyspace.streams.irange(start):
-        if not key.startswith(command.prefix):
-            return
-        if key != command.start_after:
-            yield key
-
-
-def _summary(key: bytes, stream: Stream) -> StreamSummary:
-    return StreamSummary(key, stream.length, stream.last_id, len(stream.groups))
-
-
-def match_keys(run: Execution, command: MatchKeys) -> list[bytes]:
-    """KEYS: all that match, in byte order. O(streams)."""
-    pattern = compile_glob(command.pattern)
-    return [key for key in _visible(run.keyspace.streams, command) if pattern.fullmatch(key)]
-
-
-def scan_keys(run: Execution, command: ScanKeys) -> KeyScan:
-    """A step of SCAN. The cursor is the serial of the next stream, so a deletion makes none skipped."""
-    by_serial = run.keyspace.keys_by_serial
-    serials = by_serial.irange(command.cursor)
-    examined = list(islice(serials, max(command.count, 1)))
-    keys = list(_visible((by_serial[serial] for serial in examined), command))
-    if command.pattern is not None:
-        pattern = compile_glob(command.pattern)
-        keys = [key for key in keys if pattern.fullmatch(key)]
-    return KeyScan(next(serials, 0), keys)
-
-
 def get_config(run: Execution, command: GetConfig) -> dict[str, int]:
-    """The settings whose names a pattern matches, whatever the case."""
-    patterns = [compile_glob(pattern.lower()) for pattern in command.patterns]
+    """The settings that are named, or whose names a pattern matches; the case does not matter."""
+    matchers = [_setting_matcher(pattern.lower()) for pattern in command.patterns]
     config = run.keyspace.config
-    return {
-        name: value
-        for name, value in config.items()
-        if any(pattern.fullmatch(name.encode()) for pattern in patterns)
-    }
+    return {name: value for name, value in config.items() if any(each(name.encode()) for each in matchers)}
+
+
+def _setting_matcher(pattern: bytes) -> Callable[[bytes], bool]:
+    """A word without wildcards is a name as it is: its backslashes escape nothing."""
+    return compile_glob(pattern).matches if _WILDCARD.search(pattern) else pattern.__eq__
 
 
 def set_config(run: Execution, command: SetConfig) -> None:

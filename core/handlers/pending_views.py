@@ -11,6 +11,7 @@ from core.handlers.groups import require_key_and_group
 from core.idle import idle_since
 from core.pending_units import Unit
 from core.replies import PendingEntry, PendingSummaryReply
+from core.reply_room import ITEM_BYTES, NAME_GROWTH_MAX
 from core.stream_id import StreamId
 
 UNOWNED_IDLE_MS = -1
@@ -24,6 +25,7 @@ def pending_summary(run: Execution, command: PendingSummary) -> PendingSummaryRe
     owners = [
         (name, consumer.pending_count) for name, consumer in group.consumers.items() if consumer.pending_count
     ]
+    run.room().charge_names([name for name, _ in owners])
     return PendingSummaryReply(group.pending.count, min_id, max_id, owners)
 
 
@@ -33,11 +35,13 @@ def pending_range(run: Execution, command: PendingRange) -> list[PendingEntry]:
     found: list[PendingEntry] = []
     if command.count <= 0:
         return found
+    room = run.room()
     for value in _ids(group, command):
         if value > command.end or len(found) == command.count:
             break
         unit = pending_unit(group, value)
         if unit.consumer is None or idle_since(unit.delivered_at_ms, run.now_ms) >= command.min_idle_ms:
+            room.charge(description_bytes(unit))
             found.append(describe(value, unit, run.now_ms))
     return found
 
@@ -54,6 +58,11 @@ def pending_unit(group: Group, value: StreamId) -> Unit:
     unit = group.pending.get(value)
     assert unit is not None, "only pending ids are asked for"
     return unit
+
+
+def description_bytes(unit: Unit) -> int:
+    """What one pending entry takes in a reply, at most. O(1)."""
+    return 2 * ITEM_BYTES + (0 if unit.consumer is None else NAME_GROWTH_MAX * len(unit.consumer.name))
 
 
 def describe(value: StreamId, unit: Unit, now_ms: int) -> PendingEntry:

@@ -9,6 +9,7 @@ from core.errors import ErrorCode, StreamError
 from core.execution import Execution
 from core.id_sequence import as_run
 from core.replies import Boundary, Entries, RangeReply, SeekReply, SplitReply
+from core.reply_room import entries_bytes
 from core.stream import Stream
 from core.stream_id import StreamId, format_id
 
@@ -20,21 +21,48 @@ def read_range(run: Execution, command: Range) -> RangeReply:
         return RangeReply(Entries((), ()), exists=False)
     if command.strict:
         require_untrimmed(stream, command.start)
-    wanted = None if command.count is None else command.count + 1
+    if command.max_bytes is None:
+        return RangeReply(*exact_entries(run, stream, command))
+    entries, more = _entries(stream, command, command.count, command.max_bytes)
+    return RangeReply(entries, more or _are_followed(stream, command, entries.ids))
+
+
+def exact_entries(run: Execution, stream: Stream, command: Range) -> tuple[Entries, bool]:
+    """The entries of a range, and whether `count` left some behind. Raises REPLY_TOO_LARGE; no more are
+    gathered than show that there is no room for them."""
+    room = run.room()
+    most = smaller(command.count, room.items_left + 1)
+    entries, more = _entries(stream, command, most, room.left_bytes + 1)
+    is_cut = len(entries) == 1 != command.count and entries_bytes(entries.fragments) > room.left_bytes
+    if is_cut and _are_followed(stream, command, entries.ids):
+        raise room.refusal()
+    room.charge_entries(entries.fragments)
+    return entries, more
+
+
+def _entries(stream: Stream, command: Range, count: int | None, max_bytes: int) -> tuple[Entries, bool]:
+    wanted = None if count is None else count + 1
     ids: Sequence[StreamId]
     ids, fragments = stream.log.range(
-        command.start, command.end, wanted, reverse=command.reverse, max_bytes=command.max_bytes
+        command.start, command.end, wanted, reverse=command.reverse, max_bytes=max_bytes
     )
     if not command.reverse:
         ids = as_run(ids)
-    if command.count is not None and len(ids) > command.count:
-        return RangeReply(Entries(ids[: command.count], fragments[: command.count]), more=True)
-    return RangeReply(Entries(ids, fragments), more=_has_more(stream, command, ids))
+    if count is not None and len(ids) > count:
+        return Entries(ids[:count], fragments[:count]), True
+    return Entries(ids, fragments), False
 
 
-def _has_more(stream: Stream, command: Range, ids: Sequence[StreamId]) -> bool:
-    """Whether a page that a byte budget may have cut left entries of the range behind."""
-    if command.max_bytes is None or not ids:
+def smaller(one: int | None, other: int | None) -> int | None:
+    """The smaller of two bounds, None being no bound."""
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)
+
+
+def _are_followed(stream: Stream, command: Range, ids: Sequence[StreamId]) -> bool:
+    """Whether a page that a bound of bytes may have cut left entries of the range behind."""
+    if not ids:
         return False
     if command.reverse:
         rest = stream.log.range(command.start, ids[-1] - 1, 1)

@@ -6,11 +6,12 @@ from msgspec.structs import replace
 
 from core.commands import Read, ReadFrom, ReadGroup, Special
 from core.execution import Execution, parsed_position
-from core.handlers.ranges import require_untrimmed
+from core.handlers.ranges import require_untrimmed, smaller
 from core.id_sequence import as_run
 from core.outcome import Wait
 from core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
 from core.reply_budget import ReplyBudget
+from core.reply_room import ReplyRoom
 from core.stream import Stream
 from core.stream_id import ZERO_ID, StreamId
 
@@ -21,6 +22,7 @@ def read(run: Execution, command: Read) -> ReadReply:
     Where nothing does and the command blocks, the execution's `wait` is set, and its `retry` to the
     command with every position resolved (rule 22).
     """
+    run.room().require_any()
     positions = [_resolve(run, source) for source in command.streams]
     if command.strict:
         _require_untrimmed(run, command, positions)
@@ -67,32 +69,34 @@ def _read_stream(
     run: Execution, key: bytes, after: StreamId, count: int | None, budget: ReplyBudget
 ) -> StreamRead:
     stream = run.stream(key)
-    if stream is None or stream.log.last_id <= after or budget.is_spent:
+    if stream is None or stream.log.last_id <= after or budget.is_spent or not run.room().has_any:
         return StreamRead(key, NO_ENTRIES, next=after)
     budget.begin_stream(key)
-    entries = take_after(stream, after, count, budget)
+    entries = take_after(run.room(), stream, after, count, budget)
     budget.end_stream(len(entries.ids))
     return StreamRead(key, entries, next=entries.ids[-1] if entries.ids else after, cut=not entries.ids)
 
 
 def take_after(
-    stream: Stream, after: StreamId, count: int | None, budget: ReplyBudget, *, claim: bool = False
+    room: ReplyRoom,
+    stream: Stream,
+    after: StreamId,
+    count: int | None,
+    budget: ReplyBudget,
+    *,
+    claim: bool = False,
 ) -> Entries:
-    """Entries above `after`, as many as `count` and the budget allow; they are accounted for."""
+    """Entries above `after`, as many as `count`, the budget and the room allow; they are accounted for."""
     wanted = smaller(count, budget.remaining)
-    if wanted == 0:
+    if wanted == 0 or not room.has_any:
         return NO_ENTRIES
-    ids, fragments = stream.log.range(after + 1, count=wanted, max_bytes=budget.fragment_bytes_max)
-    entries = Entries(ids, fragments)
+    most = smaller(wanted, room.items_left + 1)
+    max_bytes = smaller(budget.fragment_bytes_max, room.left_bytes)
+    ids, fragments = stream.log.range(after + 1, count=most, max_bytes=max_bytes)
+    entries = Entries(ids, fragments).first(room.fit(fragments))
     kept = entries.first(budget.spend(entries, claim=claim))
+    room.take_entries(kept.fragments)
     return Entries(as_run(kept.ids), kept.fragments)
-
-
-def smaller(one: int | None, other: int | None) -> int | None:
-    """The smaller of two bounds, None being no bound."""
-    if one is None or other is None:
-        return other if one is None else one
-    return min(one, other)
 
 
 def _resolved(command: Read, positions: list[StreamId], until_ms: int | None) -> Read:

@@ -17,7 +17,7 @@ import hiredis
 
 from core.engine import Engine
 from core.errors import StreamError
-from core.grammar import Status, parse_request
+from core.grammar import Rows, Status, parse_request
 from core.invariants import check
 from core.stream import Stream
 from core.stream_id import id_ms, parse_id
@@ -167,4 +167,4 @@ def _as_bytes(reply: Any) -> Reply:
     """The engine's RESP2 value in the types in which `hiredis` gives Redis's."""
     if isinstance(reply, Status):
         return reply.encode()
-    return [_as_bytes(item) for item in reply] if isinstance(reply, list) else reply
+    return [_as_bytes(item) for item in reply] if isinstance(reply, list | Rows) else reply

@@ -14,7 +14,7 @@ from api import hot, sse
 from api.fast_path import plain_command, plain_route
 from api.ndjson import decompressed
 from api.problems import RequestRefused
-from api.redis_words import decode_command, decode_commands, outcome_json, result_json
+from api.redis_words import decode_command, decode_commands, outcome_parts, result_parts
 from api.websocket.limits import ProtocolViolation
 from core.commands import Command
 from core.engine import Engine
@@ -58,9 +58,9 @@ class _World:
             if request.command is not None:
                 reply = request.to_resp(self.run(request.command))
         except StreamError as refusal:
-            outcome_json(refusal, all_base64=False)
+            list(outcome_parts(refusal, all_base64=False))
             return
-        result_json(reply, all_base64=False)
+        list(result_parts(reply, all_base64=False))
 
     def run(self, command: Command) -> Any:
         outcome = self.engine.execute(command, START_MS)

@@ -15,12 +15,13 @@ from core.engine import Engine
 from core.errors import StreamError
 from core.outcome import Wait
 from core.replies import Reply
+from core.reply_room import ReplyRoom
 
 START_MS = 1_692_632_147_973
 
 
 class EngineStore:
-    """`api.ports.StreamStore` over one engine.
+    """`api.ports.TurnStore` over one engine.
 
     `waits` records what reads would have waited for; `closed_by`, once set, is raised by everything.
     """
@@ -48,6 +49,21 @@ class EngineStore:
         self._check_open()
         replies, _ = self.engine.execute_all(commands, self.now_ms)
         return replies
+
+    async def execute_each(
+        self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], None]
+    ) -> None:
+        """Carry out one command after another at the clock's time."""
+        self._check_open()
+        for command in commands:
+            take(self.engine.execute_some([[command]], [room], self.now_ms)[0][0])
+
+    async def execute_turn(
+        self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]
+    ) -> Sequence[Reply | StreamError]:
+        """Carry out the first requests at the clock's time."""
+        self._check_open()
+        return self.engine.execute_some(requests, rooms, self.now_ms)[0]
 
     def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
         """Hand the answer over on the loop's next turn."""

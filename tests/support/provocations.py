@@ -30,7 +30,7 @@ from tests.support.documented import Operation
 ELSEWHERE: Final = frozenset(
     {
         *("HEAD_TOO_LARGE", "MEMORY_LIMIT", "RATE_LIMITED", "REQUEST_TIMEOUT", "TOO_MANY_OPEN"),
-        *("TOO_MANY_READERS", "URL_TOO_LONG"),
+        *("REPLY_TOO_LARGE", "TOO_MANY_READERS", "URL_TOO_LONG"),
         *("HOST_NOT_ALLOWED", "NOPERM", "ORIGIN_NOT_ALLOWED", "UNAUTHENTICATED"),
     }
 )

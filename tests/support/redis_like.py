@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from core.engine import Engine
 from core.errors import StreamError
-from core.grammar import Request, parse_request
+from core.grammar import Request, Rows, parse_request
 from core.outcome import Outcome
 from core.replies import ReadReply
 
@@ -37,7 +37,7 @@ def readable(reply: Any) -> Readable:
     """A RESP2 value with text in place of bytes; bytes that are not UTF-8 are escaped."""
     if isinstance(reply, bytes):
         return reply.decode("utf-8", "backslashreplace")
-    if isinstance(reply, list):
+    if isinstance(reply, list | Rows):
         return [readable(item) for item in reply]
     return reply
 

@@ -16,11 +16,13 @@ def open_socket(
     *subprotocols: str,
     headers: Mapping[str, str] | None = None,
     origin: str | None = None,
+    max_size: int | None = 1 << 20,
 ) -> ClientConnection:
     """An open socket at the server of `base_url`; by default it speaks JSON."""
     return connect(
         f"{base_url.replace('http', 'ws', 1)}/v1/ws",
         subprotocols=[Subprotocol(name) for name in subprotocols or ("tailrace.v1.json",)],
         additional_headers=headers,
+        max_size=max_size,
         origin=None if origin is None else Origin(origin),
     )

@@ -16,6 +16,7 @@ from core.engine import Engine
 from core.errors import StreamError
 from core.outcome import Outcome
 from core.replies import Reply
+from core.reply_room import ReplyRoom
 from core.waiters import WaitQueue
 from tests.support.engine_store import START_MS
 
@@ -68,6 +69,16 @@ class WatchingStore:
         if self.closed_by is not None:
             raise self.closed_by
         replies, outcome = self.engine.execute_all(commands, self.now_ms)
+        self._wake(outcome)
+        return replies
+
+    def run_turn(
+        self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]
+    ) -> Sequence[Reply | StreamError]:
+        """Carry out the first requests at one instant."""
+        if self.closed_by is not None:
+            raise self.closed_by
+        replies, outcome = self.engine.execute_some(requests, rooms, self.now_ms)
         self._wake(outcome)
         return replies
 

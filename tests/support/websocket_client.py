@@ -83,7 +83,7 @@ class Client:
 
     def _answers(self, turn: Turn) -> Answers | NotAccepting:
         try:
-            return self.store.run_all(turn.commands)
+            return self.store.run_turn(turn.commands_by_request, turn.rooms)
         except NotAccepting as refusal:
             return refusal
 

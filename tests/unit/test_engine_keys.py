@@ -39,23 +39,105 @@ def test_making_a_stream_that_stands_changes_only_the_settings_given(calls: Call
     assert not calls.outcome(c.CreateStream(b"new")).effects
 
 
-def test_a_scan_gives_every_key_that_stays_exactly_once(calls: Calls) -> None:
-    seen: list[bytes] = []
+def scanned(calls: Calls, count: int = 1, **options: object) -> tuple[list[int], list[bytes]]:
+    """The cursors of a whole scan but the last one, and its keys."""
+    cursors: list[int] = []
+    keys: list[bytes] = []
     cursor = 0
     while True:
-        step = calls.reply(c.ScanKeys(cursor, count=1))
-        seen += step.keys
+        step = calls.reply(c.ScanKeys(cursor, count=count, **options))  # type: ignore[arg-type]
+        keys += step.keys
         cursor = step.cursor
-        if seen == [b"race:usa"]:
-            calls.reply(c.DeleteKeys((b"race:usa", b"race:france")))
-            calls.reply(c.CreateStream(b"late"))
         if not cursor:
-            break
-    assert sorted(seen) == [b"late", b"race:italy", b"race:usa", b"tour"]
+            return cursors, keys
+        cursors.append(cursor)
+
+
+def test_a_scan_gives_every_key_that_stays_exactly_once(calls: Calls) -> None:
+    step = calls.reply(c.ScanKeys(0, count=1))
+    stays = {b"race:usa", b"race:france", b"tour", b"race:italy"} - set(step.keys)
+    calls.reply(c.DeleteKeys((*step.keys, gone := stays.pop())))
+    calls.reply(c.RenameKey(renamed := stays.pop(), b"renamed"))
+    calls.reply(c.CreateStream(b"late"))
+    seen = list(step.keys)
+    while step.cursor:
+        step = calls.reply(c.ScanKeys(step.cursor, count=1))
+        seen += step.keys
+    assert len(seen) == len(set(seen))
+    assert stays <= set(seen)
+    assert not {gone, renamed} & set(seen)
+
+
+def test_scan_cursors_tell_nothing_of_keys_that_may_not_be_seen() -> None:
+    alone, among_others = Calls(), Calls()
+    for number in range(200):
+        among_others.add(b"boat:%d" % number, "1-1")
+    for calls in (alone, among_others):
+        for number in range(30):
+            calls.add(b"race:%d" % number, "1-1")
+    for patterns in ((b"race:*",), (b"*e:?", b"race:1[0-9]"), (b"r*", b"race:2*")):
+        expected = scanned(alone, 7, visible=patterns)
+        assert expected[1]
+        assert scanned(among_others, 7, visible=patterns) == expected
+
+
+def test_a_scan_that_sees_many_keys_among_others_walks_over_all(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = scanned(calls, visible=(b"race:*",))
+    monkeypatch.setattr("core.handlers.key_lists._SORTED_KEYS_MAX", 2)
+    assert scanned(calls, visible=(b"race:*",)) == seen
+    assert sorted(seen[1]) == [b"race:france", b"race:italy", b"race:usa"]
+
+
+def test_a_scan_step_ends_early_where_count_or_the_work_would_exceed_a_bound(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.handlers.key_lists.SCAN_COUNT_MAX", 2)
+    cursors, keys = scanned(calls, 1_000_000)
+    assert (len(cursors), len(keys)) == (1, 4)
+    monkeypatch.setattr("core.reply_room.MATCHING_STEPS_MAX", 1)
+    cursors, keys = scanned(calls, 1_000_000, pattern=b"*[a-z]*")
+    assert (len(cursors), len(keys)) == (3, 4)
+
+
+def test_keys_with_the_same_scan_position_come_in_one_step(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.keyspace.scan_position", lambda _: 5)
+    cursors, keys = scanned(calls)
+    assert (cursors, len(keys)) == ([], 4)
+
+
+def test_keys_looks_only_at_keys_that_begin_as_the_pattern_does_and_refuses_too_many(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.reply_room.MATCHING_STEPS_MAX", 3 * 64)
+    assert calls.reply(c.MatchKeys(b"race:*")) == [b"race:france", b"race:italy", b"race:usa"]
+    refused = calls.refused(c.MatchKeys(b"*"))
+    assert (refused.code, "use SCAN" in refused.line) == (ErrorCode.LIMIT_EXCEEDED, True)
+
+
+def test_lists_of_a_limited_token_show_what_its_patterns_match(calls: Calls) -> None:
+    for patterns in ((b"race:*",), (b"r*", b"race:*", b"race:usa"), (b"*c*",), (b"race:[a-z]*", b"zzz*")):
+        assert calls.reply(c.KeyspaceSize(visible=patterns)) == 3
+        assert listed(calls, visible=patterns, limit=2) == ([b"race:france", b"race:italy"], True)
+        assert calls.reply(c.MatchKeys(b"*", visible=patterns)) == listed(calls, visible=patterns)[0]
+        assert calls.reply(c.MatchKeys(b"race:f*", visible=patterns)) == [b"race:france"]
+        assert listed(calls, visible=patterns, prefix=b"tour") == ([], False)
+
+
+def test_config_get_takes_a_word_without_wildcards_as_a_name(calls: Calls) -> None:
+    for pattern, found in (
+        (b"stream-idmp-MAXSIZE", 1),
+        (b"stream-idmp\\-*", 2),
+        (b"stream\\-idmp-maxsize", 0),
+    ):
+        assert len(calls.reply(c.GetConfig((pattern,)))) == found
 
 
 def test_a_scan_may_match_a_pattern(calls: Calls) -> None:
-    assert calls.reply(c.ScanKeys(0, 100, b"*t*")).keys == [b"tour", b"race:italy"]
+    assert sorted(calls.reply(c.ScanKeys(0, 100, b"*t*")).keys) == [b"race:italy", b"tour"]
     assert calls.reply(c.MatchKeys(b"race:[fu]*")) == [b"race:france", b"race:usa"]
 
 

@@ -25,11 +25,39 @@ from core.glob import compile_glob
         (b"a\\", [b"a\\"], [b"a"]),
         (b"a.b", [b"a.b"], [b"axb"]),
         (b"", [b""], [b"a"]),
+        (b"*ab*ab", [b"abab", b"xabyab", b"ababab"], [b"ab", b"aab", b"abb"]),
+        (b"a*b?c*d", [b"abxcd", b"aabbbcd"], [b"abcd", b"abxc"]),
+        (b"[\xff-a]", [b"\xff", b"\x00", b"a"], [b"b", b"\xfe"]),
     ],
 )
 def test_a_pattern_matches_what_redis_would_match(
     pattern: bytes, matches: list[bytes], differs: list[bytes]
 ) -> None:
-    compiled = compile_glob(pattern)
-    assert all(compiled.fullmatch(key) for key in matches)
-    assert not any(compiled.fullmatch(key) for key in differs)
+    glob = compile_glob(pattern)
+    assert all(glob.matches(key) for key in matches)
+    assert not any(glob.matches(key) for key in differs)
+
+
+@pytest.mark.parametrize("pattern", [b"*a*a*a*a*a*a*b", b"*a" * 200 + b"*b", b"*?a" * 100 + b"*b"])
+def test_the_work_of_a_match_grows_with_text_and_segment_however_many_stars_there_are(pattern: bytes) -> None:
+    """A backtracking matcher would need more steps for this than there are atoms."""
+    text = b"a" * 500
+    assert not compile_glob(pattern).matches(text)
+    assert compile_glob(pattern).steps(text) <= 64 + 2 * len(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "prefix", "is_prefix"),
+    [
+        (b"race:*", b"race:", True),
+        (b"race:**", b"race:", True),
+        (b"r\\*ce:*x", b"r*ce:", False),
+        (b"ra?e*", b"ra", False),
+        (b"race", b"race", False),
+        (b"*", b"", True),
+        (b"*x*", b"", False),
+    ],
+)
+def test_a_pattern_knows_what_its_texts_begin_with(pattern: bytes, prefix: bytes, *, is_prefix: bool) -> None:
+    glob = compile_glob(pattern)
+    assert (glob.literal_prefix, glob.is_prefix) == (prefix, is_prefix)

@@ -12,9 +12,11 @@ from core.commands import (
     RenameKey,
     ScanKeys,
 )
-from core.grammar import Status
+from core.errors import ErrorCode
+from core.grammar import Status, parse_request
+from core.limits import PATTERN_BYTES_MAX
 from core.replies import KeyScan
-from tests.support.grammar import command, refusal, request
+from tests.support.grammar import command, refusal, refused, request
 
 SYNTAX = "ERR syntax error"
 MAX = 2**64 - 1
@@ -102,3 +104,13 @@ def test_scan_answers_the_cursor_as_a_string_and_the_keys() -> None:
 
 def test_scan_for_another_type_finds_no_key() -> None:
     assert request("SCAN 0 TYPE hash").to_resp(KeyScan(17, [b"a"])) == [b"17", []]
+
+
+@pytest.mark.parametrize("words", [[b"KEYS"], [b"SCAN", b"0", b"MATCH"], [b"CONFIG", b"GET", b"a"]])
+def test_a_pattern_has_a_length_that_is_not_exceeded(words: list[bytes]) -> None:
+    parse_request([*words, b"*" * PATTERN_BYTES_MAX])
+    refusal = refused(*words, b"*" * (PATTERN_BYTES_MAX + 1))
+    assert (refusal.code, refusal.line) == (
+        ErrorCode.LIMIT_EXCEEDED,
+        f"ERR the pattern is longer than {PATTERN_BYTES_MAX} bytes",
+    )

@@ -1,0 +1,175 @@
+"""Whether the replies of a transaction fit, found out before anything is done.
+
+Reads whose reply has to be exact are carried out in advance, on the streams as they are, together with what
+the transaction itself appends before them; their ids are known, because a transaction runs at one instant.
+A stream that the transaction trims, deletes from, renames or appends to on a condition is not foreseen: a
+later read of it that does not fit is refused by itself, as everything is that is not foreseen here. Reads
+that can be cut are cut. So a transaction is never refused for a reply that would have fitted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
+
+from core import commands as c
+from core.errors import ErrorCode, StreamError
+from core.execution import Execution
+from core.reply_room import ReplyRoom
+from core.stream_id import SEQ_BITS, ZERO_ID, StreamId
+
+Handlers: TypeAlias = Mapping[type[c.Command], Callable[[Execution, Any], Any]]
+
+_EXACT: Final = (
+    c.Range,
+    c.InfoStream,
+    c.InfoGroups,
+    c.InfoConsumers,
+    c.PendingSummary,
+    c.PendingRange,
+    c.MatchKeys,
+    c.ListStreams,
+)
+"""Reads whose reply is never cut."""
+
+_OF_GROUPS: Final = (c.InfoGroups, c.InfoConsumers, c.PendingSummary, c.PendingRange)
+
+_REMOVING: Final = (
+    c.TrimStream,
+    c.DeleteEntries,
+    c.DeleteEntriesByPolicy,
+    c.AcknowledgeAndDelete,
+    c.SetStreamPosition,
+    c.DeleteKeys,
+    c.RenameKey,
+    c.Flush,
+)
+"""Commands after which the entries and the next id of their stream are not foreseen."""
+
+
+def require_fitting(run: Execution, commands: Sequence[c.Command], handlers: Handlers) -> None:
+    """Raise REPLY_TOO_LARGE where the replies of `commands` together surely do not fit. Changes nothing.
+
+    Costs what the exact reads among them cost; nothing where there is none.
+    """
+    if any(isinstance(command, _EXACT) for command in commands):
+        foreseen = _Foreseen(run, handlers)
+        for command in commands:
+            foreseen.look_at(command)
+
+
+class _Foreseen:
+    """What is known of the streams while the transaction is gone through. `_appended`: by key, ids with
+    fragments; `_unknown`: keys of which too little is known; `_changed`: keys whose groups change."""
+
+    def __init__(self, run: Execution, handlers: Handlers) -> None:
+        self._run = Execution(run.keyspace, run.now_ms, reply_room=ReplyRoom())
+        self._handlers = handlers
+        self._appended: defaultdict[bytes, list[tuple[StreamId, bytes]]] = defaultdict(list)
+        self._unknown: set[bytes] = set()
+        self._changed: set[bytes] = set()
+        self._all_unknown = False
+
+    def look_at(self, command: c.Command) -> None:
+        """Charge the reply of an exact read; remember what another command changes."""
+        if isinstance(command, _EXACT):
+            if not self._is_unknown(command):
+                self._charge(command)
+        elif isinstance(command, c.Append):
+            self._append(command)
+        elif isinstance(command, _REMOVING):
+            self._forget(command)
+        elif isinstance(command, c.ReadGroup):
+            self._changed.update(source.key for source in command.streams)
+        else:
+            self._changed.add(getattr(command, "key", b""))
+
+    def _forget(self, command: Any) -> None:
+        if isinstance(command, c.Flush):
+            self._all_unknown = True
+        elif isinstance(command, c.RenameKey):
+            self._unknown.update((command.key, command.new_key))
+        elif isinstance(command, c.DeleteKeys):
+            self._unknown.update(command.keys)
+        else:
+            self._unknown.add(command.key)
+
+    def _is_unknown(self, command: c.Command) -> bool:
+        key = getattr(command, "key", b"")
+        changed = isinstance(command, _OF_GROUPS) and key in self._changed
+        return self._all_unknown or changed or key in self._unknown
+
+    # --- appends ---------------------------------------------------------------------------------
+
+    def _append(self, command: c.Append) -> None:
+        key = command.key
+        if command.trim or command.idempotency or command.if_last_id is not None or not command.create:
+            self._unknown.add(key)
+            return
+        appended = self._appended[key]
+        stream = self._run.stream(key)
+        last_id = appended[-1][0] if appended else ZERO_ID if stream is None else stream.last_id
+        new: list[tuple[StreamId, bytes]] = []
+        for number, fragment in enumerate(command.fragments):
+            request = None if command.ids is None else command.ids[number]
+            last_id, before = self._next_id(request, last_id), last_id
+            if last_id <= before:
+                return
+            new.append((last_id, fragment))
+        appended += new
+
+    def _next_id(self, request: c.IdRequest, last_id: StreamId) -> StreamId:
+        if isinstance(request, int):
+            return request
+        ms = self._run.now_ms if request is None else request.ms
+        if request is None or ms == last_id >> SEQ_BITS:
+            return max(ms << SEQ_BITS, last_id + 1)
+        return ms << SEQ_BITS
+
+    # --- reads -----------------------------------------------------------------------------------
+
+    def _charge(self, command: Any) -> None:
+        if isinstance(command, c.Range):
+            self._charge_range(command)
+        elif isinstance(command, c.InfoStream) and self._appended.get(command.key):
+            self._charge_info(command)
+        else:
+            self._carry_out(command)
+
+    def _charge_info(self, command: c.InfoStream) -> None:
+        key, full_count = command.key, command.full_count
+        self._charge_range(c.Range(key, count=1))
+        self._charge_range(c.Range(key, count=1, reverse=True))
+        if isinstance(full_count, int):
+            self._charge_range(c.Range(key, count=full_count or None))
+
+    def _charge_range(self, command: c.Range) -> None:
+        """The entries that stand are read, and those of the transaction follow them, or precede them."""
+        own = [
+            fragment
+            for value, fragment in self._appended.get(command.key, ())
+            if command.start <= value <= command.end
+        ]
+        if command.reverse:
+            own.reverse()
+            own = own[: command.count]
+            self._run.room().charge_entries(own)
+            left = None if command.count is None else command.count - len(own)
+            self._carry_out(replace(command, count=left))
+        else:
+            reply = self._carry_out(command)
+            standing = 0 if reply is None else len(reply.entries)
+            most = None if command.count is None else command.count - standing
+            self._run.room().charge_entries(own[:most])
+
+    def _carry_out(self, command: c.Command) -> Any:
+        """The reply of a read, None where it is refused: that costs no room."""
+        try:
+            return self._handlers[type(command)](self._run, command)
+        except StreamError as error:
+            if error.code is ErrorCode.REPLY_TOO_LARGE:
+                raise
+            return None

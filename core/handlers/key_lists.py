@@ -1,0 +1,138 @@
+"""Lists of keys: KEYS, SCAN, DBSIZE, and streams a page at a time.
+
+A token that is limited to key patterns sees a keyspace that holds only the keys it may see: counts, pages
+and cursors are the same whatever other keys there are. Where its patterns begin with literal bytes, only the
+keys that begin so are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, takewhile
+
+from core.commands import KeyspaceSize, Listing, ListStreams, MatchKeys, ScanKeys
+from core.errors import ErrorCode, StreamError
+from core.execution import Execution
+from core.glob import STEPS_PER_KEY, Glob, compile_glob
+from core.keyspace import scan_position
+from core.limits import SCAN_COUNT_MAX
+from core.replies import KeyScan, StreamList, StreamSummary
+from core.reply_room import ReplyRoom
+from core.stream import Stream
+
+_SORTED_KEYS_MAX = 10_000
+"""SCAN sorts the keys that a limited token may see where there are so few; else it walks over all keys, of
+which then at least so many are visible."""
+
+
+def keyspace_size(run: Execution, command: KeyspaceSize) -> int:
+    """How many streams there are. O(1); O(streams) for a token that may not see all."""
+    if command.visible is None:
+        return len(run.keyspace.streams)
+    return sum(1 for _ in _visible(run, command))
+
+
+def list_streams(run: Execution, command: ListStreams) -> StreamList:
+    """A page in byte order of the keys. O(log n + page), and the keys between that may not be seen."""
+    after = command.start_after
+    keys = (key for key in _visible(run, command, command.prefix, after or b"") if key != after)
+    page = list(islice(keys, command.limit))
+    run.room().charge_names(page)
+    streams = run.keyspace.streams
+    return StreamList([_summary(key, streams[key]) for key in page], more=next(keys, None) is not None)
+
+
+def _summary(key: bytes, stream: Stream) -> StreamSummary:
+    return StreamSummary(key, stream.length, stream.last_id, len(stream.groups))
+
+
+def match_keys(run: Execution, command: MatchKeys) -> list[bytes]:
+    """KEYS: all that match, in byte order. O(keys that begin as the pattern does).
+
+    Raises LIMIT_EXCEEDED where that takes more than `MATCHING_STEPS_MAX`.
+    """
+    glob = compile_glob(command.pattern)
+    room = run.room()
+    keys = _paid(_visible(run, command, glob.literal_prefix), glob, room)
+    found = [key for key in keys if glob.matches(key)]
+    room.charge_names(found)
+    return found
+
+
+def _paid(keys: Iterable[bytes], glob: Glob, room: ReplyRoom) -> Iterator[bytes]:
+    for key in keys:
+        if not room.take_steps(glob.steps(key)):
+            raise StreamError(
+                ErrorCode.LIMIT_EXCEEDED,
+                "ERR KEYS would look at too many keys: use SCAN, or a pattern that begins with literal bytes",
+            )
+        yield key
+
+
+def scan_keys(run: Execution, command: ScanKeys) -> KeyScan:
+    """A step of SCAN: `count` keys are examined of those that may be seen, `SCAN_COUNT_MAX` at most.
+
+    The order is that of `scan_position`, a hash of the key alone: no other key changes it, so a key that
+    stays is given exactly once. The cursor is the position of the first key that was not examined.
+    """
+    glob = None if command.pattern is None else compile_glob(command.pattern)
+    room = run.room()
+    found: list[bytes] = []
+    last_position = 0
+    most = min(max(command.count, 1), SCAN_COUNT_MAX)
+    for examined, (position, key) in enumerate(_scanned(run, command)):
+        if examined >= most and position != last_position:
+            room.charge_names(found)
+            return KeyScan(position, found)
+        last_position = position
+        if not room.take_steps(STEPS_PER_KEY if glob is None else glob.steps(key)):
+            most = 0
+        if glob is None or glob.matches(key):
+            found.append(key)
+    room.charge_names(found)
+    return KeyScan(0, found)
+
+
+def _scanned(run: Execution, command: ScanKeys) -> Iterable[tuple[int, bytes]]:
+    """The keys that may be seen, from the cursor on, with their positions."""
+    start = (command.cursor, b"")
+    if command.visible is None:
+        return run.keyspace.scan_order.irange(start)
+    few = list(islice(_visible(run, command), _SORTED_KEYS_MAX + 1))
+    if len(few) <= _SORTED_KEYS_MAX:
+        return sorted(place for place in ((scan_position(key), key) for key in few) if place >= start)
+    is_visible = _matcher(command.visible)
+    return (place for place in run.keyspace.scan_order.irange(start) if is_visible(place[1]))
+
+
+# --- what may be seen --------------------------------------------------------------------------------
+
+
+def _visible(run: Execution, command: Listing, prefix: bytes = b"", start: bytes = b"") -> Iterator[bytes]:
+    """The keys with `prefix`, from `start` on, that may be seen, in byte order."""
+    if command.visible is None:
+        return _keys_in(run, prefix, start)
+    is_visible = _matcher(command.visible)
+    areas = _areas(command.visible, prefix)
+    return (key for area in areas for key in _keys_in(run, area, start) if is_visible(key))
+
+
+def _keys_in(run: Execution, prefix: bytes, start: bytes) -> Iterator[bytes]:
+    keys: Iterator[bytes] = run.keyspace.streams.irange(max(prefix, start))
+    return takewhile(lambda key: key.startswith(prefix), keys)
+
+
+def _areas(patterns: Iterable[bytes], prefix: bytes) -> list[bytes]:
+    """The prefixes of keys that have `prefix` and may match a pattern: sorted, and none begins another."""
+    areas: list[bytes] = []
+    for literal in sorted(compile_glob(pattern).literal_prefix for pattern in patterns):
+        area = max(literal, prefix, key=len)
+        is_possible = area.startswith(literal) and area.startswith(prefix)
+        if is_possible and not (areas and area.startswith(areas[-1])):
+            areas.append(area)
+    return areas
+
+
+def _matcher(patterns: Iterable[bytes]) -> Callable[[bytes], bool]:
+    globs = [compile_glob(pattern) for pattern in patterns]
+    return lambda key: any(glob.matches(key) for glob in globs)

@@ -1,0 +1,309 @@
+"""What replies take of the room of their request, and what becomes of those that do not fit."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from core import commands as c
+from core.entry import fragment_from_flat
+from core.errors import ErrorCode, StreamError
+from core.execution import Execution
+from core.limits import MIB, REPLY_BYTES_MAX
+from core.outcome import Outcome
+from core.reply_room import ITEM_BYTES, ReplyRoom, entries_bytes
+from core.stream_id import MAX_ID
+from tests.support.engine_calls import Calls, at, texts
+
+LARGE = fragment_from_flat([b"v", b"x" * MIB])
+LARGE_BYTES = entries_bytes([LARGE])
+NULS = fragment_from_flat([b"\xff", b"\0" * 3000])
+
+
+@pytest.fixture
+def calls() -> Calls:
+    """Three large entries in `s`, pending for `alice` in `g`; nothing delivered in `new`."""
+    calls = Calls()
+    calls.reply(c.Append(b"s", [LARGE] * 3, [at("1-1"), at("2-1"), at("3-1")]))
+    calls.reply(c.CreateGroup(b"s", b"g", 0))
+    calls.reply(c.CreateGroup(b"s", b"new", 0))
+    calls.read_new(b"s", b"g", b"alice")
+    return calls
+
+
+def with_room(calls: Calls, command: c.Command, size_bytes: int) -> tuple[Any, Outcome]:
+    """The reply, and what it changed, where so much is left."""
+    [reply], outcome = calls.engine.execute_some([[command]], [ReplyRoom(size_bytes)], calls.now_ms)
+    return reply, outcome
+
+
+def is_refused(reply: object) -> bool:
+    return isinstance(reply, StreamError) and reply.code is ErrorCode.REPLY_TOO_LARGE
+
+
+# --- sizes -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fragment", [LARGE, NULS, fragment_from_flat([b"a", b"1", b"a", b"\n" * 50])])
+def test_an_entry_takes_as_much_as_its_json_text(fragment: bytes) -> None:
+    calls = Calls()
+    calls.reply(c.Append(b"s", [fragment]))
+    from api.redis_words import result_parts  # noqa: PLC0415 - only here, to measure
+    from core.grammar import parse_request  # noqa: PLC0415
+
+    request = parse_request([b"XRANGE", b"s", b"-", b"+"])
+    assert request.command is not None
+    text = b"".join(result_parts(request.to_resp(calls.reply(request.command)), all_base64=False))
+    assert json.loads(text)
+    assert abs(entries_bytes([fragment]) - len(text)) <= ITEM_BYTES
+
+
+def test_a_deleted_entry_takes_the_room_of_an_item() -> None:
+    assert entries_bytes([None, None]) == 2 * ITEM_BYTES
+
+
+def test_names_take_their_json_text() -> None:
+    room = ReplyRoom(2 * ITEM_BYTES + 2 * 12 + 2)
+    room.charge_names([b"\0\0", b"\n\n\n\n\n\n"])
+    assert room.left_bytes == 0
+    room = ReplyRoom(1000)
+    room.charge_names([b"\xff", b"a"])
+    assert room.left_bytes == 1000 - 2 * ITEM_BYTES - len('{"base64":"/w=="}"a"')
+
+
+def test_one_entry_always_fits_where_any_room_is_left_and_two_must_fit() -> None:
+    room = ReplyRoom(1)
+    assert room.fit([LARGE, LARGE]) == 1
+    with pytest.raises(StreamError, match="1 bytes"):
+        room.charge_entries([LARGE, LARGE])
+    room.charge_entries([LARGE])
+    assert (room.fit([LARGE]), room.items_left) == (0, 0)
+    with pytest.raises(StreamError, match="does not fit"):
+        room.charge_entries([LARGE])
+    room.charge_entries([])
+
+
+def test_a_request_has_one_room_of_its_own(calls: Calls) -> None:
+    run = Execution(calls.engine.keyspace, 1)
+    assert run.room() is run.room()
+    assert run.room().left_bytes == REPLY_BYTES_MAX
+
+
+# --- exact replies -----------------------------------------------------------------------------------
+
+EXACT = [
+    c.Range(b"s"),
+    c.Range(b"s", count=2, reverse=True),
+    c.InfoStream(b"s"),
+    c.InfoStream(b"s", full_count=0),
+    c.PendingRange(b"s", b"g"),
+    c.PendingSummary(b"s", b"g"),
+    c.InfoGroups(b"s"),
+    c.InfoConsumers(b"s", b"g"),
+    c.MatchKeys(pattern=b"*"),
+    c.ScanKeys(cursor=0),
+    c.ListStreams(),
+    c.Claim(b"s", b"g", b"bob", c.ClaimOptions(0, (at("1-1"), at("2-1")))),
+    c.Claim(b"s", b"g", b"bob", c.ClaimOptions(0, (at("1-1"), at("2-1")), just_id=True)),
+]
+
+
+@pytest.mark.parametrize("command", EXACT, ids=lambda each: type(each).__name__)
+def test_an_exact_reply_that_does_not_fit_is_refused_and_changes_nothing(
+    calls: Calls, command: c.Command
+) -> None:
+    reply, outcome = with_room(calls, command, ITEM_BYTES)
+    assert is_refused(reply)
+    assert not outcome.effects
+    assert not is_refused(with_room(calls, command, REPLY_BYTES_MAX)[0])
+
+
+def test_a_range_is_refused_at_the_entry_beyond_and_not_before(calls: Calls) -> None:
+    assert is_refused(with_room(calls, c.Range(b"s", count=2), 2 * LARGE_BYTES - 1)[0])
+    for command in (c.Range(b"s", count=2), c.Range(b"s", end=at("2-1"))):
+        reply, _ = with_room(calls, command, 2 * LARGE_BYTES)
+        assert texts(reply.entries.ids) == ["1-1", "2-1"]
+
+
+def test_a_page_is_cut_by_its_own_bytes_and_takes_no_room(calls: Calls) -> None:
+    reply, _ = with_room(calls, c.Range(b"s", max_bytes=1), 1)
+    assert (len(reply.entries), reply.more) == (1, True)
+
+
+def test_a_claim_counts_only_what_is_idle_enough(calls: Calls) -> None:
+    calls.now_ms += 100
+    calls.read_new(b"s", b"new", b"bob", 1)
+    calls.now_ms += 50
+    calls.read_new(b"s", b"new", b"bob")
+    ids = (at("1-1"), at("2-1"), at("3-1"))
+    command = c.Claim(b"s", b"new", b"eve", c.ClaimOptions(10, ids))
+    reply, _ = with_room(calls, command, LARGE_BYTES)
+    assert texts(reply.entries.ids) == ["1-1"]
+    calls.now_ms += 50
+    reply, outcome = with_room(calls, c.Claim(b"s", b"new", b"zoe", c.ClaimOptions(10, ids)), LARGE_BYTES)
+    assert is_refused(reply)
+    assert not outcome.effects
+
+
+# --- replies that are cut ----------------------------------------------------------------------------
+
+
+def group_read(group: bytes, after: c.Special | int, **options: Any) -> c.ReadGroup:
+    return c.ReadGroup(group, b"alice", (c.ReadFrom(b"s", after),), **options)
+
+
+CUT = [
+    (c.Read((c.ReadFrom(b"s", 0),)), 2),
+    (group_read(b"new", c.Special.NEW), 2),
+    (group_read(b"g", 0), 2),
+    (group_read(b"g", c.Special.NEW, claim_min_idle_ms=0), 2),
+]
+
+
+@pytest.mark.parametrize(("command", "count"), CUT)
+def test_a_read_ends_with_the_entry_that_uses_up_the_room(
+    calls: Calls, command: c.Command, count: int
+) -> None:
+    reply, _ = with_room(calls, command, LARGE_BYTES + 1)
+    assert len(reply.streams[0].entries) == count
+    assert len(with_room(calls, command, 1)[0].streams[0].entries) == 1
+
+
+def test_what_a_cut_read_left_out_comes_with_the_next_read(calls: Calls) -> None:
+    command = group_read(b"new", c.Special.NEW)
+    for expected in (["1-1"], ["2-1"], ["3-1"], []):
+        assert texts(with_room(calls, command, 1)[0].streams[0].entries.ids) == expected
+    assert calls.reply(c.PendingSummary(b"s", b"new")).count == 3
+
+
+def test_a_read_of_several_streams_is_cut_over_all_of_them(calls: Calls) -> None:
+    calls.reply(c.Append(b"t", [LARGE]))
+    calls.reply(c.CreateGroup(b"t", b"new", 0))
+    calls.reply(c.CreateGroup(b"t", b"g", 0))
+    calls.read_new(b"t", b"g", b"alice")
+    plain = c.Read((c.ReadFrom(b"s", 0), c.ReadFrom(b"t", 0)))
+    of_group = [
+        c.ReadGroup(group, b"alice", (c.ReadFrom(b"s", after), c.ReadFrom(b"t", after)), claim_min_idle_ms=0)
+        for group, after in ((b"new", c.Special.NEW), (b"g", 0), (b"g", c.Special.NEW))
+    ]
+    for command in (plain, *of_group):
+        reply, _ = with_room(calls, command, 1)
+        assert [len(read.entries) for read in reply.streams] == [1, 0]
+    assert calls.reply(c.PendingSummary(b"t", b"new")).count == 0
+
+
+@pytest.mark.parametrize("just_id", [False, True])
+def test_an_autoclaim_that_is_cut_goes_on_at_its_cursor(calls: Calls, *, just_id: bool) -> None:
+    room = ITEM_BYTES if just_id else LARGE_BYTES
+    claimed: list[str] = []
+    cursor = 0
+    while True:
+        command = c.AutoClaim(b"s", b"g", b"bob", 0, cursor, just_id=just_id)
+        reply, _ = with_room(calls, command, room)
+        assert len(reply.entries) == 1
+        claimed += texts(reply.entries.ids)
+        cursor = reply.cursor
+        if not cursor:
+            break
+    assert claimed == ["1-1", "2-1", "3-1"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(command for command, _ in CUT),
+        c.AutoClaim(b"s", b"g", b"bob", 0, 0),
+        c.Claim(b"s", b"g", b"bob", c.ClaimOptions(0, (at("1-1"),))),
+    ],
+)
+def test_where_no_room_is_left_a_read_is_refused_and_changes_nothing(
+    calls: Calls, command: c.Command
+) -> None:
+    reply, outcome = with_room(calls, command, 0)
+    assert is_refused(reply)
+    assert not outcome.effects
+
+
+# --- transactions ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A room for four large entries and a half."""
+    size_bytes = LARGE_BYTES * 9 // 2
+    monkeypatch.setattr(ReplyRoom.__init__, "__defaults__", (size_bytes,))
+
+
+ALL = c.Range(b"s")
+ADD = c.Append(b"s", [LARGE])
+ADD_LATER = c.Append(b"s", [LARGE], [at("5000-1")])
+FITTING: list[list[c.Command]] = [
+    [ALL, c.Range(b"s", count=1)],
+    [ADD, ALL],
+    [ALL, ADD],
+    [ADD, ADD, c.Range(b"s", count=4)],
+    [ADD, ADD, c.Range(b"s", count=1, reverse=True), c.Range(b"s", count=3, reverse=True)],
+    [ADD, ADD, c.Range(b"s", end=at("3-1"))],
+    [ADD, ADD, c.Range(b"s", start=at("2-1"))],
+    [ADD_LATER, ADD_LATER, ALL],
+    [c.Append(b"s", [LARGE, LARGE], [c.AutoSeq(0), None]), ALL],
+    [c.Append(b"s", [LARGE], [c.AutoSeq(3)]), c.Append(b"s", [LARGE], [c.AutoSeq(2)]), ALL],
+    [c.TrimStream(b"s", c.Trim(max_length=1)), ALL, ALL, ALL, ALL],
+    [c.DeleteKeys((b"s",)), ALL, ALL],
+    [c.Flush(), ALL, ALL],
+    [c.RenameKey(b"s", b"t"), ALL, ALL, c.Range(b"t")],
+    [c.Append(b"s", [LARGE], trim=c.Trim(max_length=1)), ALL, ALL, ALL],
+    [c.Range(b"none"), c.InfoStream(b"none"), ALL],
+    [c.CreateGroup(b"s", b"h", 0), c.PendingSummary(b"s", b"h"), ALL],
+    [group_read(b"new", c.Special.NEW), c.PendingRange(b"s", b"new"), c.InfoConsumers(b"s", b"g")],
+    [c.Append(b"n", [LARGE]), c.InfoStream(b"n"), c.Range(b"n")],
+]
+TOO_LARGE: list[list[c.Command]] = [
+    [ALL, ALL],
+    [ADD, ADD, ALL],
+    [ADD_LATER, c.Append(b"s", [LARGE], [c.AutoSeq(5000)]), ALL],
+    [ADD, ADD, c.Range(b"s", count=5, reverse=True)],
+    [ADD, ADD, c.Range(b"s", start=at("1-1"), end=MAX_ID, count=9)],
+    [c.Append(b"n", [LARGE]), *[c.Range(b"n")] * 6],
+    [c.Append(b"n", [LARGE]), c.InfoStream(b"n", full_count=0), c.InfoStream(b"n"), c.Range(b"n")],
+    [c.InfoStream(b"s", full_count=0)],
+]
+
+
+@pytest.mark.usefixtures("small_room")
+@pytest.mark.parametrize("commands", FITTING)
+def test_a_transaction_whose_replies_fit_is_carried_out(calls: Calls, commands: list[c.Command]) -> None:
+    replies, _ = calls.engine.execute_all(commands, calls.now_ms)
+    assert not any(map(is_refused, replies))
+
+
+@pytest.mark.usefixtures("small_room")
+@pytest.mark.parametrize("commands", TOO_LARGE)
+def test_a_transaction_whose_replies_cannot_fit_is_refused_before_anything_is_done(
+    calls: Calls, commands: list[c.Command]
+) -> None:
+    before = calls.reply(c.InfoStream(b"s")), calls.reply(c.KeyspaceSize())
+    with pytest.raises(StreamError, match="does not fit"):
+        calls.engine.execute_all([c.Append(b"other", [LARGE]), *commands], calls.now_ms)
+    assert (calls.reply(c.InfoStream(b"s")), calls.reply(c.KeyspaceSize())) == before
+
+
+@pytest.mark.usefixtures("small_room")
+def test_what_was_not_foreseen_is_refused_by_itself(calls: Calls) -> None:
+    commands = [c.DeleteEntries(b"s", (at("9-9"),)), ALL, ALL, c.StreamLength(b"s")]
+    replies, _ = calls.engine.execute_all(commands, calls.now_ms)
+    assert [is_refused(reply) for reply in replies] == [False, False, True, False]
+
+
+# --- turns -------------------------------------------------------------------------------------------
+
+
+def test_a_turn_ends_with_the_request_that_has_enough_replies(calls: Calls) -> None:
+    first, second = [ALL, c.StreamLength(b"s")], [c.StreamLength(b"s")]
+    rooms = [ReplyRoom(), ReplyRoom()]
+    replies, _ = calls.engine.execute_some([first, second], rooms, calls.now_ms)
+    assert len(replies) == 2
+    replies, _ = calls.engine.execute_some([second, second], rooms, calls.now_ms)
+    assert replies == [3, 3]
