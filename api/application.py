@@ -27,7 +27,7 @@ from api.routes import ROUTERS
 from api.security import UNSECURED, Authentication, Security
 from api.server_limits import DEFAULT_LIMITS, ServerLimits
 from api.tallies import Tallies
-from api.websocket_endpoint import WEBSOCKET_PATH, WebSocketEndpoint
+from api.websocket_endpoint import WEBSOCKET_PATH, WebSocketEndpoint, upgrade_required
 from core.limits import BODY_BYTES_MAX
 
 DISTRIBUTION: Final = "tailrace"
@@ -81,6 +81,7 @@ def create_api(
         app.include_router(router)
     endpoint = WebSocketEndpoint(store, app.version, app.state.tallies, rates, security)
     app.router.routes.append(WebSocketRoute(WEBSOCKET_PATH, endpoint))
+    app.add_route(WEBSOCKET_PATH, upgrade_required, methods=["GET"], include_in_schema=False)
     install_problem_handlers(app)
     return app
 
