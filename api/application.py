@@ -16,6 +16,7 @@ from starlette.routing import WebSocketRoute
 from starlette.types import Lifespan
 
 from api.body_limit import BodyLimit
+from api.imports import Imports
 from api.openapi import Api
 from api.origins import Cors, Origins
 from api.path_shim import RawPath
@@ -76,6 +77,7 @@ def create_api(
     app.state.limits = limits
     app.state.slow_log = slow_log or NoSlowLog()
     app.state.tallies = Tallies(limits)
+    app.state.imports = Imports()
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     for router in ROUTERS:
         app.include_router(router)

@@ -1,5 +1,5 @@
 """Heads that are ambiguous, or of another version of HTTP: refused alike on the hot path and on the
-documented route, and the connection ends, so that no proxy and the server can disagree about where it ends."""
+documented route. The connection ends, so that no proxy can disagree about where a request ends."""
 
 from __future__ import annotations
 
