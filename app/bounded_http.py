@@ -260,7 +260,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Say why, when it is its turn, and end the connection."""
         self.is_deaf = True
         words = refusal_bytes(refusal, self.server_state.default_headers)
-        if self.is_body_awaited:
+        if self.is_body_awaited and self.pipeline:
+            # Its body is not there, and its turn has not come: the refusal takes its place.
+            self.pipeline.popleft()
+            self.cycle.response_complete = True
+            self._last_words = words
+        elif self.is_body_awaited:
             self._say_before_body(words)
         elif self.is_free and not self.pipeline:
             self._say(words)
@@ -272,6 +277,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         cycle = self._current
         if cycle is not None:
             cycle.disconnected = True
+            cycle.waiting_for_100_continue = False
             cycle.message_event.set()
             if cycle.response_started:
                 self.cut()
@@ -297,9 +303,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._release_body()
         if self.pipeline:
             super().on_response_complete()
-        else:
-            self._rest()
-        if self._last_words is not None and self.is_free and not self.pipeline:
+            return
+        self._rest()
+        if self._last_words is not None:
             words, self._last_words = self._last_words, None
             self._say(words)
 
@@ -328,7 +334,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         limits = self.registry.limits
         unsent_bytes, before = self.transport.get_write_buffer_size(), self._unsent_bytes
         self._unsent_bytes = unsent_bytes
-        if self.is_deaf or self.transport.is_closing():
+        if (self.is_deaf and self._last_words is None) or self.transport.is_closing():
             return _Stand(Phase.LEAVING, 0, LINGER_S)
         if unsent_bytes:
             # What is written meanwhile is no sign of life: only less than before is.
@@ -339,7 +345,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 return _AT_WORK
             quota = limits.body_bytes_per_s_min * BODY_WINDOW_S
             return _Stand(Phase.BODY, self._body_bytes // quota, BODY_WINDOW_S)
-        return self._where_it_rests() if self.is_free else _AT_WORK
+        is_at_work = self._last_words is not None or not self.is_free
+        return _AT_WORK if is_at_work else self._where_it_rests()
 
     def _where_it_rests(self) -> _Stand:
         """Nothing is being answered."""

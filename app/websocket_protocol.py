@@ -17,6 +17,7 @@ from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
+from websockets.protocol import State
 
 from api.websocket.limits import (
     CLOSE_GRACE_S,
@@ -82,7 +83,9 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """Send a close frame behind what waits, and cut the connection if that is not taken soon."""
         if self.close_sent or self.transport.is_closing():
             return
-        self.conn.send_close(code, reason)
+        # Where the client's own close frame came in the same read, the reply to it is what is sent.
+        if self.conn.state is State.OPEN:
+            self.conn.send_close(code, reason)
         self._close_with(self._cut)
 
     def _fill_up(self, bytes_before: int) -> None:

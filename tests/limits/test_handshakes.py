@@ -171,6 +171,12 @@ def test_a_frame_that_is_not_valid_ends_the_connection_with_its_code(
     assert code.to_bytes(2, "big") in rest[rest.rindex(0x88) :]
 
 
+def test_a_text_that_is_not_valid_in_one_read_with_a_close_frame_ends_the_connection(wire: Wire) -> None:
+    assert wire.ask(handshake()).status == 101
+    wire.send(masked(1, b"\xff") + masked(8, b"\x03\xe8"))
+    assert b"\x88\x02\x03\xe8" in wire.read_to_end()
+
+
 @pytest.mark.parametrize("case", UNREADABLE)
 def test_handshakes_that_cannot_be_read_take_no_connection_for_good(tmp_path: Path, case: str) -> None:
     """As many as the server keeps connections: the next client is served none the less."""

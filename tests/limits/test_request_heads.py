@@ -257,3 +257,22 @@ def test_requests_behind_one_that_wishes_for_another_protocol_are_answered_in_or
 def test_a_wish_for_another_protocol_excuses_no_refusal(wire: Wire) -> None:
     raw = head(b"POST", *H2C, b"content-length: 20", b"content-length: 20", path=KEPT, length=False)
     assert_refused(wire, wire.ask(raw), 400)
+
+
+# --- refusals in their turn ----------------------------------------------------------------------------
+
+WAITING = b'{"streams":[{"key":"none","after":"$"}],"wait_ms":100}'
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_broken_body_behind_requests_that_wait_is_refused_in_its_turn(wire: Wire, count: int) -> None:
+    broken = head(b"POST", b"transfer-encoding: chunked", body=b"zz\r\n", length=False)
+    wire.send(head(b"POST", path="/v1/read", body=WAITING) * count + broken)
+    assert [wire.receive().status for _ in range(count)] == [200] * count
+    assert_refused(wire, wire.receive(), 400)
+
+
+def test_a_broken_body_gets_no_interim_answer_behind_its_refusal(wire: Wire) -> None:
+    lines = (b"expect: 100-continue", b"transfer-encoding: chunked")
+    answer = wire.ask(head(b"POST", *lines, body=b"zz\r\n", length=False))
+    assert_refused(wire, answer, 400)

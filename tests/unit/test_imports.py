@@ -135,7 +135,7 @@ class Stopping:
     async def arrived(self, count: int) -> None:
         """So many have come in."""
         for _ in range(count):
-            assert await asyncio.get_running_loop().run_in_executor(None, self._arrivals.acquire, True, 30)
+            assert await asyncio.get_running_loop().run_in_executor(None, self._arrivals.acquire)
 
     def open(self) -> None:
         with self.lock:
