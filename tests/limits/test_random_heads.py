@@ -12,7 +12,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from random import Random
 from typing import Final
 
@@ -21,7 +21,7 @@ import pytest
 from tests.fuzz.test_seeds import SEED, mutated
 from tests.limits.test_handshakes import handshake, masked
 from tests.support.server_process import ServerProcess, running_server
-from tests.support.wire import TIMEOUT_S, request, wired
+from tests.support.wire import TIMEOUT_S, Wire, request, wired
 
 HEADS: Final = int(os.environ.get("TAILRACE_FUZZ_HEADS", "1500"))
 BATCH: Final = 50
@@ -67,7 +67,7 @@ REFUSED_AS_UNSUPPORTED: Final = {501, 505}
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    quick = ("--header-timeout-s", "1", "--keep-alive-timeout-s", "1", "--answer-timeout-s", "2")
+    quick = ("--header-timeout-s", "2", "--answer-timeout-s", "2")
     with running_server(tmp_path_factory.mktemp("heads"), "--durability", "none", *quick) as process:
         yield process
         assert "Traceback" not in process.log_text
@@ -148,9 +148,7 @@ def test_random_frames_in_raw_bytes_end_their_connection(target: ServerProcess) 
     outcomes: Counter[str] = Counter()
     for _ in range(HEADS // BATCH // 3):
         with ExitStack() as stack:
-            wires = [stack.enter_context(wired(target.port)) for _ in range(BATCH)]
-            for wire in wires:
-                assert wire.ask(handshake()).status == 101
+            wires = [stack.enter_context(_opened(target.port)) for _ in range(BATCH)]
             frames = [random_frames(chance) for _ in wires]
             for wire, raw in zip(wires, frames, strict=True):
                 wire.send_while_taken(raw, 1)
@@ -158,6 +156,13 @@ def test_random_frames_in_raw_bytes_end_their_connection(target: ServerProcess) 
             for wire, raw in zip(wires, frames, strict=True):
                 _note(wire.read_to_end(), raw, outcomes)
     assert outcomes.keys() == {"closed"}
+
+
+@contextmanager
+def _opened(port: int) -> Iterator[Wire]:
+    with wired(port) as wire:
+        assert wire.ask(handshake()).status == 101
+        yield wire
 
 
 def test_no_connection_stays_behind(target: ServerProcess) -> None:
