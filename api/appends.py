@@ -113,32 +113,45 @@ def decode_batch(raw: bytes) -> tuple[RawBatch, NewEntries]:
     require_few_elements(raw, BULK_ELEMENTS_MAX)
     try:
         body = _decode_batch(raw)
-        _check_count(len(body.entries))
+        require_count(len(body.entries))
         return body, _new_entries(body.entries)
     except (*UNREADABLE, BadEntry) as error:
         raise _refusal(raw, XaddBatchBody, error) from None
 
 
-def decode_fields_lines(raw: bytes) -> NewEntries:
-    """The entries of an NDJSON body with an object of fields on each line. O(bytes), no work a line."""
-    _require_few_lines(raw)
-    try:
-        fragments = fragments_from_ndjson(raw)
-    except (BadEntry, RecursionError) as error:
-        raise _refused_line(raw, _check_fields_line, error) from None
-    _check_count(len(fragments))
-    return NewEntries(fragments, None)
+class LineShape(NamedTuple):
+    """What a line of an NDJSON body holds. `check` raises the best that can be said of a wrong line."""
+
+    entries_of: Callable[[bytes], NewEntries]
+    check: Callable[[bytes], object]
 
 
-def decode_entry_lines(raw: bytes) -> NewEntries:
-    """The entries of an NDJSON body with a whole entry on each line."""
-    _require_few_lines(raw)
+def decode_lines(raw: bytes, shape: LineShape) -> NewEntries:
+    """The entries of an NDJSON body. Raises `RequestRefused`: 400, 413 or 422."""
+    require_few_lines(raw)
+    require_few_elements(raw, BULK_ELEMENTS_MAX)
+    new = decode_some_lines(raw, shape)
+    require_count(len(new.fragments))
+    return new
+
+
+def decode_some_lines(raw: bytes, shape: LineShape, first_line: int = 1) -> NewEntries:
+    """The entries of some lines of a body, perhaps none. `first_line`: the number of the first of them."""
     try:
-        rows = _decode_lines(raw)
-        _check_count(len(rows))
-        return _new_entries(rows)
+        return shape.entries_of(raw)
     except (*UNREADABLE, BadEntry) as error:
-        raise _refused_line(raw, _check_entry_line, error) from None
+        raise _refused_line(raw, shape.check, error, first_line) from None
+
+
+def _entries_of_fields(raw: bytes) -> NewEntries:
+    return NewEntries(fragments_from_ndjson(raw), None)
+
+
+def _entries_of_whole(raw: bytes) -> NewEntries:
+    rows = _decode_lines(raw)
+    if len(rows) > BATCH_ENTRIES_MAX:
+        require_count(len(rows))
+    return _new_entries(rows)
 
 
 def trimming_of(raw: dict[str, Any] | None) -> Trim | None:
@@ -167,14 +180,14 @@ def _new_entries(entries: Sequence[RawEntry]) -> NewEntries:
     return NewEntries(fragments, None if all(value is None for value in ids) else ids)
 
 
-def _require_few_lines(raw: bytes) -> None:
+def require_few_lines(raw: bytes | bytearray) -> None:
     """Raises `RequestRefused` 413 before anything is decoded."""
     if len(raw) > BODY_LINES_MAX and raw.count(b"\n") > BODY_LINES_MAX:
         raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"the body has more than {BODY_LINES_MAX} lines")
-    require_few_elements(raw, BULK_ELEMENTS_MAX)
 
 
-def _check_count(count: int) -> None:
+def require_count(count: int) -> None:
+    """Raises `RequestRefused` where so many entries may not be appended at once."""
     if count == 0:
         raise mismatch([("", "at least one entry is required")])
     if count > BATCH_ENTRIES_MAX:
@@ -193,10 +206,12 @@ def _refusal(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRef
     return explained(raw, model, error)
 
 
-def _refused_line(raw: bytes, check: Callable[[bytes], object], error: Exception) -> RequestRefused:
+def _refused_line(
+    raw: bytes, check: Callable[[bytes], object], error: Exception, first_line: int
+) -> RequestRefused:
     if isinstance(error, BadEntry) and error.too_large:
         return RequestRefused(ErrorCode.ENTRY_TOO_LARGE, str(error))
-    for number, line in enumerate(raw.split(b"\n"), start=1):
+    for number, line in enumerate(raw.split(b"\n"), first_line):
         try:
             if line.strip():
                 _check_size(line)
@@ -237,3 +252,10 @@ def _check_entry_line(line: bytes) -> None:
         _fragment(msgspec.json.decode(line, type=RawEntry))
     except (*UNREADABLE, BadEntry) as error:
         raise mismatch([("", str(error))]) from None
+
+
+FIELDS_LINES: Final = LineShape(_entries_of_fields, _check_fields_line)
+"""An object of fields on each line. O(bytes), no work a line."""
+
+ENTRY_LINES: Final = LineShape(_entries_of_whole, _check_entry_line)
+"""A whole entry on each line."""

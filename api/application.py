@@ -17,6 +17,7 @@ from starlette.types import Lifespan
 
 from api.body_limit import BodyLimit
 from api.head import HeadAsGet
+from api.imports import Imports
 from api.openapi import Api
 from api.origins import Cors, Origins
 from api.path_shim import RawPath
@@ -28,7 +29,7 @@ from api.routes import ROUTERS
 from api.security import UNSECURED, Authentication, Security
 from api.server_limits import DEFAULT_LIMITS, ServerLimits
 from api.tallies import Tallies
-from api.websocket_endpoint import WEBSOCKET_PATH, WebSocketEndpoint
+from api.websocket_endpoint import WEBSOCKET_PATH, WebSocketEndpoint, upgrade_required
 from core.limits import BODY_BYTES_MAX
 
 DISTRIBUTION: Final = "tailrace"
@@ -78,11 +79,13 @@ def create_api(
     app.state.limits = limits
     app.state.slow_log = slow_log or NoSlowLog()
     app.state.tallies = Tallies(limits)
+    app.state.imports = Imports()
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     for router in ROUTERS:
         app.include_router(router)
     endpoint = WebSocketEndpoint(store, app.version, app.state.tallies, rates, security)
     app.router.routes.append(WebSocketRoute(WEBSOCKET_PATH, endpoint))
+    app.add_route(WEBSOCKET_PATH, upgrade_required, methods=["GET"], include_in_schema=False)
     install_problem_handlers(app)
     return app
 

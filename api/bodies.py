@@ -24,6 +24,8 @@ from core.limits import BODY_ELEMENTS_MAX, KIB
 EXPLAINED_BYTES_MAX: Final = 256 * KIB
 """The largest body that a model reads again only to say well what is wrong with it."""
 
+_UNCOMPRESSED: Final = frozenset({"", "identity"})
+
 ERRORS_LISTED_MAX: Final = 100
 """Places that one problem lists: nobody mends more at once."""
 
@@ -38,7 +40,16 @@ async def json_body(request: Request) -> bytes:
     """The raw body of a request that must have one, in JSON by its own word."""
     raw = await request.body()
     require_content_type(request, JSON)
+    _require_uncompressed(request)
     return raw
+
+
+def _require_uncompressed(request: Request) -> None:
+    given = request.headers.get("content-encoding", "").strip().lower()
+    if given not in _UNCOMPRESSED:
+        detail = f"Content-Encoding {given!r} is not supported here: `entries:import` alone takes compression"
+        headers = {"Accept-Encoding": "identity"}
+        raise RequestRefused(HttpCode.UNSUPPORTED_MEDIA_TYPE, detail, headers=headers)
 
 
 async def read_body(request: Request, model: type[ModelT]) -> ModelT:
@@ -52,6 +63,7 @@ async def read_optional_body(request: Request, model: type[ModelT]) -> ModelT:
     if not raw:
         return model()
     require_content_type(request, JSON)
+    _require_uncompressed(request)
     return parse_body(raw, model)
 
 
@@ -78,13 +90,24 @@ def require_few_elements(raw: bytes, most: int) -> None:
     before it is decoded. A body too small to have them costs nothing; else O(bytes), in C."""
     if len(raw) < most or raw.count(b",") < most:
         return
+    if count_elements(raw, most) == most:
+        raise too_many_elements(most)
+
+
+def count_elements(raw: bytes, most: int) -> int:
+    """How many commas of JSON stand outside of strings; counts to `most`. O(bytes)."""
     end = 0
-    for _ in range(most):
+    for number in range(most):
         element = _ELEMENT.match(raw, end)
         if element is None:
-            return
+            return number
         end = element.end()
-    raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"the body has more than {most} members and items")
+    return most
+
+
+def too_many_elements(most: int) -> RequestRefused:
+    """What to raise for a body with more members and items than `most`."""
+    return RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"the body has more than {most} members and items")
 
 
 def explained(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRefused:

@@ -18,6 +18,7 @@ from starlette.datastructures import Headers
 
 from api import hot
 from api.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
+from api.imports import LARGE_BYTES
 from api.names import name_from_path
 from api.negotiation import JSON, NDJSON
 from api.operation_scopes import scope_of
@@ -27,8 +28,9 @@ from core.errors import StreamError
 from core.grammar import Scope
 from core.replies import AppendReply, ReadReply, Reply
 
-BODY_BYTES_MAX: Final = 8 * 1024 * 1024
-"""Larger bodies gain nothing here, and the documented route bounds them while they arrive."""
+BODY_BYTES_MAX: Final = LARGE_BYTES
+"""Larger bodies gain nothing here. The documented route bounds them while they arrive, and decodes a large
+import in slices."""
 
 _PLAIN_HEADERS: Final = frozenset(
     {

@@ -13,11 +13,11 @@ from typing import Annotated, Final
 import msgspec
 
 from api.appends import (
+    FIELDS_LINES,
     UNREADABLE,
     NewEntries,
     decode_batch,
-    decode_entry_lines,
-    decode_fields_lines,
+    decode_lines,
     decode_xadd,
     plain_fragment,
     trimming_of,
@@ -79,15 +79,11 @@ def batch_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempo
 
 def import_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency) -> Append:
     """Append the lines of a body, an object of fields each."""
-    return _lines_command(key, decode_fields_lines(raw), idempotency)
+    return lines_command(key, decode_lines(raw, FIELDS_LINES), idempotency)
 
 
-def import_entries_command(key: bytes, raw: bytes, idempotency: IdempotencyOf) -> Append:
-    """Append the lines of a body, a whole entry each."""
-    return _lines_command(key, decode_entry_lines(raw), idempotency)
-
-
-def _lines_command(key: bytes, new: NewEntries, idempotency: IdempotencyOf) -> Append:
+def lines_command(key: bytes, new: NewEntries, idempotency: IdempotencyOf) -> Append:
+    """Append the entries that were decoded from lines."""
     return Append(key, new.fragments, new.ids, idempotency=idempotency(new.ids is None))
 
 

@@ -73,13 +73,24 @@ _FOREIGN_SITES: Final = frozenset({"cross-site", "same-site"})
 def is_unbindable(host: bytes) -> bool:
     """Whether a `Host` header names this machine in a way that no stranger's DNS server can come to own:
     `localhost`, an address as such, or a name without a dot, which is nobody's on the Internet."""
-    name = urlsplit(f"//{host.decode('latin-1')}").hostname or ""
+    try:
+        name = urlsplit(f"//{host.decode('latin-1')}").hostname or ""
+    except ValueError:
+        return False
     if name.endswith(".localhost") or (name.isascii() and name.replace("-", "").isalnum()):
         return True
     try:
         return bool(ip_address(name))
     except ValueError:
         return False
+
+
+def _authority_of(origin: str) -> str | None:
+    """Host and port of an origin; None where it is not one, as `null` and `http://[`."""
+    try:
+        return urlsplit(origin).netloc or None
+    except ValueError:
+        return None
 
 
 class OriginPolicy:
@@ -93,7 +104,7 @@ class OriginPolicy:
         origin = headers.get("origin")
         if origin is None:
             return headers.get("sec-fetch-site") not in _FOREIGN_SITES
-        return origin in self._allowed or urlsplit(origin).netloc == headers.get("host")
+        return origin in self._allowed or _authority_of(origin) == headers.get("host")
 
     def names(self, host: bytes) -> bool:
         """Whether `host` is one under which the server answers where there are no tokens."""

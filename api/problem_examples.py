@@ -126,6 +126,9 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "without tokens the server answers to `localhost` and to addresses only, so that no web page can "
         "reach it under a name of its own"
     ),
+    HttpCode.UPGRADE_REQUIRED: Example("this resource is a WebSocket: send an opening handshake"),
+    HttpCode.NOT_IMPLEMENTED: Example("Transfer-Encoding 'gzip' is not supported: `chunked` is the only one"),
+    HttpCode.HTTP_VERSION_NOT_SUPPORTED: Example("HTTP/2.0 is not supported: send HTTP/1.1 or HTTP/1.0"),
     HttpCode.REQUEST_TIMEOUT: Example("nearly nothing of the body came within 30 s"),
     HttpCode.URL_TOO_LONG: Example("a target may take 65536 bytes at most"),
     HttpCode.HEAD_TOO_LARGE: Example("a head may take 131072 bytes and 100 lines at most, a trailer as many"),

@@ -126,7 +126,7 @@ async def _not_routed(request: Request, error: Exception) -> Response:
     code = _CODE_OF_STATUS.get(error.status_code, HttpCode.BAD_REQUEST)
     headers = dict(error.headers or {})
     if code is HttpCode.METHOD_NOT_ALLOWED:
-        headers["Allow"] = _allowed_methods(request) or headers["Allow"]
+        headers["Allow"] = _allowed_methods(request) or ", ".join(sorted(headers["Allow"].split(", ")))
     content = problem(code, _detail_of(request, code, error, headers), request_id_of(request.scope))
     if takes_redis_commands(request.scope["path"]):
         content["error"] = commands_are_elsewhere(request)

@@ -51,6 +51,9 @@ class HttpCode(StrEnum):
     TOKEN_IN_URL = "TOKEN_IN_URL"  # noqa: S105 - a code
     ORIGIN_NOT_ALLOWED = "ORIGIN_NOT_ALLOWED"
     HOST_NOT_ALLOWED = "HOST_NOT_ALLOWED"
+    UPGRADE_REQUIRED = "UPGRADE_REQUIRED"
+    NOT_IMPLEMENTED = "NOT_IMPLEMENTED"
+    HTTP_VERSION_NOT_SUPPORTED = "HTTP_VERSION_NOT_SUPPORTED"
     INTERNAL = "INTERNAL"
 
 
@@ -115,6 +118,9 @@ KINDS: Final[Mapping[ProblemCode, Kind]] = {
     HttpCode.TOKEN_IN_URL: Kind(400, "A token never stands in a URL"),
     HttpCode.ORIGIN_NOT_ALLOWED: Kind(403, "Pages of this origin are not allowed"),
     HttpCode.HOST_NOT_ALLOWED: Kind(421, "The server is not known under this name"),
+    HttpCode.UPGRADE_REQUIRED: Kind(426, "The resource is a WebSocket"),
+    HttpCode.NOT_IMPLEMENTED: Kind(501, "The server does not implement what the request needs"),
+    HttpCode.HTTP_VERSION_NOT_SUPPORTED: Kind(505, "The server does not speak this version of HTTP"),
     HttpCode.INTERNAL: Kind(500, "An error of the server"),
 }
 

@@ -12,10 +12,12 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from api.ports import NotAccepting, TurnStore, Unauthenticated
-from api.problems import RequestRefused
+from api.problems import HttpCode, RequestRefused
 from api.rates import Quota, Rates, host_of, require_quota
 from api.security import Guard, Security
 from api.tallies import Tallies
@@ -29,6 +31,8 @@ from api.websocket_handshake import SOCKET_EXTENSION, refuse, shake_hands
 from core.commands import Command
 
 WEBSOCKET_PATH: Final = "/v1/ws"
+
+_NO_HANDSHAKE: Final = "this resource is a WebSocket: send an opening handshake (RFC 6455) over HTTP/1.1"
 
 _logger = logging.getLogger("tailrace.websocket")
 
@@ -86,6 +90,11 @@ class WebSocketEndpoint:
         with self._tally:
             connection = _Connection(self._store, self._reads, socket, codec, guard, take)
             await connection.serve(receive, self._version)
+
+
+async def upgrade_required(_request: Request) -> Response:
+    """The answer to a plain HTTP request for the WebSocket's path."""
+    raise RequestRefused(HttpCode.UPGRADE_REQUIRED, _NO_HANDSHAKE, headers={"Upgrade": "websocket"})
 
 
 class _Connection:

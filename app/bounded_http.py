@@ -19,6 +19,8 @@ A request that is being worked on may take its time. One that was answered befor
 as one whose head is awaited. uvicorn has a timer for idle connections, set anew at every answer, which costs
 as much as a tenth of an append; here they are looked at with the others.
 
+A request that asks for another protocol than WebSocket (`Upgrade: h2c`) is served as HTTP/1.1, with its body.
+
 A refusal is written in its turn, behind the answers that are still due, and the connection then *lingers*:
 our side of it ends, and what the client still sends is thrown away for a while. To close at once with
 input unread would reset the connection, and the client might never read why.
@@ -28,20 +30,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any, ClassVar, Final, NamedTuple, cast
 
 import httptools
-import msgspec
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from api.problems import DEFECT, PROBLEM_MEDIA_TYPE, HttpCode, problem
-from api.request_id import new_request_id
+from api.problems import DEFECT, HttpCode
 from app.connections import SMALL_BODY_BYTES, Connections, cut
+from app.handshakes import head_bytes, opens_websocket, require_handshake
+from app.refusals import Refused, refusal_bytes
+from app.request_heads import origin_form, require_sound_head
 from core.limits import HEAD_BYTES_MAX, HEADERS_MAX, URL_BYTES_MAX
 
 BODY_WINDOW_S: Final = 8
@@ -51,15 +53,6 @@ LINGER_S: Final = 5
 """How long a client that was refused, or answered before its body was there, may go on sending."""
 
 _logger: Final = logging.getLogger("tailrace.http")
-
-
-class Refused(Exception):
-    """What arrives goes beyond a bound: the connection ends with this problem."""
-
-    def __init__(self, code: HttpCode, detail: str) -> None:
-        super().__init__(detail)
-        self.code = code
-        self.detail = detail
 
 
 class Phase(Enum):
@@ -112,6 +105,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._still_s = 0.0
         self._unsent_bytes = 0
         self._drains = 0
+        self.opens_websocket = False
+        """The request is a valid opening handshake: the WebSocket protocol takes over."""
         self._is_idle = False
         """Nothing has come to be parsed since the last answer was written."""
 
@@ -159,9 +154,37 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         self._loose_bytes += len(data)
         self._is_idle = False
-        super().data_received(data)
+        self._feed(data)
         if self._loose_bytes > HEAD_BYTES_MAX and not self.is_deaf:
             self._refuse(_too_large_head(self.url))
+
+    def _feed(self, data: bytes) -> None:
+        """Have the parser read `data`. Where a request asks for another protocol, the parser stops behind its
+        head: the WebSocket protocol takes over, or the request is parsed again without that wish, since the
+        parser has taken what follows for the other protocol's."""
+        rest = memoryview(data)
+        try:
+            while True:
+                try:
+                    self.parser.feed_data(rest)
+                except httptools.HttpParserUpgrade as stop:
+                    if self.opens_websocket:
+                        self.handle_websocket_upgrade()
+                        return
+                    self._begin_anew()
+                    rest = rest[stop.args[0] :]
+                else:
+                    return
+        except httptools.HttpParserError as failure:
+            self._parsing_failed(failure)
+
+    def _begin_anew(self) -> None:
+        """Give the head that was just parsed to a new parser, without its wish for another protocol."""
+        method, version = self.parser.get_method(), self.parser.get_http_version()
+        headers = [header for header in self.headers if header[0] != b"upgrade"]
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self.parser.feed_data(head_bytes(method, self.url, version, headers))
 
     def check_head(self) -> None:
         """The head is whole. Raises `Refused`, which ends the connection."""
@@ -170,7 +193,24 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         # Only a read that is larger than any head may be can hold one that is too large.
         if self._loose_bytes > HEAD_BYTES_MAX and _size_of(self.url, self.headers) > HEAD_BYTES_MAX:
             raise _too_large_head(self.url)
+        method, version = self.parser.get_method(), self.parser.get_http_version()
+        require_sound_head(method, version, self.headers)
+        self.url = origin_form(method, self.url, self.headers)
+        if self.parser.should_upgrade():
+            # Behind a request that is still being answered the protocol cannot change.
+            self.opens_websocket = self.is_free and opens_websocket(method, self.url, version, self.headers)
+            if self.opens_websocket:
+                require_handshake(self.url, self.headers)
         self.note_head()
+
+    @property
+    def is_to_begin_anew(self) -> bool:
+        """Whether the parser stops behind this head, and the request is parsed again: see `_feed`."""
+        return bool(self.parser.should_upgrade()) and not self.opens_websocket
+
+    def _should_upgrade(self) -> bool:
+        """What uvicorn asks: whether the protocol changes with this request."""
+        return self.opens_websocket
 
     def note_head(self) -> None:
         """A request has come this far."""
@@ -204,15 +244,14 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     # --- refusing ------------------------------------------------------------------------------
 
-    def send_400_response(self, msg: str) -> None:
+    def _parsing_failed(self, failure: httptools.HttpParserError) -> None:
         """The parser failed, or one of the methods above that it calls did."""
-        failure = sys.exception()
         # The parser says only that a method failed; it hangs what that raised behind it.
-        cause = failure.__context__ if isinstance(failure, httptools.HttpParserCallbackError) else None
+        cause = failure.__context__ if isinstance(failure, httptools.HttpParserCallbackError) else failure
         if isinstance(cause, Refused):
             self._refuse(cause)
-        elif cause is None or isinstance(cause, UnicodeError | httptools.HttpParserError):
-            self._refuse(Refused(HttpCode.BAD_REQUEST, f"this is no HTTP request: {failure or msg}"))
+        elif isinstance(cause, UnicodeError | httptools.HttpParserError):
+            self._refuse(Refused(HttpCode.BAD_REQUEST, f"this is no HTTP request: {cause}"))
         else:
             _logger.error("request_failed", exc_info=cause)
             self._refuse(Refused(HttpCode.INTERNAL, DEFECT))
@@ -220,8 +259,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _refuse(self, refusal: Refused) -> None:
         """Say why, when it is its turn, and end the connection."""
         self.is_deaf = True
-        words = self._words(refusal)
-        if self.is_body_awaited:
+        words = refusal_bytes(refusal, self.server_state.default_headers)
+        if self.is_body_awaited and self.pipeline:
+            # Its body is not there, and its turn has not come: the refusal takes its place.
+            self.pipeline.popleft()
+            self.cycle.response_complete = True
+            self._last_words = words
+        elif self.is_body_awaited:
             self._say_before_body(words)
         elif self.is_free and not self.pipeline:
             self._say(words)
@@ -233,6 +277,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         cycle = self._current
         if cycle is not None:
             cycle.disconnected = True
+            cycle.waiting_for_100_continue = False
             cycle.message_event.set()
             if cycle.response_started:
                 self.cut()
@@ -258,9 +303,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._release_body()
         if self.pipeline:
             super().on_response_complete()
-        else:
-            self._rest()
-        if self._last_words is not None and self.is_free and not self.pipeline:
+            return
+        self._rest()
+        if self._last_words is not None:
             words, self._last_words = self._last_words, None
             self._say(words)
 
@@ -270,20 +315,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._is_idle = True
         if not self.transport.is_closing():
             self.flow.resume_reading()
-
-    def _words(self, refusal: Refused) -> bytes:
-        request_id = new_request_id()
-        content = msgspec.json.encode(problem(refusal.code, refusal.detail, request_id))
-        headers = (
-            *self.server_state.default_headers,
-            (b"content-type", PROBLEM_MEDIA_TYPE.encode()),
-            (b"content-length", b"%d" % len(content)),
-            (b"x-request-id", request_id.encode()),
-            (b"connection", b"close"),
-        )
-        status: int = problem(refusal.code, "", None)["status"]
-        lines = b"".join(b"%b: %b\r\n" % header for header in headers)
-        return STATUS_LINE[status] + lines + b"\r\n" + content
 
     # --- looking -------------------------------------------------------------------------------
 
@@ -303,7 +334,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         limits = self.registry.limits
         unsent_bytes, before = self.transport.get_write_buffer_size(), self._unsent_bytes
         self._unsent_bytes = unsent_bytes
-        if self.is_deaf or self.transport.is_closing():
+        if (self.is_deaf and self._last_words is None) or self.transport.is_closing():
             return _Stand(Phase.LEAVING, 0, LINGER_S)
         if unsent_bytes:
             # What is written meanwhile is no sign of life: only less than before is.
@@ -314,7 +345,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 return _AT_WORK
             quota = limits.body_bytes_per_s_min * BODY_WINDOW_S
             return _Stand(Phase.BODY, self._body_bytes // quota, BODY_WINDOW_S)
-        return self._where_it_rests() if self.is_free else _AT_WORK
+        is_at_work = self._last_words is not None or not self.is_free
+        return _AT_WORK if is_at_work else self._where_it_rests()
 
     def _where_it_rests(self) -> _Stand:
         """Nothing is being answered."""

@@ -68,6 +68,8 @@ class FastHttpProtocol(BoundedHttpProtocol):
         """Keep a plain request, if nothing is being answered; hand all others on."""
         self.check_head()
         self.plain = None
+        if self.is_to_begin_anew:
+            return
         if self.takes_plain:
             route = plain_route(self.parser.get_method(), self.url, self.headers)
             if route is not None and self.parser.get_http_version() == "1.1":
@@ -108,7 +110,8 @@ class FastHttpProtocol(BoundedHttpProtocol):
         """Have the store carry a plain request out."""
         plain = self.plain
         if plain is None:
-            super().on_message_complete()
+            if not self.is_to_begin_anew:
+                super().on_message_complete()
             return
         self.plain = None
         plain.ready_ns = time.perf_counter_ns()

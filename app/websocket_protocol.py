@@ -17,6 +17,7 @@ from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
+from websockets.protocol import State
 
 from api.websocket.limits import (
     CLOSE_GRACE_S,
@@ -82,7 +83,9 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """Send a close frame behind what waits, and cut the connection if that is not taken soon."""
         if self.close_sent or self.transport.is_closing():
             return
-        self.conn.send_close(code, reason)
+        # Where the client's own close frame came in the same read, the reply to it is what is sent.
+        if self.conn.state is State.OPEN:
+            self.conn.send_close(code, reason)
         self._close_with(self._cut)
 
     def _fill_up(self, bytes_before: int) -> None:
@@ -134,7 +137,21 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """A message is whole."""
         self._message_bytes = 0
         self._release_message()
+        if self.curr_msg_data_type == "text" and not self._is_text_utf8():
+            self.frames = []
+            self.close_now(CloseCode.INVALID_PAYLOAD, "a text message must be UTF-8")
+            return
         super().send_receive_event_to_app()
+
+    def _is_text_utf8(self) -> bool:
+        """Whether the text message is valid. Where it is not, uvicorn would log a traceback."""
+        if len(self.frames) > 1:
+            self.frames = [b"".join(self.frames)]
+        try:
+            self.frames[0].decode()
+        except UnicodeDecodeError:
+            return False
+        return True
 
     def _hold(self, size: int) -> None:
         if self.registry.hold(size):
@@ -160,6 +177,9 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             return
         if self.transport.is_closing():
             self._cut()
+        elif not self.handshake_complete:
+            self.registry.cuts["header_timeout"] += 1
+            cut(self.transport)
         else:
             self.registry.cuts["message_timeout"] += 1
             told = f"nearly nothing of a message came within {limit_s} s"
@@ -170,6 +190,8 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         not; 0: for ever."""
         if self.transport.is_closing():
             return -1, CUT_AFTER_S
+        if not self.handshake_complete:
+            return -2, self.registry.limits.header_timeout_s
         bytes_per_s_min = self.registry.limits.body_bytes_per_s_min
         is_unfinished = bool(self.frames or self.conn.reader.buffer)
         if not is_unfinished or self.read_paused or self.close_sent or not bytes_per_s_min:

@@ -34,6 +34,14 @@ ENTRY_BYTES_MAX: Final = 16 * MIB
 BODY_BYTES_MAX: Final = 64 * MIB
 """A request body, after decompression: it is held in memory whole, since a batch is all or nothing."""
 
+BODY_MEMBERS_MAX: Final = 10_000
+"""gzip members or zstd frames of one compressed body: each costs a decompressor, about 10 us. Parallel
+compressors make one for every 64 KiB or more, so 64 MiB have about 1 000."""
+
+LARGE_IMPORTS_MAX: Final = 2
+"""Import bodies above 1 MiB that are unpacked and decoded at a time: each can hold a thread, an unpacked body
+and its entries. The others wait, as they were sent."""
+
 BATCH_ENTRIES_MAX: Final = 100_000
 """Entries in one batch or import: about 0.1 s of the writer's time."""
 

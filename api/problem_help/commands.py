@@ -122,10 +122,10 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.REPLY_TOO_LARGE: Help(
         "The command has no effect. Earlier commands of a pipeline keep theirs.",
-        "The replies of one request share a number of bytes: `reply_bytes_max` at `GET /v1/limits`. This reply "
-        "does not fit into what is left of it.",
-        "Ask for less at once: a smaller count or range, or fewer commands in a request. `entries:export` has no "
-        "such limit.",
+        "The replies of one request share a number of bytes: `reply_bytes_max` at `GET /v1/limits`. This "
+        "reply does not fit into what is left of it.",
+        "Ask for less at once: a smaller count or range, or fewer commands in a request. `entries:export` "
+        "has no such limit.",
         "GET /v1/streams/race:france/entries?count=1000",
     ),
     ErrorCode.PRECONDITION_FAILED: Help(

@@ -103,6 +103,26 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         "Read a range to see which entries exist.",
         "GET /v1/streams/race:france/entries?count=10",
     ),
+    HttpCode.UPGRADE_REQUIRED: Help(
+        "The server opened no WebSocket.",
+        "The path is a WebSocket, and the request is not an opening handshake that the server understands.",
+        "Connect with a WebSocket client, version 13 of the protocol.",
+        "GET /v1/ws\nConnection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ),
+    HttpCode.NOT_IMPLEMENTED: Help(
+        "The server did not read the request, and closes the connection.",
+        "The method is CONNECT, or the body has a transfer coding other than `chunked`.",
+        "Send the request to the server itself, not through it as a proxy, and the body with `Content-Length` or "
+        "`Transfer-Encoding: chunked`.",
+        _APPEND,
+    ),
+    HttpCode.HTTP_VERSION_NOT_SUPPORTED: Help(
+        "The server did not read the request, and closes the connection.",
+        "The request line names another version than HTTP/1.1 or HTTP/1.0.",
+        "Send HTTP/1.1. For HTTP/2, put a proxy in front of the server.",
+        "GET /v1/streams/race:france",
+    ),
     HttpCode.NOT_FOUND: Help(
         "Nothing was done: the server has nothing at this path.",
         "The path is misspelt, lacks `/v1`, or a `/` in a name is not encoded as `%2F`. Clients for Redis "

@@ -10,10 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from api import hot
+from api.appends import ENTRY_LINES, FIELDS_LINES
 from api.bodies import json_body
 from api.idempotency import PRODUCER_HEADERS, idempotency_of
+from api.imports import Imports
 from api.names import KeyPath
-from api.ndjson import decompressed
 from api.negotiation import JSON, NDJSON, require_content_type
 from api.operations import operation
 from api.parameters import Store
@@ -137,9 +138,13 @@ async def import_entries(
         Literal["fields", "entry"],
         Query(description="What a line holds: the fields alone, or a whole entry.", examples=["fields"]),
     ] = "fields",
-    content_encoding: Annotated[
+    _content_encoding: Annotated[
         str | None,
-        Header(description="`gzip` or `zstd`: how the body is compressed.", examples=["identity"]),
+        Header(
+            alias="content-encoding",
+            description="`gzip` or `zstd`: how the body is compressed.",
+            examples=["identity"],
+        ),
     ] = None,
 ) -> Response:
     """Append one entry a line, all or none; blank lines are passed over. O(bytes).
@@ -147,13 +152,10 @@ async def import_entries(
     The idempotency fingerprint is that of the body as it was sent, compressed or not.
     """
     require_content_type(request, NDJSON)
+    imports: Imports = request.app.state.imports
+    new = await imports.read(request, FIELDS_LINES if shape == "fields" else ENTRY_LINES)
     raw = await request.body()
-    lines = decompressed(raw, content_encoding)
-    idempotency = partial(idempotency_of, request.headers, raw)
-    if shape == "fields":
-        command = hot.import_command(key, lines, idempotency)
-    else:
-        command = hot.import_entries_command(key, lines, idempotency)
+    command = hot.lines_command(key, new, partial(idempotency_of, request.headers, raw))
     reply = hot.appended(await store.execute(traced(request.headers, command)), key)
     return _answer(reply, hot.batch_bytes(reply))
 

@@ -52,6 +52,12 @@ class Limits(WireModel, ServerLimits):
     fields_per_entry_max: int = _bound(limits.FIELDS_PER_ENTRY_MAX, "Field-value pairs of one entry.")
     entry_bytes_max: int = _bound(limits.ENTRY_BYTES_MAX, "Bytes of one entry's fields as JSON.")
     body_bytes_max: int = _bound(limits.BODY_BYTES_MAX, "Bytes of a body, after decompression.")
+    body_members_max: int = _bound(
+        limits.BODY_MEMBERS_MAX, "gzip members or zstd frames of one compressed body."
+    )
+    large_imports_max: int = _bound(
+        limits.LARGE_IMPORTS_MAX, "Import bodies above 1 MiB that are read at a time; the others wait."
+    )
     batch_entries_max: int = _bound(limits.BATCH_ENTRIES_MAX, "Entries of one batch or import.")
     body_lines_max: int = _bound(limits.BODY_LINES_MAX, "Lines of an NDJSON body, blank ones included.")
     bulk_elements_max: int = _bound(

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from api import hot, sse
+from api.appends import ENTRY_LINES, decode_lines
+from api.compression import Unpacking, encoding_of
 from api.fast_path import plain_command, plain_route
-from api.ndjson import decompressed
 from api.problems import RequestRefused
 from api.redis_words import decode_command, decode_commands, outcome_parts, result_parts
 from api.websocket.limits import ProtocolViolation
@@ -100,7 +101,7 @@ HOT: Final[tuple[Callable[[bytes], Command], ...]] = (
     lambda raw: hot.xadd_command(b"s", raw),
     lambda raw: hot.batch_command(b"s", raw),
     lambda raw: hot.import_command(b"s", raw),
-    lambda raw: hot.import_entries_command(b"s", raw, hot.no_idempotency),
+    lambda raw: hot.lines_command(b"s", decode_lines(raw, ENTRY_LINES), hot.no_idempotency),
     lambda raw: hot.ack_command(b"s", b"g", hot.plain_ack_ids(raw) or ["1-1"]),
     lambda raw: hot.group_read_command(hot.parse_group_read(raw), None),
 )
@@ -132,9 +133,17 @@ def compressed_bodies(data: bytes) -> None:
     """Bodies in gzip and zstd, and what is in them."""
     for encoding in ("gzip", "zstd", data[:8].decode("latin-1")):
         try:
-            hot_bodies(decompressed(data, encoding))
+            hot_bodies(unpacked(data, encoding_of([encoding])))
         except RequestRefused:
             continue
+
+
+def unpacked(data: bytes, encoding: str | None) -> bytes:
+    if encoding is None:
+        return data
+    unpacking = Unpacking(data, encoding)
+    unpacking.run()
+    return bytes(unpacking.unpacked)
 
 
 def resume_positions(data: bytes) -> None:

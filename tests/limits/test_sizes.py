@@ -17,6 +17,7 @@ import zstandard
 
 from core.limits import (
     BODY_BYTES_MAX,
+    BODY_MEMBERS_MAX,
     FIELDS_PER_ENTRY_MAX,
     HEAD_BYTES_MAX,
     HEADERS_MAX,
@@ -205,6 +206,40 @@ def test_a_bomb_is_a_413_and_leaves_no_trace_in_memory(target: ServerProcess) ->
     growth = target.resident_bytes - before
     print(f"4 bombs of 1 GiB: resident memory grew by {growth / MIB:.0f} MiB")  # noqa: T201 - the figure
     assert growth < GROWTH_BYTES_MAX
+
+
+@pytest.mark.parametrize(
+    ("encoding", "member"), [("gzip", gzip.compress(b"")), ("zstd", zstandard.compress(b""))]
+)
+def test_a_body_of_too_many_members_is_a_413_and_nobody_waits_for_it(
+    target: ServerProcess, encoding: str, member: bytes
+) -> None:
+    header = f"content-encoding: {encoding}"
+    body = member * (20 * BODY_MEMBERS_MAX)
+    with wired(target.port) as wire, wired(target.port) as other:
+        wire.send(request("POST", "/v1/streams/x/entries:import", body, header, content_type=NDJSON))
+        assert other.ask(request("GET", "/healthz")).status == 200
+        assert_refused(wire.receive(), 413, "LIMIT_EXCEEDED")
+
+
+def test_the_bound_on_members_is_shown(wire: Wire) -> None:
+    shown = json.loads(wire.ask(request("GET", "/v1/limits")).body)
+    assert shown["body_members_max"] == BODY_MEMBERS_MAX
+
+
+@pytest.mark.parametrize("encodings", [["br"], ["gzip, zstd"], ["gzip", "zstd"]])
+def test_an_encoding_that_is_not_known_is_a_415(wire: Wire, encodings: list[str]) -> None:
+    headers = [f"content-encoding: {encoding}" for encoding in encodings]
+    body = gzip.compress(b'{"a":"b"}')
+    answer = wire.ask(request("POST", "/v1/streams/x/entries:import", body, *headers, content_type=NDJSON))
+    assert_refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+    assert answer.headers["accept-encoding"] == "gzip, zstd"
+
+
+def test_compression_of_any_other_body_is_a_415(wire: Wire) -> None:
+    body = gzip.compress(b'{"fields":{"a":"b"}}')
+    answer = wire.ask(request("POST", "/v1/streams/x/entries", body, "content-encoding: gzip"))
+    assert_refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])

@@ -9,7 +9,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -106,6 +106,11 @@ class Wire:
         data = self.socket.recv(65_536)
         assert data, f"closed after {self._buffer!r}"
         self._buffer += data
+
+    def end(self) -> None:
+        """End our side: nothing more is sent. Harmless where the other side has cut the connection."""
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
         self.socket.close()

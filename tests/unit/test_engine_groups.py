@@ -245,6 +245,7 @@ def test_no_idle_time_is_negative_after_a_step_back(stepped_back: Calls) -> None
     history = c.ReadGroup(b"g", b"alice", (c.ReadFrom(b"s", 0),))
     assert set(stepped_back.reply(history).streams[0].entries.idle_ms) == {0}
 
+
 def test_an_acknowledgment_may_ask_for_its_group() -> None:
     calls = Calls()
     plain = (c.Acknowledge(b"s", b"g", (1,)), c.AcknowledgeAndDelete(b"s", b"g", (1,), 1))

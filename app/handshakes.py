@@ -1,0 +1,70 @@
+"""Which requests open a WebSocket, and what the server answers to an opening handshake that is not valid.
+
+It owns the choice between the two protocols of a connection. The rules for a handshake are those of the
+library `websockets`, which reads each one here, while the connection still speaks HTTP: once the protocol
+has changed, a head that the library cannot read gets no answer. `api.websocket_handshake` decides who may
+open a WebSocket.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from websockets.exceptions import HeaderLineTooLong, InvalidHeader, RequestLineTooLong
+from websockets.http11 import MAX_LINE_LENGTH
+from websockets.server import ServerProtocol
+
+from api.problems import HttpCode
+from api.websocket_endpoint import WEBSOCKET_PATH
+from app.refusals import Headers, Refused
+
+_PATH: Final = WEBSOCKET_PATH.encode()
+_VERSION_HEADER: Final = "Sec-WebSocket-Version"
+_UPGRADE_HEADERS: Final = ((b"upgrade", b"websocket"), (b"sec-websocket-version", b"13"))
+
+# A handshake that is not valid is the client's affair: the library would log it.
+_silent: Final = logging.getLogger("tailrace.handshakes")
+_silent.addHandler(logging.NullHandler())
+_silent.propagate = False
+
+
+def opens_websocket(method: bytes, target: bytes, version: str, headers: Headers) -> bool:
+    """Whether a request asks for the WebSocket protocol where the server speaks it.
+
+    Any other wish to change the protocol is ignored, as HTTP allows: the request is served as HTTP/1.1.
+    """
+    if method != b"GET" or version != "1.1" or target.partition(b"?")[0] != _PATH:
+        return False
+    wished = [value.strip(b" \t").lower() for name, value in headers if name == b"upgrade"]
+    return wished == [b"websocket"]
+
+
+def require_handshake(target: bytes, headers: Headers) -> None:
+    """Raises `Refused` where the opening handshake is not valid: 400, 414, 426 or 431. O(bytes)."""
+    opening = ServerProtocol(logger=_silent)
+    opening.receive_data(head_bytes(b"GET", target, "1.1", headers))
+    for request in opening.events_received():
+        opening.accept(request)  # type: ignore[arg-type] # before the handshake there are only requests
+    if opening.handshake_exc is not None:
+        raise _refusal(opening.handshake_exc)
+
+
+def _refusal(error: Exception) -> Refused:
+    if isinstance(error, RequestLineTooLong):
+        detail = f"the request line of a WebSocket handshake may take {MAX_LINE_LENGTH} bytes at most"
+        return Refused(HttpCode.URL_TOO_LONG, detail)
+    if isinstance(error, HeaderLineTooLong):
+        detail = f"a header line of a WebSocket handshake may take {MAX_LINE_LENGTH} bytes at most"
+        return Refused(HttpCode.HEAD_TOO_LARGE, detail)
+    if isinstance(error, InvalidHeader) and error.name == _VERSION_HEADER:
+        detail = f"the WebSocket version is 13: {error}"
+        return Refused(HttpCode.UPGRADE_REQUIRED, detail, _UPGRADE_HEADERS)
+    cause = error.__cause__ or error
+    return Refused(HttpCode.BAD_REQUEST, f"the WebSocket handshake is not valid: {cause}")
+
+
+def head_bytes(method: bytes, target: bytes, version: str, headers: Headers) -> bytes:
+    """A parsed head as bytes again."""
+    lines = b"".join(b"%b: %b\r\n" % header for header in headers)
+    return b"%b %b HTTP/%b\r\n%b\r\n" % (method, target, version.encode(), lines)

@@ -1,0 +1,25 @@
+"""Java's own HTTP client asks for HTTP/2 with every first request (`Upgrade: h2c`): the request is served as
+HTTP/1.1, with its body."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.server_process import running_server
+from tests.support.wire import request, wired
+from tests.third_party.test_openapi_generator import found, run
+
+SOURCE = Path(__file__).with_name("Upgrading.java")
+
+
+def test_an_append_of_javas_client_keeps_its_body(tmp_path: Path) -> None:
+    compiled = run(found("javac"), "-d", str(tmp_path), str(SOURCE))
+    assert compiled.returncode == 0, compiled.stderr
+    with running_server(tmp_path, "--durability", "none") as server:
+        url = f"{server.base_url}/v1/streams/java/entries"
+        ran = run(found("java"), "-cp", str(tmp_path), "Upgrading", url)
+        assert ran.stdout.split("\n") == [*["HTTP_1_1 201"] * 4, ""], ran.stdout + ran.stderr
+        with wired(server.port) as wire:
+            answer = wire.ask(request("GET", "/v1/streams/java/length"))
+        assert b"4" in answer.body
+        assert "Traceback" not in server.log_text
