@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Final
+
 from core.commands import AutoClaim, Claim, ClaimOptions
 from core.effects import Claimed, ConsumerSeen, GroupMoved, PendingRemoved
 from core.errors import ErrorCode, StreamError
@@ -11,10 +15,14 @@ from core.handlers.consumers import see_consumer
 from core.handlers.group_reads import DELIVERIES_MAX
 from core.handlers.groups import require_key_and_group
 from core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR
+from core.pending import TOGETHER_MIN
 from core.pending_units import Unit
 from core.replies import ClaimReply, Entries
 from core.stream import Stream
 from core.stream_id import ZERO_ID, StreamId
+
+LOOKED_UP_TOGETHER: Final = 1_000
+"""Pending entries that XAUTOCLAIM finds out about at a time: it may stop at any of them."""
 
 
 def claim(run: Execution, command: Claim) -> ClaimReply:
@@ -25,9 +33,10 @@ def claim(run: Execution, command: Claim) -> ClaimReply:
         run.do(GroupMoved(command.key, command.group, options.last_id, group.entries_read))
     see_consumer(run, command.key, group, command.consumer)
     taken = _Takeover(run, command.key, group, command.consumer, _delivered_at_ms(run, options))
+    taken.look_up(options.ids)
     for value in options.ids:
         taken.before_looking_at(value)
-        deliveries = _claimed_deliveries(run, taken.stream, group, options, value)
+        deliveries = _claimed_deliveries(run, taken, options, value)
         if deliveries is not None:
             taken.take(value, deliveries)
     return taken.reply(just_id=options.just_id)
@@ -44,13 +53,12 @@ def _delivered_at_ms(run: Execution, options: ClaimOptions) -> int:
 
 
 def _claimed_deliveries(
-    run: Execution, stream: Stream, group: Group, options: ClaimOptions, value: StreamId
+    run: Execution, taken: _Takeover, options: ClaimOptions, value: StreamId
 ) -> int | None:
-    """The entry's new delivery count, None where it is not claimed; a pending one that was deleted is
-    dropped from the list, idle or not (rule 48)."""
-    unit = group.pending.get(value)
-    if value not in stream.log:
+    """The entry's new delivery count, None where it is not claimed."""
+    if not taken.is_live(value):
         return None
+    unit = taken.unit_of(value)
     if unit is None:
         # What FORCE makes counts as delivered once already.
         return _next_count(1, options) if options.force else None
@@ -85,13 +93,13 @@ def auto_claim(run: Execution, command: AutoClaim) -> ClaimReply:
     taken = _Takeover(run, command.key, group, command.consumer, run.now_ms)
     pending_ids = group.pending.ids(command.start)
     budget, attempts = command.count, command.count * XAUTOCLAIM_SCAN_FACTOR
-    while budget and attempts:
-        value = next(pending_ids, None)
-        if value is None:
-            break
-        attempts -= 1
-        budget -= taken.examine(value, command.min_idle_ms, just_id=command.just_id)
-    cursor = next(pending_ids, ZERO_ID)
+    some: list[StreamId] = []
+    while budget and attempts and (some := list(islice(pending_ids, min(attempts, LOOKED_UP_TOGETHER)))):
+        attempts -= len(some)
+        taken.look_up(some)
+        while some and budget:
+            budget -= taken.examine(some.pop(0), command.min_idle_ms, just_id=command.just_id)
+    cursor = some[0] if some else next(pending_ids, ZERO_ID)
     return taken.reply(just_id=command.just_id, cursor=cursor)
 
 
@@ -111,22 +119,33 @@ class _Takeover:
         self.consumer = consumer
         self.delivered_at_ms = delivered_at_ms
         self.stream: Stream = run.keyspace.streams[key]
+        self.unit_of: Callable[[StreamId], Unit | None] = group.pending.get
+        self.is_live: Callable[[StreamId], bool] = self.stream.log.__contains__
         self._batch: dict[StreamId, int] = {}
         self._ids: list[StreamId] = []
         self._dropped: dict[StreamId, None] = {}
+
+    def look_up(self, ids: Sequence[StreamId]) -> None:
+        """Find out about `ids` together, before they are looked at one by one; a few cost less alone."""
+        if len(ids) < TOGETHER_MIN:
+            return
+        self.unit_of = self.group.pending.units_of(ids).get
+        self.is_live = self.stream.log.live_among(ids).__contains__
 
     def before_looking_at(self, value: StreamId) -> None:
         """Carry out what is gathered if `value` is among it; drop `value` where it was deleted."""
         if value in self._batch:
             self._flush()
-        if value not in self.stream.log and value in self.group.pending:
+            # The flush moved entries to other units.
+            self.unit_of = self.group.pending.get
+        if not self.is_live(value) and self.unit_of(value) is not None:
             self._dropped[value] = None
 
     def examine(self, value: StreamId, min_idle_ms: int, *, just_id: bool) -> int:
         """XAUTOCLAIM's look at one pending entry: how much of its COUNT that took."""
-        unit = self.group.pending.get(value)
+        unit = self.unit_of(value)
         assert unit is not None, "the scan gives pending entries"
-        if value not in self.stream.log:
+        if not self.is_live(value):
             self._dropped[value] = None
             return 1
         if not _is_idle(unit, self.run.now_ms, min_idle_ms):
