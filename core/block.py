@@ -204,6 +204,11 @@ class Block:
         return self.count - self.holes.bit_count()
 
     @property
+    def is_run(self) -> bool:
+        """Whether the ids are consecutive, so that an id's position is its distance from the first one."""
+        return self.last_id - self.first_id == self.count - 1
+
+    @property
     def is_open(self) -> bool:
         return self._ids is not None
 

@@ -7,8 +7,8 @@ ids that were used before (the stream's affair), or of time.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, TypeAlias
 
@@ -157,8 +157,46 @@ class EntryLog:
         block = self._block_of(value)
         if block is None or value > block.last_id:
             return None
-        position = self.cache.get(block).position_of(value)
+        position = self._position_in(block, value)
         return None if position is None or block.holes >> position & 1 else (block, position)
+
+    def _position_in(self, block: Block, value: StreamId) -> int | None:
+        """Where `value`, at most the block's last id, is in it. Consecutive ids need no decoding."""
+        if block.is_run:
+            return value - block.first_id
+        return self.cache.get(block).position_of(value)
+
+    def live_among(self, ids: Iterable[StreamId]) -> set[StreamId]:
+        """Those of `ids` that are live entries. O(m log m), and one look at each block concerned."""
+        return {value for _, _, values in self._by_block(sorted(set(ids))) for value in values}
+
+    def _by_block(
+        self, ordered: Sequence[StreamId]
+    ) -> Iterator[tuple[int, Sequence[int], Sequence[StreamId]]]:
+        """Each block's index that holds some of the rising `ordered`, with their positions and themselves."""
+        start = 0
+        while start < len(ordered):
+            index = bisect_right(self._firsts, ordered[start]) - 1
+            if index < 0:
+                start = bisect_left(ordered, self._firsts[0]) if self._firsts else len(ordered)
+                continue
+            after = self._firsts[index + 1] if index + 1 < len(self._firsts) else MAX_ID + 1
+            end = bisect_left(ordered, after, start)
+            found = self._found_in(self._blocks[index], ordered[start:end])
+            if found:
+                yield index, list(found), list(found.values())
+            start = end
+
+    def _found_in(self, block: Block, values: Sequence[StreamId]) -> dict[int, StreamId]:
+        """The live ones of `values`, none of which is below the block, by position."""
+        found = {}
+        for value in values:
+            if value > block.last_id:
+                break
+            position = self._position_in(block, value)
+            if position is not None and not block.holes >> position & 1:
+                found[position] = value
+        return found
 
     def range(
         self,
@@ -212,16 +250,20 @@ class EntryLog:
     # --- removing ------------------------------------------------------------------------------
 
     def remove(self, ids: Sequence[StreamId]) -> None:
-        """Remove live entries. O(m log n)."""
-        for value in ids:
-            found = self._locate(value)
-            assert found is not None, "only live entries can be removed"
-            block, position = found
-            self.length -= 1
-            if block.live == 1:
-                self._drop(bisect_right(self._firsts, value) - 1)
-            elif block.remove((position,)):
+        """Remove live entries, whose ids rise. O(m log m), and one look at each block concerned."""
+        emptied = []
+        removed = 0
+        for index, positions, _ in self._by_block(ids):
+            block = self._blocks[index]
+            removed += len(positions)
+            if block.live == len(positions):
+                emptied.append(index)
+            elif block.remove(positions):
                 self.cache.forget(block)
+        assert removed == len(ids), "only live entries can be removed"
+        self.length -= removed
+        for index in reversed(emptied):
+            self._drop(index)
 
     def trim_front(self, count: int) -> StreamId:
         """Remove the first `count` live entries: whole blocks, then holes in one. O(blocks + 100).

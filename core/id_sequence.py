@@ -92,10 +92,10 @@ def as_run(ids: Sequence[StreamId]) -> Sequence[StreamId]:
 
 
 def are_same(some: Sequence[StreamId], others: Sequence[StreamId]) -> bool:
-    """Whether both, equally long, hold the same ids in the same order. O(n) in C, O(1) for two ranges."""
+    """Whether both hold the same ids in the same order. O(n) in C, O(1) for two ranges."""
     if isinstance(some, range) and isinstance(others, range):
         return some == others
-    return all(map(eq, some, others))
+    return len(some) == len(others) and all(map(eq, some, others))
 
 
 def count_below(ids: Sequence[StreamId], wanted: StreamId) -> int:

@@ -16,6 +16,7 @@ list but the commands that ask for all of it.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from operator import eq
@@ -103,11 +104,47 @@ class PendingEntriesList:
         return found if _holds(run, position, ids) else None
 
     def present(self, ids: Iterable[StreamId]) -> Sequence[StreamId]:
-        """Those of `ids` that are pending, each once, in their order. O(m)."""
+        """Those of `ids` that are pending, each once, in rising order if there are many. O(m log m)."""
         ids = ids if isinstance(ids, range) else tuple(ids)
+        if len(ids) < TOGETHER_MIN:
+            return [value for value in dict.fromkeys(ids) if self.get(value) is not None]
         if self.span_of(ids) is not None:
             return as_run(ids)
-        return [value for value in dict.fromkeys(ids) if self.get(value) is not None]
+        return sorted(self.units_of(ids))
+
+    def units_of(self, ids: Iterable[StreamId]) -> dict[StreamId, Unit]:
+        """The unit of each of `ids` that is pending. O(m log m): neighbours in a run are found together."""
+        units: dict[StreamId, Unit] = {}
+        in_runs: list[StreamId] = []
+        for value in ids:
+            unit = self.scattered.get(value)
+            if unit is None:
+                in_runs.append(value)
+            else:
+                units[value] = unit
+        for run, values, positions in self._in_runs(in_runs):
+            units.update((value, run) for value, at in zip(values, positions, strict=True) if at >= 0)
+        return units
+
+    def _in_runs(self, ids: Iterable[StreamId]) -> Iterator[tuple[Run, Sequence[StreamId], list[int]]]:
+        """Each run that some of `ids` may be in, those ids, rising, and their positions (-1: none).
+
+        The run may be dropped before the next one is asked for; other changes are not allowed meanwhile.
+        """
+        ordered = sorted(set(ids)) if self.runs else []
+        start = 0
+        while start < len(ordered):
+            index = self.runs.bisect_right(ordered[start]) - 1
+            run = self.runs.peekitem(index)[1] if index >= 0 else None
+            if run is not None and run.last_id >= ordered[start]:
+                end = bisect_right(ordered, run.last_id, start)
+                values = ordered[start:end]
+                yield run, values, run.positions_of(values)
+                start = end
+            elif index + 1 < len(self.runs):
+                start = bisect_left(ordered, self.runs.peekitem(index + 1)[0], start)
+            else:
+                return
 
     def __contains__(self, value: StreamId) -> bool:
         return self.get(value) is not None
@@ -154,14 +191,36 @@ class PendingEntriesList:
         self.remove_present(ids)
         assert self.count == left, "only pending entries can be removed"
 
-    def remove_present(self, ids: Iterable[StreamId]) -> None:
-        """Take out those of `ids` that are pending. O(1) an id, O(log runs) where out of order."""
+    def remove_present(self, ids: Sequence[StreamId]) -> None:
+        """Take out those of `ids` that are pending. O(m log m)."""
+        if len(ids) < TOGETHER_MIN:
+            for value in ids:
+                self._remove_one(value)
+        else:
+            self._remove_from_runs(self._remove_scattered(ids))
+
+    def _remove_one(self, value: StreamId) -> None:
+        unit = self.scattered.pop(value, None)
+        if unit is None:
+            self._remove_from_run(value)
+        else:
+            self._take_out(value, unit)
+
+    def _remove_scattered(self, ids: Iterable[StreamId]) -> list[StreamId]:
+        """Take out those of `ids` that are in no run; the others."""
+        others = []
         for value in ids:
             unit = self.scattered.pop(value, None)
             if unit is None:
-                self._remove_from_run(value)
+                others.append(value)
             else:
                 self._take_out(value, unit)
+        return others
+
+    def _remove_from_runs(self, ids: Iterable[StreamId]) -> None:
+        """Take out those of `ids` that are in runs; neighbours are found together."""
+        for run, _, positions in self._in_runs(ids):
+            self._remove_positions(run, [position for position in positions if position >= 0])
 
     def _take_out(self, value: StreamId, unit: Single | Bunch) -> None:
         if isinstance(unit, Bunch) and len(unit.members) > 1:
@@ -181,6 +240,15 @@ class PendingEntriesList:
         self.count -= count
         assert run.consumer is not None
         run.consumer.pending_count -= count
+
+    def _remove_positions(self, run: Run, positions: Sequence[int]) -> None:
+        if run.live == len(positions):
+            self._drop_run(run)
+        elif positions:
+            run.remove_all(positions)
+            self.count -= len(positions)
+            assert run.consumer is not None
+            run.consumer.pending_count -= len(positions)
 
     def _remove_from_run(self, value: StreamId) -> None:
         found = self._in_run(value)
@@ -207,7 +275,7 @@ class PendingEntriesList:
             return
         done = start = 0
         while len(ids) - start >= TOGETHER_MIN:
-            stretch = None if ids[start] in self.scattered else self._stretch(ids, deliveries, start)
+            stretch = self._stretch(ids, deliveries, start) if _rises(ids, start) else None
             if stretch is None:
                 start += 1
                 continue
@@ -222,20 +290,11 @@ class PendingEntriesList:
         self, ids: Sequence[StreamId], deliveries: Sequence[int], start: int
     ) -> tuple[Run, int, int] | None:
         """The run in which ``ids[start:]`` begins with a stretch worth keeping together."""
-        found = self._in_run(ids[start])
+        found = None if ids[start] in self.scattered else self._in_run(ids[start])
         if found is None:
             return None
         run, position = found
-        length = min(len(ids) - start, run.high - position)
-        if not _is_stretch(run, position, ids[start : start + length], deliveries[start : start + length]):
-            length = 1
-            while (
-                start + length < len(ids)
-                and deliveries[start + length] == deliveries[start]
-                and run.is_live(position + length)
-                and run.ids[position + length] == ids[start + length]
-            ):
-                length += 1
+        length = _stretch_length(run, position, ids, deliveries, start)
         return (run, position, length) if length >= TOGETHER_MIN else None
 
     def _carve(self, run: Run, position: int, length: int) -> Run:
@@ -268,6 +327,7 @@ class PendingEntriesList:
             for value, count in zip(ids, deliveries, strict=True):
                 self._gather_one(value, consumer, at_ms, count)
             return
+        self._remove_from_runs(value for value in ids if value not in self.scattered)
         for start in range(0, len(ids), BUNCH_LENGTH_MAX):
             some = ids[start : start + BUNCH_LENGTH_MAX]
             counts = deliveries[start : start + BUNCH_LENGTH_MAX]
@@ -275,7 +335,7 @@ class PendingEntriesList:
             if bunch is not None:
                 self._move_bunch(bunch, consumer, at_ms, counts)
             else:
-                self.remove_present(some)
+                self._remove_scattered(some)
                 self._scatter(some, consumer, at_ms, counts)
 
     def _gather_one(self, value: StreamId, consumer: Consumer | None, at_ms: int, deliveries: int) -> None:
@@ -411,9 +471,44 @@ class PendingEntriesList:
         self.order.add(unit)
 
 
-def _is_stretch(run: Run, position: int, ids: Sequence[StreamId], deliveries: Sequence[int]) -> bool:
-    """Whether all of `ids` stand one after another in `run`, and have the same count. O(m) in C."""
-    return _holds(run, position, ids) and all(map(deliveries[0].__eq__, deliveries))
+def _stretch_length(
+    run: Run, position: int, ids: Sequence[StreamId], deliveries: Sequence[int], start: int
+) -> int:
+    """How many of ``ids[start:]`` are in `run` one after another from `position` on, with the same count.
+
+    The pieces compared grow with what matched, so that ids in no order cost O(1) each, and a stretch of m ids
+    O(m) in C.
+    """
+    most = min(len(ids) - start, run.high - position)
+    length = 1
+    if most == 1 or run.ids[position + 1] != ids[start + 1]:
+        return length
+    while length < most:
+        piece = min(max(length, TOGETHER_MIN), most - length)
+        first, end = start + length, start + length + piece
+        if not _is_stretch(run, position + length, ids[first:end], deliveries[first:end], deliveries[start]):
+            break
+        length += piece
+    while (
+        length < most
+        and deliveries[start + length] == deliveries[start]
+        and run.is_live(position + length)
+        and run.ids[position + length] == ids[start + length]
+    ):
+        length += 1
+    return length
+
+
+def _rises(ids: Sequence[StreamId], start: int) -> bool:
+    """Whether the next ids rise, as those of a stretch do: a look that costs less than a search."""
+    return ids[start] < ids[start + 1] < ids[start + 2] < ids[start + 3]
+
+
+def _is_stretch(
+    run: Run, position: int, ids: Sequence[StreamId], deliveries: Sequence[int], count: int
+) -> bool:
+    """Whether all of `ids` stand one after another in `run`, and were delivered `count` times. O(m) in C."""
+    return _holds(run, position, ids) and all(map(count.__eq__, deliveries))
 
 
 def _holds(run: Run, position: int, ids: Sequence[StreamId]) -> bool:

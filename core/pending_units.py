@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from core.id_sequence import IdSequence, count_below, pack_ids, position_of
+from core.id_sequence import IdSequence, are_same, count_below, pack_ids, position_of
 from core.stream_id import StreamId
 
 if TYPE_CHECKING:
@@ -118,6 +118,10 @@ class Bunch:
         return iter(self.members)
 
 
+_SEARCHES_PER_TABLE: Final = 8
+"""A search costs about as much as entering so many ids into a table."""
+
+
 class Run:
     """Some entries of one delivery; attributes as in `Single`.
 
@@ -169,6 +173,29 @@ class Run:
             return position
         return -1
 
+    def positions_of(self, ids: Sequence[StreamId]) -> list[int]:
+        """Where each of the rising `ids` is, -1 where it is gone or was never here. O(m log n) at most.
+
+        Where many of the window's ids are asked for, a table of the window costs less than so many searches.
+        """
+        low, high = self._between(ids[0], ids[-1])
+        if isinstance(self.ids, range) or len(ids) * _SEARCHES_PER_TABLE < high - low:
+            return [self.position_of(value) for value in ids]
+        some = self.ids[low:high]
+        if are_same(ids, some):
+            positions: Iterable[int] = range(low, high)
+        else:
+            table = dict(zip(some, range(low, high), strict=True))
+            positions = [table.get(value, -1) for value in ids]
+        gone = self._gone
+        if gone is None:
+            return list(positions)
+        return [-1 if position < 0 or gone[position] else position for position in positions]
+
+    def _between(self, first: StreamId, last: StreamId) -> tuple[int, int]:
+        """The positions of the window that hold ids from `first` to `last`."""
+        return max(self.low, count_below(self.ids, first)), min(self.high, count_below(self.ids, last + 1))
+
     def is_live(self, position: int) -> bool:
         """Whether `position` lies in the window and is not gone."""
         return self.low <= position < self.high and not (self._gone and self._gone[position])
@@ -179,6 +206,14 @@ class Run:
         self.live -= 1
         if position in (self.low, self.high - 1):
             self._close_in()
+
+    def remove_all(self, positions: Sequence[int]) -> None:
+        """Take the live entries at `positions` out; another one stays. O(positions)."""
+        gone = self._flags()
+        for position in positions:
+            gone[position] = 1
+        self.live -= len(positions)
+        self._close_in()
 
     def is_whole(self, position: int, count: int) -> bool:
         """Whether `count` positions from `position` on are in the window, and all live. O(count) in C."""

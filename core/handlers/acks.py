@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from core.commands import Acknowledge, NackMode, NegativeAcknowledge
 from core.effects import Nacked
 from core.errors import no_key_or_group
 from core.execution import Execution, parsed
-from core.group import Group
 from core.handlers.delete import acknowledge
 from core.handlers.group_reads import DELIVERIES_MAX
 from core.handlers.groups import missing_for, require_key_and_group
+from core.pending_units import Unit
 from core.stream import Stream
 from core.stream_id import StreamId
 
@@ -34,12 +36,16 @@ def nack(run: Execution, command: NegativeAcknowledge) -> int:
     """
     group = require_key_and_group(run, command.key, command.group)
     stream = run.keyspace.streams[command.key]
+    ids = parsed(command.ids)
+    unit_of: Callable[[StreamId], Unit | None] = group.pending.units_of(ids).get
     batch: dict[StreamId, int] = {}
     done = 0
-    for value in parsed(command.ids):
+    for value in ids:
         if value in batch:
             done += _flush(run, command, batch)
-        deliveries = _deliveries_after(stream, group, command, value)
+            # The flush moved entries to other units.
+            unit_of = group.pending.get
+        deliveries = _deliveries_after(stream, unit_of(value), command, value)
         if deliveries is not None:
             batch[value] = deliveries
     done += _flush(run, command, batch)
@@ -49,10 +55,9 @@ def nack(run: Execution, command: NegativeAcknowledge) -> int:
 
 
 def _deliveries_after(
-    stream: Stream, group: Group, command: NegativeAcknowledge, value: StreamId
+    stream: Stream, unit: Unit | None, command: NegativeAcknowledge, value: StreamId
 ) -> int | None:
-    """The entry's new delivery count, None where it is left alone."""
-    unit = group.pending.get(value)
+    """The entry's new delivery count, None where it is left alone. `unit`: where it is pending."""
     if unit is None and not (command.force and value in stream.log):
         return None
     if command.retry_count is not None:

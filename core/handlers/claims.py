@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Final
+
 from core.commands import AutoClaim, Claim, ClaimOptions
 from core.effects import Claimed, ConsumerSeen, GroupMoved, PendingRemoved
 from core.errors import ErrorCode, StreamError
@@ -11,34 +15,39 @@ from core.handlers.consumers import see_consumer
 from core.handlers.group_reads import DELIVERIES_MAX
 from core.handlers.groups import require_key_and_group
 from core.idle import idle_since
-from core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR
+from core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
+from core.pending import TOGETHER_MIN
 from core.pending_units import Unit
 from core.replies import ClaimReply, Entries
 from core.reply_room import ReplyRoom, entries_bytes
 from core.stream import Stream
 from core.stream_id import ZERO_ID, StreamId
 
+LOOKED_UP_TOGETHER: Final = 1_000
+"""Pending entries that XAUTOCLAIM finds out about at a time: it may stop at any of them."""
+
 
 def claim(run: Execution, command: Claim) -> ClaimReply:
     """The entries taken over, in the order in which their ids were given. O(log n) an id."""
     group = require_key_and_group(run, command.key, command.group)
     options = parsed(command.options)
-    _charge(run, command.key, group, options)
+    taken = _Takeover(run, command.key, group, command.consumer, _delivered_at_ms(run, options))
+    taken.look_up(options.ids)
+    _charge(run, taken, options)
     if options.last_id is not None and options.last_id > group.last_delivered_id:
         run.do(GroupMoved(command.key, command.group, options.last_id, group.entries_read))
     see_consumer(run, command.key, group, command.consumer)
-    taken = _Takeover(run, command.key, group, command.consumer, _delivered_at_ms(run, options))
     for value in options.ids:
         taken.before_looking_at(value)
-        deliveries = _claimed_deliveries(run, taken.stream, group, options, value)
+        deliveries = _claimed_deliveries(run, taken, options, value)
         if deliveries is not None:
             taken.take(value, deliveries)
     return taken.reply(just_id=options.just_id)
 
 
-def _charge(run: Execution, key: bytes, group: Group, options: ClaimOptions) -> None:
+def _charge(run: Execution, taken: _Takeover, options: ClaimOptions) -> None:
     """Take the room of the reply. Raises REPLY_TOO_LARGE, before anything is changed. O(log n) an id."""
-    room, log = run.room(), run.keyspace.streams[key].log
+    room, log = run.room(), taken.stream.log
     room.require_any()
     if options.just_id:
         room.charge_items(len(options.ids))
@@ -46,11 +55,8 @@ def _charge(run: Execution, key: bytes, group: Group, options: ClaimOptions) -> 
     fragments = log.get_many(options.ids, room.left_bytes)
     if len(fragments) < len(options.ids) or entries_bytes(fragments) > room.left_bytes:
         # What is not idle enough is not in the reply.
-        stream = run.keyspace.streams[key]
         claimed = [
-            value
-            for value in options.ids
-            if _claimed_deliveries(run, stream, group, options, value) is not None
+            value for value in options.ids if _claimed_deliveries(run, taken, options, value) is not None
         ]
         fragments = log.get_many(claimed, room.left_bytes)
         if len(fragments) < len(claimed):
@@ -69,13 +75,12 @@ def _delivered_at_ms(run: Execution, options: ClaimOptions) -> int:
 
 
 def _claimed_deliveries(
-    run: Execution, stream: Stream, group: Group, options: ClaimOptions, value: StreamId
+    run: Execution, taken: _Takeover, options: ClaimOptions, value: StreamId
 ) -> int | None:
-    """The entry's new delivery count, None where it is not claimed; a pending one that was deleted is
-    dropped from the list, idle or not (rule 48)."""
-    unit = group.pending.get(value)
-    if value not in stream.log:
+    """The entry's new delivery count, None where it is not claimed."""
+    if not taken.is_live(value):
         return None
+    unit = taken.unit_of(value)
     if unit is None:
         # What FORCE makes counts as delivered once already.
         return _next_count(1, options) if options.force else None
@@ -99,7 +104,7 @@ def auto_claim(run: Execution, command: AutoClaim) -> ClaimReply:
     """Up to `count` idle entries in id order, and the deleted ones met on the way, which are dropped.
 
     Fewer where the reply has no room for them: the cursor goes on from there. Examines at most
-    ``count * XAUTOCLAIM_SCAN_FACTOR`` pending entries (rule 52).
+    ``count * XAUTOCLAIM_SCAN_FACTOR`` pending entries (rule 52), and at most `XAUTOCLAIM_SCAN_MAX`.
     """
     group = require_key_and_group(run, command.key, command.group)
     if command.count > AUTOCLAIM_COUNT_MAX:
@@ -113,14 +118,14 @@ def auto_claim(run: Execution, command: AutoClaim) -> ClaimReply:
     taken = _Takeover(run, command.key, group, command.consumer, run.now_ms)
     pending_ids = group.pending.ids(command.start)
     budget = min(command.count, room.items_left + 1)
-    attempts = command.count * XAUTOCLAIM_SCAN_FACTOR
-    while budget and attempts:
-        value = next(pending_ids, None)
-        if value is None:
-            break
-        attempts -= 1
-        budget -= taken.examine(value, command.min_idle_ms, just_id=command.just_id)
-    cursor = next(pending_ids, ZERO_ID)
+    attempts = min(command.count * XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX)
+    some: list[StreamId] = []
+    while budget and attempts and (some := list(islice(pending_ids, min(attempts, LOOKED_UP_TOGETHER)))):
+        attempts -= len(some)
+        taken.look_up(some)
+        while some and budget:
+            budget -= taken.examine(some.pop(0), command.min_idle_ms, just_id=command.just_id)
+    cursor = some[0] if some else next(pending_ids, ZERO_ID)
     cursor = taken.cut_to(room, just_id=command.just_id) or cursor
     return taken.reply(just_id=command.just_id, cursor=cursor)
 
@@ -141,22 +146,35 @@ class _Takeover:
         self.consumer = consumer
         self.delivered_at_ms = delivered_at_ms
         self.stream: Stream = run.keyspace.streams[key]
+        self.unit_of: Callable[[StreamId], Unit | None] = group.pending.get
+        self.is_live: Callable[[StreamId], bool] = self.stream.log.__contains__
         self._batch: dict[StreamId, int] = {}
         self._ids: list[StreamId] = []
         self._dropped: dict[StreamId, None] = {}
+
+    def look_up(self, ids: Sequence[StreamId]) -> None:
+        """Find out about `ids` together, before they are looked at one by one; a few cost less alone."""
+        if len(ids) < TOGETHER_MIN:
+            self.unit_of = self.group.pending.get
+            self.is_live = self.stream.log.__contains__
+        else:
+            self.unit_of = self.group.pending.units_of(ids).get
+            self.is_live = self.stream.log.live_among(ids).__contains__
 
     def before_looking_at(self, value: StreamId) -> None:
         """Carry out what is gathered if `value` is among it; drop `value` where it was deleted."""
         if value in self._batch:
             self._flush()
-        if value not in self.stream.log and value in self.group.pending:
+            # The flush moved entries to other units.
+            self.unit_of = self.group.pending.get
+        if not self.is_live(value) and self.unit_of(value) is not None:
             self._dropped[value] = None
 
     def examine(self, value: StreamId, min_idle_ms: int, *, just_id: bool) -> int:
         """XAUTOCLAIM's look at one pending entry: how much of its COUNT that took."""
-        unit = self.group.pending.get(value)
+        unit = self.unit_of(value)
         assert unit is not None, "the scan gives pending entries"
-        if value not in self.stream.log:
+        if not self.is_live(value):
             self._dropped[value] = None
             return 1
         if not _is_idle(unit, self.run.now_ms, min_idle_ms):

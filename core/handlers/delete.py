@@ -26,7 +26,7 @@ def delete_entries(run: Execution, command: DeleteEntries) -> int:
     stream = run.stream(command.key)
     if stream is None:
         return 0
-    live = {value for value in parsed(command.ids) if value in stream.log}
+    live = stream.log.live_among(parsed(command.ids))
     _remove(run, command.key, live)
     return len(live)
 

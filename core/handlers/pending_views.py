@@ -36,6 +36,8 @@ def pending_range(run: Execution, command: PendingRange) -> list[PendingEntry]:
     if command.count <= 0:
         return found
     room = run.room()
+    if not _may_find_any(group, run.now_ms, command.min_idle_ms):
+        return found
     for value in _ids(group, command):
         if value > command.end or len(found) == command.count:
             break
@@ -44,6 +46,17 @@ def pending_range(run: Execution, command: PendingRange) -> list[PendingEntry]:
             room.charge(description_bytes(unit))
             found.append(describe(value, unit, run.now_ms))
     return found
+
+
+def _may_find_any(group: Group, now_ms: int, min_idle_ms: int) -> bool:
+    """Whether the entry that is pending longest is idle enough. O(1).
+
+    A monitor that looks for stuck entries also asks this of healthy groups: it must not walk over all entries.
+    """
+    oldest = group.pending.order.head
+    if oldest is None:
+        return False
+    return oldest.consumer is None or idle_since(oldest.delivered_at_ms, now_ms) >= min_idle_ms
 
 
 def _ids(group: Group, command: PendingRange) -> Iterator[StreamId]:
