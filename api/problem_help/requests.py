@@ -113,8 +113,8 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     HttpCode.NOT_IMPLEMENTED: Help(
         "The server did not read the request, and closes the connection.",
         "The method is CONNECT, or the body has a transfer coding other than `chunked`.",
-        "Send the request to the server itself, not through it as a proxy, and the body with `Content-Length` "
-        "or `Transfer-Encoding: chunked`.",
+        "Send the request to the server itself, not through it as a proxy, and the body with "
+        "`Content-Length` or `Transfer-Encoding: chunked`.",
         _APPEND,
     ),
     HttpCode.HTTP_VERSION_NOT_SUPPORTED: Help(

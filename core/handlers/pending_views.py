@@ -51,7 +51,7 @@ def pending_range(run: Execution, command: PendingRange) -> list[PendingEntry]:
 def _may_find_any(group: Group, now_ms: int, min_idle_ms: int) -> bool:
     """Whether the entry that is pending longest is idle enough. O(1).
 
-    A monitor that looks for stuck entries also asks this of healthy groups: it must not walk over all entries.
+    A monitor asks this of healthy groups too, and must not walk over all that is pending there.
     """
     oldest = group.pending.order.head
     if oldest is None:
