@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, Options as Options2, TDataShape } from './client/index.js';
-import type { ClearSlowLogData, ClearSlowLogErrors, ClearSlowLogResponses, CommandData, CommandErrors, CommandResponses, CreateStreamData, CreateStreamErrors, CreateStreamResponses, CreateTicketData, CreateTicketErrors, CreateTicketResponses, DeleteEntryData, DeleteEntryErrors, DeleteEntryResponses, DeleteStreamData, DeleteStreamErrors, DeleteStreamResponses, ExportEntriesData, ExportEntriesErrors, ExportEntriesResponses, GetEntryData, GetEntryErrors, GetEntryResponses, GetLimitsData, GetLimitsErrors, GetLimitsResponses, HeadStreamData, HeadStreamErrors, HeadStreamResponses, HealthzData, HealthzErrors, HealthzResponses, ImportEntriesData, ImportEntriesErrors, ImportEntriesResponses, ListStreamsData, ListStreamsErrors, ListStreamsResponses, PipelineData, PipelineErrors, PipelineResponses, ReadyzData, ReadyzErrors, ReadyzResponses, SeekEntriesData, SeekEntriesErrors, SeekEntriesResponses, SlowLogData, SlowLogErrors, SlowLogResponses, SplitEntriesData, SplitEntriesErrors, SplitEntriesResponses, TailData, TailErrors, TailResponse, TailResponses, TailStreamsData, TailStreamsErrors, TailStreamsResponse, TailStreamsResponses, TransactionData, TransactionErrors, TransactionResponses, XackData, XackErrors, XackResponses, XaddBatchData, XaddBatchErrors, XaddBatchResponses, XaddData, XaddErrors, XaddResponses, XautoclaimData, XautoclaimErrors, XautoclaimResponses, XcfgsetData, XcfgsetErrors, XcfgsetResponses, XclaimData, XclaimErrors, XclaimResponses, XdelData, XdelErrors, XdelResponses, XgroupCreateconsumerData, XgroupCreateconsumerErrors, XgroupCreateconsumerResponses, XgroupCreateData, XgroupCreateErrors, XgroupCreateResponses, XgroupDelconsumerData, XgroupDelconsumerErrors, XgroupDelconsumerResponses, XgroupDestroyData, XgroupDestroyErrors, XgroupDestroyResponses, XgroupSetidData, XgroupSetidErrors, XgroupSetidResponses, XinfoConsumersData, XinfoConsumersErrors, XinfoConsumersResponses, XinfoGroupData, XinfoGroupErrors, XinfoGroupResponses, XinfoGroupsData, XinfoGroupsErrors, XinfoGroupsResponses, XinfoStreamData, XinfoStreamErrors, XinfoStreamResponses, XlenData, XlenErrors, XlenResponses, XnackData, XnackErrors, XnackResponses, XpendingData, XpendingErrors, XpendingResponses, XpendingSummaryData, XpendingSummaryErrors, XpendingSummaryResponses, XrangeData, XrangeErrors, XrangeResponses, XreadData, XreadErrors, XreadgroupData, XreadgroupErrors, XreadgroupResponses, XreadResponses, XsetidData, XsetidErrors, XsetidResponses, XtrimData, XtrimErrors, XtrimResponses } from './types.gen.js';
+import type { ClearSlowLogData, ClearSlowLogErrors, ClearSlowLogResponses, CommandData, CommandErrors, CommandResponses, CreateStreamData, CreateStreamErrors, CreateStreamResponses, CreateTicketData, CreateTicketErrors, CreateTicketResponses, DeleteEntryData, DeleteEntryErrors, DeleteEntryResponses, DeleteStreamData, DeleteStreamErrors, DeleteStreamResponses, ExportEntriesData, ExportEntriesErrors, ExportEntriesResponses, GetEntryData, GetEntryErrors, GetEntryResponses, GetLimitsData, GetLimitsErrors, GetLimitsResponses, HeadStreamData, HeadStreamErrors, HeadStreamResponses, HealthzData, HealthzErrors, HealthzResponses, ImportEntriesData, ImportEntriesErrors, ImportEntriesResponses, ListStreamsData, ListStreamsErrors, ListStreamsResponses, PipelineData, PipelineErrors, PipelineResponses, ProblemPageData, ProblemPageErrors, ProblemPageResponses, ReadyzData, ReadyzErrors, ReadyzResponses, SeekEntriesData, SeekEntriesErrors, SeekEntriesResponses, SlowLogData, SlowLogErrors, SlowLogResponses, SplitEntriesData, SplitEntriesErrors, SplitEntriesResponses, TailData, TailErrors, TailResponse, TailResponses, TailStreamsData, TailStreamsErrors, TailStreamsResponse, TailStreamsResponses, TransactionData, TransactionErrors, TransactionResponses, XackData, XackErrors, XackResponses, XaddBatchData, XaddBatchErrors, XaddBatchResponses, XaddData, XaddErrors, XaddResponses, XautoclaimData, XautoclaimErrors, XautoclaimResponses, XcfgsetData, XcfgsetErrors, XcfgsetResponses, XclaimData, XclaimErrors, XclaimResponses, XdelData, XdelErrors, XdelResponses, XgroupCreateconsumerData, XgroupCreateconsumerErrors, XgroupCreateconsumerResponses, XgroupCreateData, XgroupCreateErrors, XgroupCreateResponses, XgroupDelconsumerData, XgroupDelconsumerErrors, XgroupDelconsumerResponses, XgroupDestroyData, XgroupDestroyErrors, XgroupDestroyResponses, XgroupSetidData, XgroupSetidErrors, XgroupSetidResponses, XinfoConsumersData, XinfoConsumersErrors, XinfoConsumersResponses, XinfoGroupData, XinfoGroupErrors, XinfoGroupResponses, XinfoGroupsData, XinfoGroupsErrors, XinfoGroupsResponses, XinfoStreamData, XinfoStreamErrors, XinfoStreamResponses, XlenData, XlenErrors, XlenResponses, XnackData, XnackErrors, XnackResponses, XpendingData, XpendingErrors, XpendingResponses, XpendingSummaryData, XpendingSummaryErrors, XpendingSummaryResponses, XrangeData, XrangeErrors, XrangeResponses, XreadData, XreadErrors, XreadgroupData, XreadgroupErrors, XreadgroupResponses, XreadResponses, XsetidData, XsetidErrors, XsetidResponses, XtrimData, XtrimErrors, XtrimResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -86,7 +86,8 @@ export const importEntries = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Export entries as NDJSON
  *
- * All entries of a range, streamed: there is no bound on their number. O(n).
+ * All entries of a range, streamed: there is no bound on their number; a missing stream is an empty one.
+ * O(n).
  *
  * What is appended while it runs is part of it where it lies in the range.
  */
@@ -122,8 +123,6 @@ export const getEntry = <ThrowOnError extends boolean = false>(options: Options<
  * Delete entries
  *
  * Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
- *
- * In a missing stream no id is found.
  */
 export const xdel = <ThrowOnError extends boolean = false>(options: Options<XdelData, ThrowOnError>) => (options.client ?? client).post<XdelResponses, XdelErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -154,6 +153,8 @@ export const xtrim = <ThrowOnError extends boolean = false>(options: Options<Xtr
  * Plan a split of a range
  *
  * Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+ *
+ * A missing stream is an empty one.
  */
 export const splitEntries = <ThrowOnError extends boolean = false>(options: Options<SplitEntriesData, ThrowOnError>) => (options.client ?? client).get<SplitEntriesResponses, SplitEntriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -165,6 +166,8 @@ export const splitEntries = <ThrowOnError extends boolean = false>(options: Opti
  * Find where a page ends
  *
  * The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+ *
+ * A missing stream is an empty one: `end` is null.
  */
 export const seekEntries = <ThrowOnError extends boolean = false>(options: Options<SeekEntriesData, ThrowOnError>) => (options.client ?? client).get<SeekEntriesResponses, SeekEntriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -235,7 +238,7 @@ export const xpendingSummary = <ThrowOnError extends boolean = false>(options: O
  *
  * Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
  *
- * What is not pending, or in no such group, is passed over. O(ids).
+ * Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`. O(ids).
  */
 export const xack = <ThrowOnError extends boolean = false>(options: Options<XackData, ThrowOnError>) => (options.client ?? client).post<XackResponses, XackErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -450,7 +453,7 @@ export const createStream = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Count a stream's entries
  *
- * How many entries the stream holds. O(1).
+ * How many entries the stream holds; a missing stream is an empty one. O(1).
  */
 export const xlen = <ThrowOnError extends boolean = false>(options: Options<XlenData, ThrowOnError>) => (options.client ?? client).get<XlenResponses, XlenErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -542,6 +545,10 @@ export const command = <ThrowOnError extends boolean = false>(options: Options<C
  * Run several Redis commands
  *
  * Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+ *
+ * Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
+ * `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
+ * changed nothing; those that follow are carried out, so that every write is reported.
  */
 export const pipeline = <ThrowOnError extends boolean = false>(options: Options<PipelineData, ThrowOnError>) => (options.client ?? client).post<PipelineResponses, PipelineErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -559,7 +566,8 @@ export const pipeline = <ThrowOnError extends boolean = false>(options: Options<
  * Commands with nothing between them, at one instant (MULTI). `BLOCK` does not wait.
  *
  * One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403, whose
- * `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others.
+ * `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others. Where
+ * the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
  */
 export const transaction = <ThrowOnError extends boolean = false>(options: Options<TransactionData, ThrowOnError>) => (options.client ?? client).post<TransactionResponses, TransactionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -636,3 +644,10 @@ export const slowLog = <ThrowOnError extends boolean = false>(options?: Options<
     url: '/v1/slow-log',
     ...options
 });
+
+/**
+ * Explain a problem
+ *
+ * What a problem means, why it happens, and what to do: the page at the `type` of every error.
+ */
+export const problemPage = <ThrowOnError extends boolean = false>(options: Options<ProblemPageData, ThrowOnError>) => (options.client ?? client).get<ProblemPageResponses, ProblemPageErrors, ThrowOnError>({ url: '/problems/{code}', ...options });

@@ -13,7 +13,7 @@ export type AckBody = {
      */
     ids: Array<string>;
     /**
-     * Delete the entries from the stream in the same step (XACKDEL).
+     * Delete the entries from the stream in the same step (XACKDEL). A token needs `admin` beside `consume`, unless `references` is `acknowledged`.
      */
     delete?: boolean;
     /**
@@ -184,7 +184,7 @@ export type ClaimBody = {
      */
     retry_count?: number;
     /**
-     * Make entries pending that are not, if they exist.
+     * Make entries pending that are not, if they exist. A token needs `admin` beside `consume`.
      */
     force?: boolean;
     /**
@@ -192,7 +192,7 @@ export type ClaimBody = {
      */
     just_id?: boolean;
     /**
-     * Raise the group's last delivered id to this.
+     * Raise the group's last delivered id to this. A token needs `admin` beside `consume`.
      */
     last_id?: string;
 };
@@ -665,7 +665,7 @@ export type Limits = {
      */
     memory_limit_mb: number;
     /**
-     * Bytes of a key, group, consumer or producer name.
+     * Bytes of a key, group or consumer name.
      */
     name_bytes_max: number;
     /**
@@ -680,6 +680,14 @@ export type Limits = {
      * Bytes of a body, after decompression.
      */
     body_bytes_max: number;
+    /**
+     * gzip members or zstd frames of one compressed body.
+     */
+    body_members_max: number;
+    /**
+     * Import bodies above 1 MiB that are read at a time; the others wait.
+     */
+    large_imports_max: number;
     /**
      * Entries of one batch or import.
      */
@@ -753,6 +761,38 @@ export type Limits = {
      */
     command_arguments_max: number;
     /**
+     * Blocks, groups, consumers, pending entries and idempotency keys that one COPY may copy.
+     */
+    copy_parts_max: number;
+    /**
+     * Bytes of a glob pattern.
+     */
+    pattern_bytes_max: number;
+    /**
+     * Work on glob patterns in one request: a key that is looked at takes 64 steps or more.
+     */
+    matching_steps_max: number;
+    /**
+     * Keys that one `SCAN` looks at, whatever its `COUNT`.
+     */
+    scan_count_max: number;
+    /**
+     * Bytes of the replies of one request: the JSON text of entries and names, and 128 for each.
+     */
+    reply_bytes_max: number;
+    /**
+     * The same of the replies to one WebSocket message.
+     */
+    socket_reply_bytes_max: number;
+    /**
+     * Commands of a pipeline that run before other requests get a turn.
+     */
+    turn_commands_max: number;
+    /**
+     * Bytes of replies after which other requests get a turn.
+     */
+    turn_reply_bytes_max: number;
+    /**
      * Parts that a range is split into at once.
      */
     split_parts_max: number;
@@ -789,6 +829,18 @@ export type Limits = {
      */
     idmp_maxsize_max: number;
     /**
+     * Idempotency keys with an epoch, and as many without, that a stream remembers; above it, the least recently used producer is forgotten.
+     */
+    idmp_keys_max: number;
+    /**
+     * Producers with an epoch that a stream remembers; above it, the least recently used is forgotten.
+     */
+    epoch_producers_max: number;
+    /**
+     * Idempotency keys in one epoch.
+     */
+    epoch_keys_max: number;
+    /**
      * `COUNT` of an XAUTOCLAIM command.
      */
     autoclaim_count_max: number;
@@ -815,7 +867,7 @@ export type NackBody = {
      */
     retry_count?: number;
     /**
-     * Make entries pending that are not, if they exist.
+     * Make entries pending that are not, if they exist. A token needs `admin` beside `consume`.
      */
     force?: boolean;
 };
@@ -945,9 +997,13 @@ export type ErrorItem = {
      */
     pointer?: string;
     /**
-     * Line of an NDJSON body, from 1.
+     * Line of the body, from 1.
      */
     line?: number;
+    /**
+     * Column of a line that is no JSON, from 1.
+     */
+    column?: number;
     /**
      * Name of the parameter.
      */
@@ -963,7 +1019,7 @@ export type ErrorItem = {
  */
 export type Problem = {
     /**
-     * URN of the kind of problem.
+     * The kind of problem, as the path of the page on this server that explains it.
      */
     type: string;
     /**
@@ -1011,15 +1067,39 @@ export type Problem = {
      */
     given?: string;
     /**
+     * The name of the argument that was refused.
+     */
+    argument?: string;
+    /**
      * The scope that the token lacks; with 403 `NOPERM`.
      */
     required_scope?: string;
     /**
-     * The key that the token's patterns do not allow under that scope.
+     * The key of the stream that the error is about; with `NOPERM` the key that the token's patterns do not allow under that scope.
      */
     key?: string;
     /**
-     * The exact Redis error line; only from the command endpoint.
+     * The consumer group that the error is about.
+     */
+    group?: string;
+    /**
+     * The consumer that the error is about.
+     */
+    consumer?: string;
+    /**
+     * The entry that the error is about.
+     */
+    id?: string;
+    /**
+     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     */
+    encoding?: 'base64';
+    /**
+     * With `NOGROUP`: what does not exist.
+     */
+    missing?: 'stream' | 'group';
+    /**
+     * The error as a Redis line, which clients for Redis over REST show. Only from the command endpoint, where it is the exact line of Redis, and from paths outside of `/v1`.
      */
     error?: string;
     [key: string]: unknown;
@@ -1823,7 +1903,7 @@ export type XaddErrors = {
      */
     412: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `ENTRY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry, or what is asked for at once is too large. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -2183,10 +2263,6 @@ export type ExportEntriesErrors = {
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
-     */
-    404: Problem;
-    /**
      * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
@@ -2434,6 +2510,10 @@ export type XdelErrors = {
      */
     403: Problem;
     /**
+     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
+     */
+    404: Problem;
+    /**
      * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
@@ -2615,10 +2695,6 @@ export type SplitEntriesErrors = {
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
-     */
-    404: Problem;
-    /**
      * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
@@ -2701,10 +2777,6 @@ export type SeekEntriesErrors = {
      * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
-    /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
-     */
-    404: Problem;
     /**
      * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
      */
@@ -3009,7 +3081,7 @@ export type XpendingErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -3091,7 +3163,7 @@ export type XpendingSummaryErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -3160,6 +3232,10 @@ export type XackErrors = {
      * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
+    /**
+     * No such stream, group, consumer or entry. Codes: `NOGROUP`.
+     */
+    404: Problem;
     /**
      * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
      */
@@ -3358,7 +3434,7 @@ export type XclaimErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -3543,7 +3619,7 @@ export type XinfoGroupsErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -3977,7 +4053,7 @@ export type XinfoConsumersErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -4425,7 +4501,7 @@ export type XinfoStreamErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -4656,10 +4732,6 @@ export type XlenErrors = {
      * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
-    /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
-     */
-    404: Problem;
     /**
      * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
      */
@@ -5157,7 +5229,7 @@ export type CommandErrors = {
      */
     409: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     * The body, an entry, or what is asked for at once is too large. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -5327,7 +5399,7 @@ export type TransactionErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     * The body, an entry, or what is asked for at once is too large. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -5785,3 +5857,77 @@ export type SlowLogResponses = {
 };
 
 export type SlowLogResponse = SlowLogResponses[keyof SlowLogResponses];
+
+export type ProblemPageData = {
+    body?: never;
+    path: {
+        /**
+         * The code as in `type`: small letters and dashes. The code itself is understood, too.
+         */
+        code: string;
+    };
+    query?: never;
+    url: '/problems/{code}';
+};
+
+export type ProblemPageErrors = {
+    /**
+     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The token does not allow this, or the request is of a page that is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * No such stream, group, consumer or entry. Codes: `NOT_FOUND`.
+     */
+    404: Problem;
+    /**
+     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * An error of the server. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`.
+     */
+    503: Problem;
+};
+
+export type ProblemPageError = ProblemPageErrors[keyof ProblemPageErrors];
+
+export type ProblemPageResponses = {
+    /**
+     * A page for people.
+     */
+    200: string;
+};
+
+export type ProblemPageResponse = ProblemPageResponses[keyof ProblemPageResponses];

@@ -71,6 +71,8 @@ from .pending_overview import PendingOverview
 from .pending_page import PendingPage
 from .position_body import PositionBody
 from .problem import Problem
+from .problem_encoding import ProblemEncoding
+from .problem_missing import ProblemMissing
 from .problem_side_effects import ProblemSideEffects
 from .range_page import RangePage
 from .read_body import ReadBody
@@ -199,6 +201,8 @@ __all__ = (
     "PendingPage",
     "PositionBody",
     "Problem",
+    "ProblemEncoding",
+    "ProblemMissing",
     "ProblemSideEffects",
     "RangePage",
     "ReadBody",

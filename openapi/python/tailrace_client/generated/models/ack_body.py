@@ -23,7 +23,8 @@ class AckBody:
     ids: list[str]
     """ Entry ids. All are read before anything is done: one bad id and nothing happens. """
     delete: bool | Unset = False
-    """ Delete the entries from the stream in the same step (XACKDEL). """
+    """ Delete the entries from the stream in the same step (XACKDEL). A token needs `admin` beside `consume`,
+    unless `references` is `acknowledged`. """
     references: AckBodyReferences | Unset = UNSET
     """ With `delete`: what it does with other groups' pending entries; `keep` by default. """
 

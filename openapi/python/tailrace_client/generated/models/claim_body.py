@@ -35,11 +35,11 @@ class ClaimBody:
     retry_count: int | Unset = UNSET
     """ Set the count of deliveries to this, in place of adding one. """
     force: bool | Unset = False
-    """ Make entries pending that are not, if they exist. """
+    """ Make entries pending that are not, if they exist. A token needs `admin` beside `consume`. """
     just_id: bool | Unset = False
     """ Answer ids only, and do not count a delivery. """
     last_id: str | Unset = UNSET
-    """ Raise the group's last delivered id to this. """
+    """ Raise the group's last delivered id to this. A token needs `admin` beside `consume`. """
 
     def to_dict(self) -> dict[str, Any]:
         consumer = self.consumer

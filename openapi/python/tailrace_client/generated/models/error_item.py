@@ -19,7 +19,9 @@ class ErrorItem:
     pointer: str | Unset = UNSET
     """ JSON pointer into the body; empty for the whole. """
     line: int | Unset = UNSET
-    """ Line of an NDJSON body, from 1. """
+    """ Line of the body, from 1. """
+    column: int | Unset = UNSET
+    """ Column of a line that is no JSON, from 1. """
     parameter: str | Unset = UNSET
     """ Name of the parameter. """
     in_: str | Unset = UNSET
@@ -31,6 +33,8 @@ class ErrorItem:
         pointer = self.pointer
 
         line = self.line
+
+        column = self.column
 
         parameter = self.parameter
 
@@ -47,6 +51,8 @@ class ErrorItem:
             field_dict["pointer"] = pointer
         if line is not UNSET:
             field_dict["line"] = line
+        if column is not UNSET:
+            field_dict["column"] = column
         if parameter is not UNSET:
             field_dict["parameter"] = parameter
         if in_ is not UNSET:
@@ -63,6 +69,8 @@ class ErrorItem:
 
         line = d.pop("line", UNSET)
 
+        column = d.pop("column", UNSET)
+
         parameter = d.pop("parameter", UNSET)
 
         in_ = d.pop("in", UNSET)
@@ -71,6 +79,7 @@ class ErrorItem:
             detail=detail,
             pointer=pointer,
             line=line,
+            column=column,
             parameter=parameter,
             in_=in_,
         )

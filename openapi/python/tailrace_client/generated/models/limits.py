@@ -18,15 +18,18 @@ class Limits:
                 'connections_max': 16384, 'connections_per_peer_max': 0, 'waiting_readers_max': 100000, 'event_streams_max':
                 10000, 'websockets_max': 10000, 'subscriptions_max': 100000, 'bodies_mb': 512, 'requests_per_s': 0,
                 'request_burst': 0, 'memory_limit_mb': 0, 'name_bytes_max': 512, 'fields_per_entry_max': 65536,
-                'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'batch_entries_max': 100000, 'body_lines_max': 200000,
-                'bulk_elements_max': 2000000, 'body_elements_max': 300000, 'ids_per_request_max': 100000, 'url_bytes_max':
-                65535, 'head_bytes_max': 131072, 'headers_max': 100, 'frame_bytes_max': 17825792, 'requests_per_frame_max':
-                10000, 'subscriptions_per_socket_max': 100, 'read_streams_max': 1000, 'page_entries_max': 100000,
-                'page_bytes_max': 33554432, 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max': 10000,
-                'command_arguments_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'element_bytes_max':
-                1073741824, 'node_entries_default': 100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100,
-                'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'autoclaim_count_max':
-                4294967296, 'trim_limit_max': 1000000}
+                'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max': 10000, 'large_imports_max': 2,
+                'batch_entries_max': 100000, 'body_lines_max': 200000, 'bulk_elements_max': 2000000, 'body_elements_max':
+                300000, 'ids_per_request_max': 100000, 'url_bytes_max': 65535, 'head_bytes_max': 131072, 'headers_max': 100,
+                'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000, 'subscriptions_per_socket_max': 100,
+                'read_streams_max': 1000, 'page_entries_max': 100000, 'page_bytes_max': 33554432, 'list_page_max': 10000,
+                'list_page_default': 100, 'pipeline_commands_max': 10000, 'command_arguments_max': 262144, 'copy_parts_max':
+                250000, 'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000, 'reply_bytes_max':
+                50331648, 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_reply_bytes_max': 1048576,
+                'split_parts_max': 10000, 'wait_ms_max': 60000, 'element_bytes_max': 1073741824, 'node_entries_default': 100,
+                'node_bytes_default': 4096, 'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400,
+                'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000,
+                'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max': 1000000}
 
     """
 
@@ -65,13 +68,17 @@ class Limits:
     """ MiB of resident memory above which appends, and what else makes the data grow, are 507; reads,
     acknowledgments, deletions and trims go on. 0: no bound. """
     name_bytes_max: int
-    """ Bytes of a key, group, consumer or producer name. """
+    """ Bytes of a key, group or consumer name. """
     fields_per_entry_max: int
     """ Field-value pairs of one entry. """
     entry_bytes_max: int
     """ Bytes of one entry's fields as JSON. """
     body_bytes_max: int
     """ Bytes of a body, after decompression. """
+    body_members_max: int
+    """ gzip members or zstd frames of one compressed body. """
+    large_imports_max: int
+    """ Import bodies above 1 MiB that are read at a time; the others wait. """
     batch_entries_max: int
     """ Entries of one batch or import. """
     body_lines_max: int
@@ -108,6 +115,22 @@ class Limits:
     """ Commands of one pipeline or transaction. """
     command_arguments_max: int
     """ Words of one command. """
+    copy_parts_max: int
+    """ Blocks, groups, consumers, pending entries and idempotency keys that one COPY may copy. """
+    pattern_bytes_max: int
+    """ Bytes of a glob pattern. """
+    matching_steps_max: int
+    """ Work on glob patterns in one request: a key that is looked at takes 64 steps or more. """
+    scan_count_max: int
+    """ Keys that one `SCAN` looks at, whatever its `COUNT`. """
+    reply_bytes_max: int
+    """ Bytes of the replies of one request: the JSON text of entries and names, and 128 for each. """
+    socket_reply_bytes_max: int
+    """ The same of the replies to one WebSocket message. """
+    turn_commands_max: int
+    """ Commands of a pipeline that run before other requests get a turn. """
+    turn_reply_bytes_max: int
+    """ Bytes of replies after which other requests get a turn. """
     split_parts_max: int
     """ Parts that a range is split into at once. """
     wait_ms_max: int
@@ -126,6 +149,13 @@ class Limits:
     """ Idempotency keys remembered for each producer. """
     idmp_maxsize_max: int
     """ The most that may be set. """
+    idmp_keys_max: int
+    """ Idempotency keys with an epoch, and as many without, that a stream remembers; above it, the least recently
+    used producer is forgotten. """
+    epoch_producers_max: int
+    """ Producers with an epoch that a stream remembers; above it, the least recently used is forgotten. """
+    epoch_keys_max: int
+    """ Idempotency keys in one epoch. """
     autoclaim_count_max: int
     """ `COUNT` of an XAUTOCLAIM command. """
     trim_limit_max: int
@@ -168,6 +198,10 @@ class Limits:
 
         body_bytes_max = self.body_bytes_max
 
+        body_members_max = self.body_members_max
+
+        large_imports_max = self.large_imports_max
+
         batch_entries_max = self.batch_entries_max
 
         body_lines_max = self.body_lines_max
@@ -204,6 +238,22 @@ class Limits:
 
         command_arguments_max = self.command_arguments_max
 
+        copy_parts_max = self.copy_parts_max
+
+        pattern_bytes_max = self.pattern_bytes_max
+
+        matching_steps_max = self.matching_steps_max
+
+        scan_count_max = self.scan_count_max
+
+        reply_bytes_max = self.reply_bytes_max
+
+        socket_reply_bytes_max = self.socket_reply_bytes_max
+
+        turn_commands_max = self.turn_commands_max
+
+        turn_reply_bytes_max = self.turn_reply_bytes_max
+
         split_parts_max = self.split_parts_max
 
         wait_ms_max = self.wait_ms_max
@@ -221,6 +271,12 @@ class Limits:
         idmp_maxsize_default = self.idmp_maxsize_default
 
         idmp_maxsize_max = self.idmp_maxsize_max
+
+        idmp_keys_max = self.idmp_keys_max
+
+        epoch_producers_max = self.epoch_producers_max
+
+        epoch_keys_max = self.epoch_keys_max
 
         autoclaim_count_max = self.autoclaim_count_max
 
@@ -248,6 +304,8 @@ class Limits:
                 "fields_per_entry_max": fields_per_entry_max,
                 "entry_bytes_max": entry_bytes_max,
                 "body_bytes_max": body_bytes_max,
+                "body_members_max": body_members_max,
+                "large_imports_max": large_imports_max,
                 "batch_entries_max": batch_entries_max,
                 "body_lines_max": body_lines_max,
                 "bulk_elements_max": bulk_elements_max,
@@ -266,6 +324,14 @@ class Limits:
                 "list_page_default": list_page_default,
                 "pipeline_commands_max": pipeline_commands_max,
                 "command_arguments_max": command_arguments_max,
+                "copy_parts_max": copy_parts_max,
+                "pattern_bytes_max": pattern_bytes_max,
+                "matching_steps_max": matching_steps_max,
+                "scan_count_max": scan_count_max,
+                "reply_bytes_max": reply_bytes_max,
+                "socket_reply_bytes_max": socket_reply_bytes_max,
+                "turn_commands_max": turn_commands_max,
+                "turn_reply_bytes_max": turn_reply_bytes_max,
                 "split_parts_max": split_parts_max,
                 "wait_ms_max": wait_ms_max,
                 "element_bytes_max": element_bytes_max,
@@ -275,6 +341,9 @@ class Limits:
                 "idmp_duration_s_max": idmp_duration_s_max,
                 "idmp_maxsize_default": idmp_maxsize_default,
                 "idmp_maxsize_max": idmp_maxsize_max,
+                "idmp_keys_max": idmp_keys_max,
+                "epoch_producers_max": epoch_producers_max,
+                "epoch_keys_max": epoch_keys_max,
                 "autoclaim_count_max": autoclaim_count_max,
                 "trim_limit_max": trim_limit_max,
             }
@@ -321,6 +390,10 @@ class Limits:
 
         body_bytes_max = d.pop("body_bytes_max")
 
+        body_members_max = d.pop("body_members_max")
+
+        large_imports_max = d.pop("large_imports_max")
+
         batch_entries_max = d.pop("batch_entries_max")
 
         body_lines_max = d.pop("body_lines_max")
@@ -357,6 +430,22 @@ class Limits:
 
         command_arguments_max = d.pop("command_arguments_max")
 
+        copy_parts_max = d.pop("copy_parts_max")
+
+        pattern_bytes_max = d.pop("pattern_bytes_max")
+
+        matching_steps_max = d.pop("matching_steps_max")
+
+        scan_count_max = d.pop("scan_count_max")
+
+        reply_bytes_max = d.pop("reply_bytes_max")
+
+        socket_reply_bytes_max = d.pop("socket_reply_bytes_max")
+
+        turn_commands_max = d.pop("turn_commands_max")
+
+        turn_reply_bytes_max = d.pop("turn_reply_bytes_max")
+
         split_parts_max = d.pop("split_parts_max")
 
         wait_ms_max = d.pop("wait_ms_max")
@@ -374,6 +463,12 @@ class Limits:
         idmp_maxsize_default = d.pop("idmp_maxsize_default")
 
         idmp_maxsize_max = d.pop("idmp_maxsize_max")
+
+        idmp_keys_max = d.pop("idmp_keys_max")
+
+        epoch_producers_max = d.pop("epoch_producers_max")
+
+        epoch_keys_max = d.pop("epoch_keys_max")
 
         autoclaim_count_max = d.pop("autoclaim_count_max")
 
@@ -398,6 +493,8 @@ class Limits:
             fields_per_entry_max=fields_per_entry_max,
             entry_bytes_max=entry_bytes_max,
             body_bytes_max=body_bytes_max,
+            body_members_max=body_members_max,
+            large_imports_max=large_imports_max,
             batch_entries_max=batch_entries_max,
             body_lines_max=body_lines_max,
             bulk_elements_max=bulk_elements_max,
@@ -416,6 +513,14 @@ class Limits:
             list_page_default=list_page_default,
             pipeline_commands_max=pipeline_commands_max,
             command_arguments_max=command_arguments_max,
+            copy_parts_max=copy_parts_max,
+            pattern_bytes_max=pattern_bytes_max,
+            matching_steps_max=matching_steps_max,
+            scan_count_max=scan_count_max,
+            reply_bytes_max=reply_bytes_max,
+            socket_reply_bytes_max=socket_reply_bytes_max,
+            turn_commands_max=turn_commands_max,
+            turn_reply_bytes_max=turn_reply_bytes_max,
             split_parts_max=split_parts_max,
             wait_ms_max=wait_ms_max,
             element_bytes_max=element_bytes_max,
@@ -425,6 +530,9 @@ class Limits:
             idmp_duration_s_max=idmp_duration_s_max,
             idmp_maxsize_default=idmp_maxsize_default,
             idmp_maxsize_max=idmp_maxsize_max,
+            idmp_keys_max=idmp_keys_max,
+            epoch_producers_max=epoch_producers_max,
+            epoch_keys_max=epoch_keys_max,
             autoclaim_count_max=autoclaim_count_max,
             trim_limit_max=trim_limit_max,
         )

@@ -28,7 +28,7 @@ class NackBody:
     retry_count: int | Unset = UNSET
     """ Set the count of deliveries to this. """
     force: bool | Unset = False
-    """ Make entries pending that are not, if they exist. """
+    """ Make entries pending that are not, if they exist. A token needs `admin` beside `consume`. """
 
     def to_dict(self) -> dict[str, Any]:
         ids = self.ids

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.problem_encoding import ProblemEncoding, check_problem_encoding
+from ..models.problem_missing import ProblemMissing, check_problem_missing
 from ..models.problem_side_effects import ProblemSideEffects, check_problem_side_effects
 from ..types import UNSET, Unset
 
@@ -21,7 +23,7 @@ class Problem:
     """An error. `code` is stable; `detail` is for people and may be reworded."""
 
     type_: str
-    """ URN of the kind of problem. """
+    """ The kind of problem, as the path of the page on this server that explains it. """
     title: str
     """ The kind in words. """
     status: int
@@ -44,12 +46,26 @@ class Problem:
     """ The stream's first id, where going on needs it. """
     given: str | Unset = UNSET
     """ The argument that was refused. """
+    argument: str | Unset = UNSET
+    """ The name of the argument that was refused. """
     required_scope: str | Unset = UNSET
     """ The scope that the token lacks; with 403 `NOPERM`. """
     key: str | Unset = UNSET
-    """ The key that the token's patterns do not allow under that scope. """
+    """ The key of the stream that the error is about; with `NOPERM` the key that the token's patterns do not allow
+    under that scope. """
+    group: str | Unset = UNSET
+    """ The consumer group that the error is about. """
+    consumer: str | Unset = UNSET
+    """ The consumer that the error is about. """
+    id: str | Unset = UNSET
+    """ The entry that the error is about. """
+    encoding: ProblemEncoding | Unset = UNSET
+    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    missing: ProblemMissing | Unset = UNSET
+    """ With `NOGROUP`: what does not exist. """
     error: str | Unset = UNSET
-    """ The exact Redis error line; only from the command endpoint. """
+    """ The error as a Redis line, which clients for Redis over REST show. Only from the command endpoint, where it
+    is the exact line of Redis, and from paths outside of `/v1`. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,9 +99,25 @@ class Problem:
 
         given = self.given
 
+        argument = self.argument
+
         required_scope = self.required_scope
 
         key = self.key
+
+        group = self.group
+
+        consumer = self.consumer
+
+        id = self.id
+
+        encoding: str | Unset = UNSET
+        if not isinstance(self.encoding, Unset):
+            encoding = self.encoding
+
+        missing: str | Unset = UNSET
+        if not isinstance(self.missing, Unset):
+            missing = self.missing
 
         error = self.error
 
@@ -111,10 +143,22 @@ class Problem:
             field_dict["first_id"] = first_id
         if given is not UNSET:
             field_dict["given"] = given
+        if argument is not UNSET:
+            field_dict["argument"] = argument
         if required_scope is not UNSET:
             field_dict["required_scope"] = required_scope
         if key is not UNSET:
             field_dict["key"] = key
+        if group is not UNSET:
+            field_dict["group"] = group
+        if consumer is not UNSET:
+            field_dict["consumer"] = consumer
+        if id is not UNSET:
+            field_dict["id"] = id
+        if encoding is not UNSET:
+            field_dict["encoding"] = encoding
+        if missing is not UNSET:
+            field_dict["missing"] = missing
         if error is not UNSET:
             field_dict["error"] = error
 
@@ -161,9 +205,31 @@ class Problem:
 
         given = d.pop("given", UNSET)
 
+        argument = d.pop("argument", UNSET)
+
         required_scope = d.pop("required_scope", UNSET)
 
         key = d.pop("key", UNSET)
+
+        group = d.pop("group", UNSET)
+
+        consumer = d.pop("consumer", UNSET)
+
+        id = d.pop("id", UNSET)
+
+        _encoding = d.pop("encoding", UNSET)
+        encoding: ProblemEncoding | Unset
+        if isinstance(_encoding, Unset):
+            encoding = UNSET
+        else:
+            encoding = check_problem_encoding(_encoding)
+
+        _missing = d.pop("missing", UNSET)
+        missing: ProblemMissing | Unset
+        if isinstance(_missing, Unset):
+            missing = UNSET
+        else:
+            missing = check_problem_missing(_missing)
 
         error = d.pop("error", UNSET)
 
@@ -180,8 +246,14 @@ class Problem:
             last_id=last_id,
             first_id=first_id,
             given=given,
+            argument=argument,
             required_scope=required_scope,
             key=key,
+            group=group,
+            consumer=consumer,
+            id=id,
+            encoding=encoding,
+            missing=missing,
             error=error,
         )
 

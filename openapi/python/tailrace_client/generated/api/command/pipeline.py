@@ -156,6 +156,10 @@ def sync_detailed(
 
      Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
 
+    Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
+    `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
+    changed nothing; those that follow are carried out, so that every write is reported.
+
     Args:
         upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
             `OK` apart. Example: base64.
@@ -192,6 +196,10 @@ def sync(
 
      Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
 
+    Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
+    `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
+    changed nothing; those that follow are carried out, so that every write is reported.
+
     Args:
         upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
             `OK` apart. Example: base64.
@@ -222,6 +230,10 @@ async def asyncio_detailed(
     """Run several Redis commands
 
      Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+
+    Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
+    `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
+    changed nothing; those that follow are carried out, so that every write is reported.
 
     Args:
         upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
@@ -256,6 +268,10 @@ async def asyncio(
     """Run several Redis commands
 
      Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+
+    Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
+    `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
+    changed nothing; those that follow are carried out, so that every write is reported.
 
     Args:
         upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status

@@ -159,6 +159,8 @@ def sync_detailed(
     One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403,
     whose
     `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others.
+    Where
+    the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
 
     Args:
         upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
@@ -199,6 +201,8 @@ def sync(
     One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403,
     whose
     `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others.
+    Where
+    the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
 
     Args:
         upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
@@ -234,6 +238,8 @@ async def asyncio_detailed(
     One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403,
     whose
     `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others.
+    Where
+    the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
 
     Args:
         upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
@@ -272,6 +278,8 @@ async def asyncio(
     One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403,
     whose
     `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others.
+    Where
+    the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
 
     Args:
         upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status

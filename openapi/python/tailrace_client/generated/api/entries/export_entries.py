@@ -80,11 +80,6 @@ def _parse_response(
 
         return response_403
 
-    if response.status_code == 404:
-        response_404 = Problem.from_dict(response.json())
-
-        return response_404
-
     if response.status_code == 406:
         response_406 = Problem.from_dict(response.json())
 
@@ -158,7 +153,9 @@ def sync_detailed(
 ) -> Response[File | Problem]:
     """Export entries as NDJSON
 
-     All entries of a range, streamed: there is no bound on their number. O(n).
+     All entries of a range, streamed: there is no bound on their number; a missing stream is an empty
+    one.
+    O(n).
 
     What is appended while it runs is part of it where it lies in the range.
 
@@ -208,7 +205,9 @@ def sync(
 ) -> File | Problem | None:
     """Export entries as NDJSON
 
-     All entries of a range, streamed: there is no bound on their number. O(n).
+     All entries of a range, streamed: there is no bound on their number; a missing stream is an empty
+    one.
+    O(n).
 
     What is appended while it runs is part of it where it lies in the range.
 
@@ -253,7 +252,9 @@ async def asyncio_detailed(
 ) -> Response[File | Problem]:
     """Export entries as NDJSON
 
-     All entries of a range, streamed: there is no bound on their number. O(n).
+     All entries of a range, streamed: there is no bound on their number; a missing stream is an empty
+    one.
+    O(n).
 
     What is appended while it runs is part of it where it lies in the range.
 
@@ -301,7 +302,9 @@ async def asyncio(
 ) -> File | Problem | None:
     """Export entries as NDJSON
 
-     All entries of a range, streamed: there is no bound on their number. O(n).
+     All entries of a range, streamed: there is no bound on their number; a missing stream is an empty
+    one.
+    O(n).
 
     What is appended while it runs is part of it where it lies in the range.
 

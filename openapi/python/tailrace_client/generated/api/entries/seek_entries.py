@@ -60,11 +60,6 @@ def _parse_response(
 
         return response_403
 
-    if response.status_code == 404:
-        response_404 = Problem.from_dict(response.json())
-
-        return response_404
-
     if response.status_code == 406:
         response_406 = Problem.from_dict(response.json())
 
@@ -138,6 +133,8 @@ def sync_detailed(
 
      The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
 
+    A missing stream is an empty one: `end` is null.
+
     Args:
         key (str):  Example: race:france.
         count (int): Entries in the page. Example: 2.
@@ -176,6 +173,8 @@ def sync(
 
      The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
 
+    A missing stream is an empty one: `end` is null.
+
     Args:
         key (str):  Example: race:france.
         count (int): Entries in the page. Example: 2.
@@ -208,6 +207,8 @@ async def asyncio_detailed(
     """Find where a page ends
 
      The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+
+    A missing stream is an empty one: `end` is null.
 
     Args:
         key (str):  Example: race:france.
@@ -244,6 +245,8 @@ async def asyncio(
     """Find where a page ends
 
      The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+
+    A missing stream is an empty one: `end` is null.
 
     Args:
         key (str):  Example: race:france.

@@ -63,11 +63,6 @@ def _parse_response(
 
         return response_403
 
-    if response.status_code == 404:
-        response_404 = Problem.from_dict(response.json())
-
-        return response_404
-
     if response.status_code == 406:
         response_406 = Problem.from_dict(response.json())
 
@@ -142,6 +137,8 @@ def sync_detailed(
 
      Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
 
+    A missing stream is an empty one.
+
     Args:
         key (str):  Example: race:france.
         parts (int): How many parts; fewer where entries are few. Example: 2.
@@ -184,6 +181,8 @@ def sync(
 
      Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
 
+    A missing stream is an empty one.
+
     Args:
         key (str):  Example: race:france.
         parts (int): How many parts; fewer where entries are few. Example: 2.
@@ -220,6 +219,8 @@ async def asyncio_detailed(
     """Plan a split of a range
 
      Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+
+    A missing stream is an empty one.
 
     Args:
         key (str):  Example: race:france.
@@ -260,6 +261,8 @@ async def asyncio(
     """Plan a split of a range
 
      Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+
+    A missing stream is an empty one.
 
     Args:
         key (str):  Example: race:france.

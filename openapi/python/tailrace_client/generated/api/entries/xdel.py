@@ -57,6 +57,11 @@ def _parse_response(
 
         return response_403
 
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
     if response.status_code == 406:
         response_406 = Problem.from_dict(response.json())
 
@@ -139,8 +144,6 @@ def sync_detailed(
 
      Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
 
-    In a missing stream no id is found.
-
     Args:
         key (str):  Example: race:france.
         body (DeleteBody): Entries to delete. Example: {'ids': ['1692632086370-0', '1-0']}.
@@ -175,8 +178,6 @@ def sync(
 
      Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
 
-    In a missing stream no id is found.
-
     Args:
         key (str):  Example: race:france.
         body (DeleteBody): Entries to delete. Example: {'ids': ['1692632086370-0', '1-0']}.
@@ -205,8 +206,6 @@ async def asyncio_detailed(
     """Delete entries
 
      Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
-
-    In a missing stream no id is found.
 
     Args:
         key (str):  Example: race:france.
@@ -239,8 +238,6 @@ async def asyncio(
     """Delete entries
 
      Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
-
-    In a missing stream no id is found.
 
     Args:
         key (str):  Example: race:france.

@@ -59,6 +59,11 @@ def _parse_response(
 
         return response_403
 
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
     if response.status_code == 406:
         response_406 = Problem.from_dict(response.json())
 
@@ -142,7 +147,8 @@ def sync_detailed(
 
      Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
 
-    What is not pending, or in no such group, is passed over. O(ids).
+    Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`.
+    O(ids).
 
     Args:
         key (str):  Example: race:france.
@@ -181,7 +187,8 @@ def sync(
 
      Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
 
-    What is not pending, or in no such group, is passed over. O(ids).
+    Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`.
+    O(ids).
 
     Args:
         key (str):  Example: race:france.
@@ -215,7 +222,8 @@ async def asyncio_detailed(
 
      Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
 
-    What is not pending, or in no such group, is passed over. O(ids).
+    Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`.
+    O(ids).
 
     Args:
         key (str):  Example: race:france.
@@ -252,7 +260,8 @@ async def asyncio(
 
      Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
 
-    What is not pending, or in no such group, is passed over. O(ids).
+    Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`.
+    O(ids).
 
     Args:
         key (str):  Example: race:france.

@@ -48,11 +48,6 @@ def _parse_response(
 
         return response_403
 
-    if response.status_code == 404:
-        response_404 = Problem.from_dict(response.json())
-
-        return response_404
-
     if response.status_code == 406:
         response_406 = Problem.from_dict(response.json())
 
@@ -122,7 +117,7 @@ def sync_detailed(
 ) -> Response[Problem | StreamLengthReply]:
     """Count a stream's entries
 
-     How many entries the stream holds. O(1).
+     How many entries the stream holds; a missing stream is an empty one. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -153,7 +148,7 @@ def sync(
 ) -> Problem | StreamLengthReply | None:
     """Count a stream's entries
 
-     How many entries the stream holds. O(1).
+     How many entries the stream holds; a missing stream is an empty one. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -179,7 +174,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | StreamLengthReply]:
     """Count a stream's entries
 
-     How many entries the stream holds. O(1).
+     How many entries the stream holds; a missing stream is an empty one. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -208,7 +203,7 @@ async def asyncio(
 ) -> Problem | StreamLengthReply | None:
     """Count a stream's entries
 
-     How many entries the stream holds. O(1).
+     How many entries the stream holds; a missing stream is an empty one. O(1).
 
     Args:
         key (str):  Example: race:france.
