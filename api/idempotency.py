@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from starlette.datastructures import Headers
 
-from api.names import checked_name
 from api.problems import HttpCode, RequestRefused
 from api.schemas.base import I64_MAX
 from core.commands import Idempotency
+from core.compact_name import compact_name
 from core.errors import ErrorCode, StreamError
 
 FINGERPRINT_BYTES: Final = 16
@@ -54,10 +54,10 @@ def producer_of(headers: Headers) -> ProducerHeaders | None:
     if key is None or producer is None:
         raise _refusal(_PRODUCER if producer is None else _KEY, f"{_KEY} and {_PRODUCER} are given together")
     return ProducerHeaders(
-        checked_name(producer.encode("latin-1"), _PRODUCER),
-        checked_name(key.encode("latin-1"), _KEY),
+        _name(producer, _PRODUCER),
+        _name(key, _KEY),
         None if epoch is None else _epoch(epoch),
-        None if layout is None else layout.encode("latin-1"),
+        None if layout is None else compact_name(layout.encode("latin-1")),
     )
 
 
@@ -75,6 +75,13 @@ def idempotency_of(headers: Headers, body: bytes, server_chooses: bool) -> Idemp
             "ERR Idempotency-Key can be used only with ids that the server chooses",
         )
     return producer.idempotency(body)
+
+
+def _name(text: str, header: str) -> bytes:
+    """The header's value as the engine keeps it: any bytes, at least one."""
+    if not text:
+        raise RequestRefused(HttpCode.INVALID_NAME, f"{header}: at least one byte is needed")
+    return compact_name(text.encode("latin-1"))
 
 
 def _epoch(text: str) -> int:

@@ -40,7 +40,7 @@ def _keys_of_streams(command: c.Read | c.ReadGroup) -> Sequence[bytes]:
     return [source.key for source in command.streams]
 
 
-def _both_keys(command: c.RenameKey) -> Sequence[bytes]:
+def _both_keys(command: c.RenameKey | c.CopyKey) -> Sequence[bytes]:
     return (command.key, command.new_key)
 
 
@@ -51,6 +51,7 @@ KEYS_OF: Final[Mapping[type[c.Command], KeysOf]] = {
     c.DeleteEntriesByPolicy: _key,
     c.SetStreamPosition: _key,
     c.ConfigureStream: _key,
+    c.RecordIdempotencyKey: _key,
     c.CreateStream: _key,
     c.Range: _key,
     c.StreamLength: _key,
@@ -76,6 +77,7 @@ KEYS_OF: Final[Mapping[type[c.Command], KeysOf]] = {
     c.DeleteKeys: _keys,
     c.CountKeys: _keys,
     c.RenameKey: _both_keys,
+    c.CopyKey: _both_keys,
 }
 """Commands on keys that they name."""
 

@@ -17,7 +17,7 @@ from typing import Final
 from app.commit import GroupCommit, WriterThread
 from app.metrics.commits import CommitFigures
 from core.block_cache import BlockCache
-from core.effects import Effect
+from core.effects import Effect, StreamCopied
 from core.keyspace import Keyspace
 from core.storage import checkpoint, journal
 from core.storage.checkpoint import BlockRow, Snapshot
@@ -28,6 +28,12 @@ from core.storage.schema import DirectoryLock, connect, connect_for_reading, syn
 
 JOURNAL_BYTES_MAX: Final = 64 * 1024 * 1024
 """A checkpoint is taken when the journal has grown by this much: replaying it takes about a second."""
+
+COPY_BYTES: Final = 64 * 1024
+"""What a copy counts for in the journal: a checkpoint comes after a thousand at the latest."""
+
+COPIED_PART_BYTES: Final = 128
+"""What each part of a copied stream counts for: 2 us of a replay."""
 
 _logger: Final = logging.getLogger("tailrace.storage")
 
@@ -52,7 +58,7 @@ class Storage:
         self.keyspace: Keyspace = recovered.keyspace
         self._seq = recovered.seq
         self._changed_keys = {key for effect in recovered.replayed for key in _keys_of(effect)}
-        self._journal_bytes = journal.size_bytes(self._writing)
+        self._journal_bytes = journal.size_bytes(self._writing) + self._copied_bytes(recovered.replayed)
         self._no_checkpoint_runs = asyncio.Event()
         self._no_checkpoint_runs.set()
         self.figures = CommitFigures()
@@ -85,6 +91,14 @@ class Storage:
 
     def _note_row(self, effects: Sequence[Effect]) -> None:
         self._changed_keys.update(key for effect in effects for key in _keys_of(effect))
+        self._journal_bytes += self._copied_bytes(effects)
+
+    def _copied_bytes(self, effects: Sequence[Effect]) -> int:
+        """What copies count for: a row names two streams, and replaying it takes as long as much of a
+        journal. A copy that is gone by now counts as an empty one."""
+        copied = [self.keyspace.streams.get(each.new_key) for each in effects if type(each) is StreamCopied]
+        parts = sum(stream.part_count for stream in copied if stream is not None)
+        return COPY_BYTES * len(copied) + COPIED_PART_BYTES * parts
 
     def _note_commit(self, size_bytes: int) -> None:
         self._journal_bytes += size_bytes

@@ -31,6 +31,7 @@ from core.effects import (
     KeyspaceFlushed,
     Nacked,
     PendingRemoved,
+    StreamCopied,
     StreamCreated,
     StreamDeleted,
     StreamPositionSet,
@@ -79,6 +80,10 @@ def _stream_renamed(keyspace: Keyspace, effect: StreamRenamed) -> None:
     keyspace.rename(effect.key, effect.new_key)
 
 
+def _stream_copied(keyspace: Keyspace, effect: StreamCopied) -> None:
+    keyspace.copy(effect.key, effect.new_key)
+
+
 def _flushed(keyspace: Keyspace, _: KeyspaceFlushed) -> None:
     keyspace.clear()
 
@@ -103,7 +108,7 @@ def _append_remembered(keyspace: Keyspace, effect: AppendRemembered) -> None:
 
 
 def _duplicate_counted(keyspace: Keyspace, effect: DuplicateCounted) -> None:
-    keyspace.streams[effect.key].idempotency.duplicates += 1
+    keyspace.streams[effect.key].idempotency.note_duplicate(effect.producer)
 
 
 def _idempotency_expired(keyspace: Keyspace, effect: IdempotencyExpired) -> None:
@@ -177,6 +182,7 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     StreamCreated: _stream_created,
     StreamDeleted: _stream_deleted,
     StreamRenamed: _stream_renamed,
+    StreamCopied: _stream_copied,
     KeyspaceFlushed: _flushed,
     ConfigChanged: _config_changed,
     StreamPositionSet: _position_set,

@@ -77,6 +77,9 @@ def _search(ids: Sequence[StreamId], value: StreamId) -> int | None:
     return position if position >= 0 else None
 
 
+_new_block: Final = object.__new__
+
+
 class NodeLimits(NamedTuple):
     """`stream-node-max-entries` and `stream-node-max-bytes`; 0 is no limit."""
 
@@ -98,6 +101,7 @@ class Block:
         "_source",
         "changed",
         "count",
+        "filed_under",
         "first_id",
         "holes",
         "last_id",
@@ -109,7 +113,9 @@ class Block:
     def __init__(self, first_id: StreamId, first_fragment: bytes) -> None:
         """An open block made for the entry that is about to be its first.
 
-        `stored`: it has been given to storage; `changed`: and has lost entries since.
+        `stored`: it has been given to storage; `changed`: and has lost entries since. `filed_under`: the
+        serials of the streams under which storage may hold the payload: its own first, then those of the
+        streams that it was copied from and that still hold it.
         """
         self.first_id = first_id
         self.last_id = first_id
@@ -119,6 +125,7 @@ class Block:
         self._open_fragments: list[bytes] = []
         self._payload = b""
         self._source: Source | None = None
+        self.filed_under: tuple[int, ...] = ()
         self.stored = False
         self.changed = False
         names_bytes, self.skeleton_bytes = _measure(first_fragment)
@@ -126,7 +133,13 @@ class Block:
 
     @classmethod
     def restored(
-        cls, first_id: StreamId, last_id: StreamId, count: int, holes: int, source: Source | None
+        cls,
+        first_id: StreamId,
+        last_id: StreamId,
+        count: int,
+        holes: int,
+        source: Source | None,
+        filed_under: tuple[int, ...] = (),
     ) -> Block:
         """A sealed block as storage knows it; its payload stays there until it is asked for."""
         block = cls.__new__(cls)
@@ -134,6 +147,7 @@ class Block:
         block.count, block.holes = count, holes
         block._ids, block._open_fragments = None, []
         block._payload, block._source = b"", source
+        block.filed_under = filed_under
         block.stored, block.changed = True, False
         block.size_bytes = block.skeleton_bytes = 0
         return block
@@ -153,6 +167,36 @@ class Block:
         block.stored = False
         block.size_bytes, block.skeleton_bytes = size_bytes, skeleton_bytes
         return block
+
+    def copy(self, filed_under: tuple[int, ...]) -> Block:
+        """The same entries, as a block of another stream that storage does not hold yet. O(1) where sealed:
+        a payload never changes, it is only replaced."""
+        twin = _new_block(Block)
+        twin.first_id = self.first_id
+        twin.last_id = self.last_id
+        twin.count = self.count
+        twin.holes = self.holes
+        if self._ids is None:
+            twin._ids, twin._open_fragments = None, self._open_fragments
+        else:
+            twin._ids, twin._open_fragments = self._ids.copy(), self._open_fragments.copy()
+        twin._payload = self._payload
+        twin._source = self._source
+        twin.filed_under = filed_under
+        twin.stored = False
+        twin.changed = False
+        twin.size_bytes = self.size_bytes
+        twin.skeleton_bytes = self.skeleton_bytes
+        return twin
+
+    @property
+    def is_filed_elsewhere(self) -> bool:
+        """Whether storage holds the payload, but only as that of the stream that the block is a copy of."""
+        return not (self.is_open or self.stored or self._payload)
+
+    def has_source(self, source: Source) -> bool:
+        """Whether `source` is asked for the payload, or was before the block was packed anew."""
+        return self._source is source
 
     @property
     def live(self) -> int:
@@ -238,9 +282,10 @@ class Block:
             return self._payload
         return self._source(self)
 
-    def release(self, source: Source) -> None:
+    def release(self, source: Source, filed_under: tuple[int, ...] = ()) -> None:
         """The payload is safely stored: drop it from memory, and ask `source` from now on."""
         self._source = source
+        self.filed_under = filed_under
         self._payload = b""
 
     def decode(self) -> Decoded:

@@ -161,6 +161,15 @@ class ConfigureStream(Command, frozen=True):
     idmp_maxsize: int | None = None
 
 
+class RecordIdempotencyKey(Command, frozen=True):
+    """XIDMPRECORD: remember the live entry `id` as appended under this key."""
+
+    key: bytes
+    producer: bytes
+    idempotency_key: bytes
+    id: StreamId
+
+
 class CreateStream(Command, frozen=True):
     """Make an empty stream, or set what is given of one that stands; the reply is 1 where it is new."""
 
@@ -447,6 +456,14 @@ class RenameKey(Command, frozen=True):
     new_key: bytes
 
 
+class CopyKey(Command, frozen=True):
+    """COPY: the reply is 1, or 0 where nothing was copied. `replace`: a stream under `new_key` is deleted."""
+
+    key: bytes
+    new_key: bytes
+    replace: bool = False
+
+
 class Listing(Command, frozen=True, kw_only=True):
     """What looks over all keys. `visible`: only keys that one of these globs matches are there for the one
     who asks; None: all of them."""
@@ -532,6 +549,8 @@ READ_ONLY: Final[frozenset[type[Command]]] = frozenset(
 )
 """Commands that never have an effect; a read for a group is none of them."""
 
-GROWING: Final[frozenset[type[Command]]] = frozenset({Append, CreateConsumer, CreateGroup, CreateStream})
+GROWING: Final[frozenset[type[Command]]] = frozenset(
+    {Append, CopyKey, CreateConsumer, CreateGroup, CreateStream, RecordIdempotencyKey}
+)
 """Commands whose purpose is that more is kept: refused at the memory limit, as Redis refuses theirs. What a
 group read makes pending is not among them: work in stock must be able to be done."""

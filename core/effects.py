@@ -34,6 +34,13 @@ class StreamRenamed(Effect, frozen=True):
     new_key: bytes
 
 
+class StreamCopied(Effect, frozen=True):
+    """`new_key` becomes a copy of `key` as it is now; a stream that stood there is gone."""
+
+    key: bytes
+    new_key: bytes
+
+
 class KeyspaceFlushed(Effect, frozen=True):
     pass
 
@@ -98,9 +105,11 @@ class AppendRemembered(Effect, frozen=True):
 
 
 class DuplicateCounted(Effect, frozen=True):
-    """An append was answered from memory: only the stream's counter of duplicates moves."""
+    """An append was answered from memory: the stream's counter of duplicates moves, and the producer counts
+    as used. Journals of earlier releases do not name it."""
 
     key: bytes
+    producer: bytes = b""
 
 
 class IdempotencyExpired(Effect, frozen=True):

@@ -24,6 +24,7 @@ from core.handlers import (
     append,
     claims,
     consumers,
+    copying,
     delete,
     group_reads,
     groups,
@@ -32,6 +33,7 @@ from core.handlers import (
     pending_views,
     ranges,
     reads,
+    recording,
     trim,
 )
 from core.keyspace import Keyspace
@@ -47,6 +49,7 @@ HANDLERS: Final[dict[type[c.Command], Handler]] = {
     c.DeleteEntriesByPolicy: delete.delete_entries_by_policy,
     c.SetStreamPosition: keys.set_stream_position,
     c.ConfigureStream: keys.configure_stream,
+    c.RecordIdempotencyKey: recording.record_idempotency_key,
     c.CreateStream: keys.create_stream,
     c.Range: ranges.read_range,
     c.StreamLength: ranges.stream_length,
@@ -72,6 +75,7 @@ HANDLERS: Final[dict[type[c.Command], Handler]] = {
     c.DeleteKeys: keys.delete_keys,
     c.CountKeys: keys.count_keys,
     c.RenameKey: keys.rename_key,
+    c.CopyKey: copying.copy_key,
     c.ListStreams: keys.list_streams,
     c.KeyspaceSize: keys.keyspace_size,
     c.Flush: keys.flush,

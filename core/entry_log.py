@@ -27,12 +27,12 @@ _BEFORE_ALL: Final[Opened] = (lambda _: None, (), 0)
 class EntryLog:
     """n: entries, m: entries touched, b: blocks (about n / 100)."""
 
-    __slots__ = ("_blocks", "_cache", "_firsts", "length", "removed_ids")
+    __slots__ = ("_blocks", "_firsts", "cache", "length", "removed_ids")
 
     def __init__(self, cache: BlockCache) -> None:
         self._blocks: list[Block] = []
         self._firsts: list[StreamId] = []
-        self._cache = cache
+        self.cache = cache
         self.length = 0
         # First ids of blocks that storage holds and the log does not any more; storage empties it.
         self.removed_ids: list[StreamId] = []
@@ -42,6 +42,19 @@ class EntryLog:
         self._blocks = list(blocks)
         self._firsts = [block.first_id for block in blocks]
         self.length = sum(block.live for block in blocks)
+
+    def copy(self, serial: int) -> EntryLog:
+        """The same entries, as the log of the stream `serial`. O(b): payloads are shared."""
+        twin = EntryLog(self.cache)
+        filed_under: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for block in self._blocks:
+            serials = block.filed_under
+            if serials not in filed_under:
+                filed_under[serials] = (serial, *serials)
+            twin._blocks.append(block.copy(filed_under[serials]))
+        twin._firsts = self._firsts.copy()
+        twin.length = self.length
+        return twin
 
     @property
     def blocks(self) -> Sequence[Block]:
@@ -54,7 +67,7 @@ class EntryLog:
         if not self._blocks:
             return ZERO_ID
         block = self._blocks[0]
-        return self._cache.get(block).ids[block.first_live_position()] if block.holes else block.first_id
+        return self.cache.get(block).ids[block.first_live_position()] if block.holes else block.first_id
 
     @property
     def last_id(self) -> StreamId:
@@ -62,7 +75,7 @@ class EntryLog:
         if not self._blocks:
             return ZERO_ID
         block = self._blocks[-1]
-        return self._cache.get(block).ids[block.last_live_position()] if block.holes else block.last_id
+        return self.cache.get(block).ids[block.last_live_position()] if block.holes else block.last_id
 
     # --- appending -----------------------------------------------------------------------------
 
@@ -102,7 +115,7 @@ class EntryLog:
         if found is None:
             return None
         block, position = found
-        return self._cache.get(block).fragments[position]
+        return self.cache.get(block).fragments[position]
 
     def get_many(self, ids: Sequence[StreamId]) -> list[bytes | None]:
         """The fragments of `ids` in their order, None where there is no such entry. O(m log b)."""
@@ -113,7 +126,7 @@ class EntryLog:
             index = bisect_right(firsts, value) - 1
             if index not in opened:
                 block = self._blocks[index]
-                decoded = self._cache.get(block)
+                decoded = self.cache.get(block)
                 opened[index] = (decoded.position_of, decoded.fragments, block.holes)
             position_of, fragments, holes = opened[index]
             position = position_of(value)
@@ -134,7 +147,7 @@ class EntryLog:
         block = self._block_of(value)
         if block is None or value > block.last_id:
             return None
-        position = self._cache.get(block).position_of(value)
+        position = self.cache.get(block).position_of(value)
         return None if position is None or block.holes >> position & 1 else (block, position)
 
     def range(
@@ -172,7 +185,7 @@ class EntryLog:
         last = bisect_right(self._firsts, end)
         step = -1 if reverse else 1
         for block in self._blocks[first:last][::step] if reverse else self._forward(first, last):
-            decoded = self._cache.scan(block)
+            decoded = self.cache.scan(block)
             ids, fragments = decoded.ids, decoded.fragments
             low = count_below(ids, start) if block.first_id < start else 0
             high = count_below(ids, end + 1) if block.last_id > end else block.count
@@ -198,7 +211,7 @@ class EntryLog:
             if block.live == 1:
                 self._drop(bisect_right(self._firsts, value) - 1)
             elif block.remove((position,)):
-                self._cache.forget(block)
+                self.cache.forget(block)
 
     def trim_front(self, count: int) -> StreamId:
         """Remove the first `count` live entries: whole blocks, then holes in one. O(blocks + 100).
@@ -218,13 +231,13 @@ class EntryLog:
 
     def _trim_block(self, block: Block, count: int) -> StreamId:
         positions = block.live_positions(0, block.count)[:count]
-        last_id = self._cache.scan(block).ids[positions[-1]]
+        last_id = self.cache.scan(block).ids[positions[-1]]
         if block.remove(positions):
-            self._cache.forget(block)
+            self.cache.forget(block)
         return last_id
 
     def _forget(self, block: Block) -> None:
-        self._cache.forget(block)
+        self.cache.forget(block)
         if block.stored:
             self.removed_ids.append(block.first_id)
 
@@ -235,7 +248,7 @@ class EntryLog:
     def forget_cached(self) -> None:
         """Give back what the cache holds for this log, which is about to go. O(b)."""
         for block in self._blocks:
-            self._cache.forget(block)
+            self.cache.forget(block)
 
     # --- counting, from the block index --------------------------------------------------------
 
@@ -246,7 +259,7 @@ class EntryLog:
             return 0
         before = sum(block.live for block in self._blocks[:index])
         block = self._blocks[index]
-        position = count_below(self._cache.get(block).ids, value)
+        position = count_below(self.cache.get(block).ids, value)
         return before + len(block.live_positions(0, position))
 
     def at_ranks(self, ranks: Sequence[int]) -> list[StreamId]:
@@ -261,7 +274,7 @@ class EntryLog:
                 break
             while len(ids) < len(ranks) and ranks[len(ids)] < below + block.live:
                 position = block.live_positions(0, block.count)[ranks[len(ids)] - below]
-                ids.append(self._cache.get(block).ids[position])
+                ids.append(self.cache.get(block).ids[position])
             below += block.live
         return ids
 

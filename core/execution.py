@@ -29,6 +29,8 @@ class Execution(Struct, gc=False):
     effects: list[Effect] = []
     wake_ups: list[WakeUp] = []
     wait: Wait | None = None
+    copied_parts: int = 0
+    """What COPY has copied so far, in the parts that `core.limits` bounds."""
     retry: Command | None = None
 
     def do(self, effect: Effect) -> None:

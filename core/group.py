@@ -23,3 +23,21 @@ class Group:
         self.entries_read = entries_read
         self.consumers: SortedDict[bytes, Consumer] = SortedDict()
         self.pending = PendingEntriesList()
+
+    @property
+    def part_count(self) -> int:
+        """How many things a copy makes anew: a run of pending entries is one, a scattered entry another."""
+        return 1 + len(self.consumers) + len(self.pending.runs) + len(self.pending.scattered)
+
+    def copy(self) -> Group:
+        """The same group, to be changed apart. O(consumers + pending units)."""
+        twin = Group(self.name, self.last_delivered_id, self.entries_read)
+        for consumer in self.consumers.values():
+            copied = twin.consumers[consumer.name] = Consumer(consumer.name, consumer.seen_at_ms)
+            copied.active_at_ms = consumer.active_at_ms
+        twin.pending.restore(unit.copy(self._twin_of(unit.consumer, twin)) for unit in self.pending.order)
+        return twin
+
+    @staticmethod
+    def _twin_of(consumer: Consumer | None, twin: Group) -> Consumer | None:
+        return None if consumer is None else twin.consumers[consumer.name]

@@ -13,6 +13,7 @@ from core.consumer import Consumer
 from core.delivery_order import DeliveryOrder
 from core.entry_log import EntryLog
 from core.group import Group
+from core.idempotency import IdempotencyMemory
 from core.keyspace import Keyspace
 from core.pending import PendingEntriesList
 from core.pending_units import Bunch, Run, Single, Unit
@@ -37,9 +38,20 @@ def check_stream(stream: Stream) -> None:
     assert stream.last_id >= stream.log.last_id, "an entry lies above the last id"
     assert stream.entries_added >= stream.length, "fewer entries added than there are"
     assert stream.last_id >= stream.max_deleted_id, "a deleted id lies above the last id"
+    check_memory(stream.idempotency)
     for name, group in stream.groups.items():
         assert name == group.name, f"group {name!r} is called {group.name!r}"
         check_group(group)
+
+
+def check_memory(memory: IdempotencyMemory) -> None:
+    """Keys are counted right, and no producer is kept for nothing."""
+    timed, epochs = memory.timed, memory.epochs
+    assert timed.key_count == sum(map(len, timed.producers.values())), "keys without an epoch are miscounted"
+    assert all(timed.producers.values()), "a producer without keys is kept"
+    kept = [epoch for each in epochs.producers.values() for epoch in each]
+    assert epochs.key_count == sum(len(epoch.keys) for epoch in kept), "keys with an epoch are miscounted"
+    assert all(epochs.producers.values()), "a producer without an epoch is kept"
 
 
 def check_log(log: EntryLog) -> None:

@@ -82,6 +82,13 @@ class Keyspace:
             self.delete(new_key)
         self.put(new_key, self.streams.pop(key))
 
+    def copy(self, key: bytes, new_key: bytes) -> None:
+        """Put a copy of the stream under `new_key`; one that stood there is gone."""
+        twin = self.streams[key].copy(self.last_serial + 1)
+        if new_key in self.streams:
+            self.delete(new_key)
+        self.put(new_key, twin)
+
     def clear(self) -> None:
         """Delete all streams; settings stay."""
         for key in list(self.streams):

@@ -11,7 +11,8 @@ KIB: Final = 1024
 MIB: Final = 1024 * KIB
 
 NAME_BYTES_MAX: Final = 512
-"""Key, group, consumer and producer names: they stand in URLs, and proxies cut URLs at 8 KiB."""
+"""Key, group and consumer names: they stand in URLs, and proxies cut URLs at 8 KiB. A longer producer id or
+idempotency key is kept as its digest."""
 
 FIELDS_PER_ENTRY_MAX: Final = 65_536
 """Field-value pairs in one entry; an entry is one unit of parsing, and parsing blocks the one writer."""
@@ -71,6 +72,11 @@ PIPELINE_COMMANDS_MAX: Final = 10_000
 COMMAND_ARGUMENTS_MAX: Final = 262_144
 """Words in one command of the command endpoint: as many as the largest entry or id list needs."""
 
+COPY_PARTS_MAX: Final = 250_000
+"""Blocks, groups, consumers, runs of pending entries, single pending entries and idempotency keys that one
+COPY, or the COPYs of one transaction, may copy. Entries are shared: a block holds about a hundred of them, or
+4 KiB. So many blocks take the writer half a second, so many single pending entries two, and 100 MiB."""
+
 SPLIT_PARTS_MAX: Final = 10_000
 """Parts that `entries:split` plans at once."""
 
@@ -93,6 +99,18 @@ IDMP_DURATION_S_MAX: Final = 86_400
 IDMP_MAXSIZE_DEFAULT: Final = 100
 IDMP_MAXSIZE_MAX: Final = 10_000
 """`stream-idmp-maxsize`: how many idempotency keys are remembered for each producer."""
+
+IDMP_KEYS_MAX: Final = 1_000_000
+"""Idempotency keys of one stream with an epoch, and as many without: a few hundred MiB of memory. Above it,
+the producer that was used least recently is forgotten. Fifty producers may have the most keys each."""
+
+EPOCH_PRODUCERS_MAX: Final = 10_000
+"""Producers with an epoch that one stream remembers. Those that write at the same time are a few dozen; each
+batch write of Spark leaves one behind, so this is a week of one a minute. Redis has no epochs."""
+
+EPOCH_KEYS_MAX: Final = 100_000
+"""Idempotency keys in one epoch, a further one is refused. At Spark's default of 5 000 rows a request this
+is a batch of 500 million rows."""
 
 TRIM_LIMIT_FACTOR: Final = 100
 TRIM_LIMIT_FALLBACK: Final = 10_000

@@ -47,6 +47,10 @@ class Single:
         self.prev: Unit | None = None
         self.next: Unit | None = None
 
+    def copy(self, consumer: Consumer | None) -> Single:
+        """The same entry, owned by `consumer` of a copied group."""
+        return Single(self.id, consumer, self.delivered_at_ms, self.deliveries)
+
     def deliveries_of(self, _value: StreamId) -> int:
         """How often its entry was delivered."""
         return self.deliveries
@@ -95,6 +99,11 @@ class Bunch:
         if len(self.members) * _ROOM_TO_SPARE < self._room:
             self.members = dict(self.members.items())
             self._room = len(self.members)
+
+    def copy(self, consumer: Consumer | None) -> Bunch:
+        """The same entries, owned by `consumer` of a copied group. O(m) in C."""
+        members = self.members
+        return Bunch(list(members), consumer, self.delivered_at_ms, list(members.values()))
 
     def deliveries_of(self, value: StreamId) -> int:
         """How often the member `value` was delivered."""
@@ -222,6 +231,13 @@ class Run:
     def _owner(self) -> Consumer:
         assert self.consumer is not None, "a run always has an owner"
         return self.consumer
+
+    def copy(self, consumer: Consumer | None) -> Run:
+        """The same entries, owned by `consumer` of a copied group. O(1) where no entry is gone, else as
+        `packed_live_ids`."""
+        assert consumer is not None, "a run always has an owner"
+        ids = self.ids if self.live == len(self.ids) else self.packed_live_ids()
+        return Run(ids, consumer, self.delivered_at_ms, self.deliveries)
 
     def packed_live_ids(self) -> IdSequence:
         """The live ids in the smallest form. O(1) for consecutive ones, O(window) otherwise."""

@@ -43,6 +43,24 @@ class Stream:
         self.idempotency = idempotency
 
     @property
+    def part_count(self) -> int:
+        """How many things a copy makes anew; what they hold, it shares. O(groups)."""
+        in_groups = sum(group.part_count for group in self.groups.values())
+        return len(self.log.blocks) + in_groups + self.idempotency.key_count
+
+    def copy(self, serial: int) -> Stream:
+        """The same stream under another serial, to be changed apart. O(blocks + pending units + idempotency
+        keys): entries and ids are shared, since neither stream ever changes them."""
+        twin = Stream(serial, self.log.cache, self.idempotency.copy())
+        twin.log = self.log.copy(serial)
+        twin.last_id = self.last_id
+        twin.max_deleted_id = self.max_deleted_id
+        twin.max_trimmed_id = self.max_trimmed_id
+        twin.entries_added = self.entries_added
+        twin.groups = SortedDict((name, group.copy()) for name, group in self.groups.items())
+        return twin
+
+    @property
     def length(self) -> int:
         """How many entries are live. O(1)."""
         return self.log.length

@@ -41,6 +41,7 @@ _REFUSALS: Final = (
     ErrorCode.LAYOUT_CHANGED,
     ErrorCode.ENTRY_TOO_LARGE,
     ErrorCode.IDEMPOTENCY_MISMATCH,
+    ErrorCode.LIMIT_EXCEEDED,
     ErrorCode.MEMORY_LIMIT,
 )
 """What every append may be refused with; each route adds its own."""
@@ -84,7 +85,7 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
         body=XaddBatchBody,
         also=_REPLAYED,
         parameters=APPEND_HEADERS,
-        errors=(*_REFUSALS, ErrorCode.PRECONDITION_FAILED, ErrorCode.LIMIT_EXCEEDED),
+        errors=(*_REFUSALS, ErrorCode.PRECONDITION_FAILED),
     ),
 )
 async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithIds = False) -> Response:
@@ -121,7 +122,6 @@ _IMPORT_BODY: Final[dict[str, Any]] = {
         extra=_IMPORT_BODY,
         errors=(
             *_REFUSALS,
-            ErrorCode.LIMIT_EXCEEDED,
             HttpCode.MALFORMED_BODY,
             HttpCode.BODY_MISMATCH,
             HttpCode.UNSUPPORTED_MEDIA_TYPE,

@@ -47,7 +47,7 @@ class Limits(WireModel, ServerLimits):
 
     model_config = ConfigDict(json_schema_extra=_require_all)
 
-    name_bytes_max: int = _bound(limits.NAME_BYTES_MAX, "Bytes of a key, group, consumer or producer name.")
+    name_bytes_max: int = _bound(limits.NAME_BYTES_MAX, "Bytes of a key, group or consumer name.")
     fields_per_entry_max: int = _bound(limits.FIELDS_PER_ENTRY_MAX, "Field-value pairs of one entry.")
     entry_bytes_max: int = _bound(limits.ENTRY_BYTES_MAX, "Bytes of one entry's fields as JSON.")
     body_bytes_max: int = _bound(limits.BODY_BYTES_MAX, "Bytes of a body, after decompression.")
@@ -74,6 +74,10 @@ class Limits(WireModel, ServerLimits):
         limits.PIPELINE_COMMANDS_MAX, "Commands of one pipeline or transaction."
     )
     command_arguments_max: int = _bound(limits.COMMAND_ARGUMENTS_MAX, "Words of one command.")
+    copy_parts_max: int = _bound(
+        limits.COPY_PARTS_MAX,
+        "Blocks, groups, consumers, pending entries and idempotency keys that one COPY may copy.",
+    )
     split_parts_max: int = _bound(limits.SPLIT_PARTS_MAX, "Parts that a range is split into at once.")
     wait_ms_max: int = _bound(limits.WAIT_MS_MAX, "The longest wait of one request, in milliseconds.")
     element_bytes_max: int = _bound(limits.ELEMENT_BYTES_MAX, "Bytes of one entry's names and values.")
@@ -91,6 +95,16 @@ class Limits(WireModel, ServerLimits):
         limits.IDMP_MAXSIZE_DEFAULT, "Idempotency keys remembered for each producer."
     )
     idmp_maxsize_max: int = _bound(limits.IDMP_MAXSIZE_MAX, "The most that may be set.")
+    idmp_keys_max: int = _bound(
+        limits.IDMP_KEYS_MAX,
+        "Idempotency keys with an epoch, and as many without, that a stream remembers; above it, the least "
+        "recently used producer is forgotten.",
+    )
+    epoch_producers_max: int = _bound(
+        limits.EPOCH_PRODUCERS_MAX,
+        "Producers with an epoch that a stream remembers; above it, the least recently used is forgotten.",
+    )
+    epoch_keys_max: int = _bound(limits.EPOCH_KEYS_MAX, "Idempotency keys in one epoch.")
     autoclaim_count_max: int = _bound(limits.AUTOCLAIM_COUNT_MAX, "`COUNT` of an XAUTOCLAIM command.")
     trim_limit_max: int = _bound(limits.TRIM_LIMIT_MAX, "The greatest default bound of an approximate trim.")
 

@@ -17,8 +17,10 @@ from core.commands import (
     Idempotency,
     IdRequest,
     Malformed,
+    RecordIdempotencyKey,
     SetStreamPosition,
 )
+from core.compact_name import compact_name
 from core.entry import BadEntry, fragment_from_flat
 from core.errors import ErrorCode, StreamError, syntax_error
 from core.grammar.content_key import content_key
@@ -26,7 +28,7 @@ from core.grammar.refusals import invalid_argument, wrong_arity
 from core.grammar.request import Request, Resp, as_ok
 from core.grammar.shapes import id_bulk
 from core.grammar.trimming import TrimOptions
-from core.grammar.words import Words, checked_name, late
+from core.grammar.words import Words, late
 from core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
 from core.replies import AppendReply
 from core.stream_id import ZERO_ID, id_ms, parse_id
@@ -73,7 +75,7 @@ def _take_nonempty(words: Words, option: str, what: str) -> bytes:
     name = words.take()
     if not name:
         raise syntax_error(f", {option} requires a non-empty {what}")
-    return checked_name(name, what)
+    return compact_name(name)
 
 
 def parse_xadd(words: Words) -> Request:
@@ -144,6 +146,18 @@ def parse_xsetid(words: Words) -> Request:
             raise syntax_error()
     # 0-0 stands for "not given" in Redis: it cannot lower what the stream has.
     command = SetStreamPosition(key, last_id, entries_added, max_deleted_id or None)
+    return Request(words.name, command, "admin", (key,), as_ok)
+
+
+def parse_xidmprecord(words: Words) -> Request:
+    """``XIDMPRECORD key pid iid id``; the id is judged before the names."""
+    key, producer, idempotency_key = words.take_key(), words.take(), words.take()
+    value = parse_id(words.take())
+    if not producer:
+        raise invalid_argument("producer ID must be non-empty")
+    if not idempotency_key:
+        raise invalid_argument("idempotent ID must be non-empty")
+    command = RecordIdempotencyKey(key, compact_name(producer), compact_name(idempotency_key), value)
     return Request(words.name, command, "admin", (key,), as_ok)
 
 

@@ -1,4 +1,4 @@
-"""The keyspace: DEL, EXISTS, TYPE, RENAME, DBSIZE, KEYS, SCAN, FLUSHDB and FLUSHALL.
+"""The keyspace: DEL, EXISTS, TYPE, RENAME, COPY, DBSIZE, KEYS, SCAN, FLUSHDB and FLUSHALL.
 
 Every key holds a stream. What lists or empties the whole keyspace has the scope ``admin``; lists are open to
 ``read`` as well, and show what a token's patterns allow.
@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from core.commands import (
+    CopyKey,
     CountKeys,
     DeleteKeys,
     Flush,
@@ -27,6 +28,7 @@ from core.replies import KeyScan
 from core.stream_id import U64_MAX
 
 _CURSOR: Final = re.compile(rb"([+-]?)([0-9]{1,20})|")
+_INT_MAX: Final = (1 << 31) - 1
 _STREAM: Final = Status("stream")
 _NONE: Final = Status("none")
 
@@ -61,6 +63,27 @@ def parse_rename(words: Words) -> Request:
     """``RENAME key newkey``."""
     key, new_key = words.take_key(), words.take_key()
     return Request(words.name, RenameKey(key, new_key), "admin", (key, new_key), as_ok)
+
+
+def parse_copy(words: Words) -> Request:
+    """``COPY source destination [DB n] [REPLACE]``; there is one database, number 0."""
+    key, new_key = words.take_key(), words.take_key()
+    replace = False
+    while words.left:
+        if words.take_option(b"replace"):
+            replace = True
+        elif words.take_option(b"db", 1):
+            _check_database(words.take_integer())
+        else:
+            raise syntax_error()
+    return Request(words.name, CopyKey(key, new_key, replace), "admin", (key, new_key), as_count)
+
+
+def _check_database(number: int) -> None:
+    if not -_INT_MAX - 1 <= number <= _INT_MAX:
+        raise invalid_argument(f"value is out of range, value must between {-_INT_MAX - 1} and {_INT_MAX}")
+    if number:
+        raise invalid_argument("DB index is out of range")
 
 
 def parse_dbsize(words: Words) -> Request:

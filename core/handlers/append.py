@@ -45,7 +45,7 @@ def _find_duplicate(
 ) -> Sequence[StreamId] | None:
     found = None if stream is None else stream.idempotency.find(request)
     if found is not None:
-        run.do(DuplicateCounted(key))
+        run.do(DuplicateCounted(key, request.producer))
     return found
 
 

@@ -42,13 +42,15 @@ FREED_PAGES_PER_TRANSACTION: Final = 500
 
 
 class BlockRow(NamedTuple):
-    """A sealed block to be stored. `payload` is None where only the head changed."""
+    """A sealed block to be stored. `payload` is None where only the head changed, and where the block is of
+    a copy: then the payload is filed `elsewhere`, under the first of these serials that has it."""
 
     serial: int
     first_id: bytes
     head: bytes
     payload: bytes | None
     block: Block
+    elsewhere: tuple[int, ...] = ()
 
 
 class StreamRows(NamedTuple):
@@ -79,6 +81,8 @@ def take(keyspace: Keyspace, seq: int, changed_keys: Iterable[bytes]) -> Snapsho
         if stream is not None:
             blocks += _block_rows(stream)
             streams.append(_stream_rows(key, stream))
+    # A payload that is packed anew replaces the one that a copy may still need: copies are written first.
+    blocks.sort(key=lambda row: not row.elsewhere)
     totals = encode_totals(keyspace, seq)
     return Snapshot(seq, totals, streams, blocks, frozenset(keyspace.keys_by_serial))
 
@@ -95,8 +99,10 @@ def _block_rows(stream: Stream) -> list[BlockRow]:
     for block in stream.log.blocks:
         if not block.is_open and (block.changed or not block.stored):
             # A stored block has its payload in memory only where it was packed anew.
-            payload = None if block.stored and not block.packed_bytes else block.payload()
-            row = BlockRow(stream.serial, id_bytes(block.first_id), encode_head(block), payload, block)
+            elsewhere = block.filed_under if block.is_filed_elsewhere else ()
+            payload = None if elsewhere or (block.stored and not block.packed_bytes) else block.payload()
+            head = encode_head(block)
+            row = BlockRow(stream.serial, id_bytes(block.first_id), head, payload, block, elsewhere)
             rows.append(row)
             block.stored, block.changed = True, False
     return rows
@@ -109,13 +115,43 @@ def _context(serial: int, name: bytes) -> tuple[bytes, bytes]:
 def write_blocks(connection: sqlite3.Connection, rows: Sequence[BlockRow]) -> None:
     """Store the payloads of some blocks, in one transaction; see `chunks`."""
     connection.execute("BEGIN IMMEDIATE")
-    payloads = [
-        (row.serial, row.first_id, sealed(row.payload, *_context(row.serial, row.first_id)))
-        for row in rows
-        if row.payload is not None
-    ]
-    _put(connection, "payloads", payloads)
+    bodies = [(row, _body(connection, row)) for row in rows]
+    _put(
+        connection, "payloads", [(row.serial, row.first_id, body) for row, body in bodies if body is not None]
+    )
     connection.execute("COMMIT")
+
+
+def _body(connection: sqlite3.Connection, row: BlockRow) -> bytes | None:
+    """What is filed as the block's payload, None where there is nothing to write."""
+    if row.payload is not None:
+        return sealed(row.payload, *_context(row.serial, row.first_id))
+    return _body_of_copy(connection, row) if row.elsewhere else None
+
+
+def _body_of_copy(connection: sqlite3.Connection, row: BlockRow) -> bytes | None:
+    """The payload that is filed under another stream. A damaged one stays damaged under the copy's name, so
+    that a reader of either stream is told, and the checkpoint does not fail."""
+    found = _filed(connection, row.elsewhere, row.first_id)
+    if found is None:
+        return None
+    serial, body = found
+    try:
+        payload = opened(body, "", *_context(serial, row.first_id))
+    except Damage:
+        return body
+    return sealed(payload, *_context(row.serial, row.first_id))
+
+
+def _filed(
+    connection: sqlite3.Connection, serials: tuple[int, ...], first_id: bytes
+) -> tuple[int, bytes] | None:
+    """The row of the first of `serials` that has one for this block. One statement, hence one instant: while
+    a checkpoint is written, one of them has it at any time."""
+    places = ", ".join("?" * len(serials))
+    statement = f"SELECT serial, body FROM payloads WHERE serial IN ({places}) AND first_id = ?"  # noqa: S608
+    bodies: dict[int, bytes] = dict(connection.execute(statement, (*serials, first_id)).fetchall())
+    return next(((serial, bodies[serial]) for serial in serials if serial in bodies), None)
 
 
 def _put(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
@@ -189,24 +225,26 @@ def _delete_blocks(connection: sqlite3.Connection, streams: Iterable[StreamRows]
 
 def release(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     """Have the stored blocks read from `connection` from now on, instead of from memory."""
+    source = source_of(connection)
+    filed_under = {rows.serial: (rows.serial,) for rows in snapshot.streams}
     for row in snapshot.blocks:
         if not row.block.changed:
-            row.block.release(source_of(connection, row.serial))
+            row.block.release(source, filed_under[row.serial])
 
 
-def source_of(connection: sqlite3.Connection, serial: int) -> Source:
-    """Where the blocks of one stream are read from."""
-    return partial(_load, connection, serial)
+def source_of(connection: sqlite3.Connection) -> Source:
+    """Where stored blocks are read from, each under the serials that it is filed under."""
+    return partial(_load, connection)
 
 
-def _load(connection: sqlite3.Connection, serial: int, block: Block) -> bytes:
+def _load(connection: sqlite3.Connection, block: Block) -> bytes:
     first_id = id_bytes(block.first_id)
-    statement = "SELECT body FROM payloads WHERE serial = ? AND first_id = ?"
-    where = f"block {first_id.hex()} of stream {serial}"
+    where = f"block {first_id.hex()} of stream {block.filed_under[0]}"
     try:
-        row = connection.execute(statement, (serial, first_id)).fetchone()
+        found = _filed(connection, block.filed_under, first_id)
     except sqlite3.DatabaseError as error:
         raise Damage(where, str(error)) from error
-    if row is None:
+    if found is None:
         raise Damage(where, "missing")
-    return opened(row[0], where, *_context(serial, first_id))
+    serial, body = found
+    return opened(body, where, *_context(serial, first_id))

@@ -40,6 +40,7 @@ KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.Transferred,
     e.Nacked,
     e.PendingRemoved,
+    e.StreamCopied,
 )
 
 Convert = Callable[[Any], Any]

@@ -89,11 +89,13 @@ def _restore_checkpoint(
 
 def _block_index(connection: sqlite3.Connection, source: sqlite3.Connection) -> dict[int, list[Block]]:
     index: dict[int, list[Block]] = {}
+    source_of_all = source_of(source)
     rows = connection.execute("SELECT serial, first_id, head FROM blocks ORDER BY serial, first_id")
     for serial, first_id, raw in rows:
         _require(isinstance(first_id, bytes), f"a block of stream {serial}", "its id is of another kind")
         head = opened(raw, f"block {first_id.hex()} of stream {serial}", seq_bytes(serial), first_id)
-        block = Block.restored(id_of(first_id), *decode_head(head), source_of(source, serial))
+        filed_under = index[serial][0].filed_under if serial in index else (serial,)
+        block = Block.restored(id_of(first_id), *decode_head(head), source_of_all, filed_under)
         index.setdefault(serial, []).append(block)
     return index
 

@@ -45,7 +45,6 @@ class Salvage:
         self.keyspace = Keyspace()
         self.losses: list[str] = []
         self._connection = connection
-        self._lost_blocks: set[Block] = set()
         self._restore_totals()
         self._restore_streams()
         self._replay()
@@ -115,7 +114,8 @@ class Salvage:
             except Damage as damage:
                 self._lose(where, damage.what)
                 continue
-            block = Block.restored(id_of(first_id), *decode_head(head), source_of(self._connection, serial))
+            source = source_of(self._connection)
+            block = Block.restored(id_of(first_id), *decode_head(head), source, (serial,))
             self._look_at(block, serial)
             index.setdefault(serial, []).append(block)
         for blocks in index.values():
@@ -128,7 +128,6 @@ class Salvage:
         except Damage as damage:
             first, last = format_id(block.first_id), format_id(block.last_id)
             self._lose(f"stream {serial}", f"{block.live} entries from {first} to {last}: {damage.what}")
-            self._lost_blocks.add(block)
             block.release(_stand_in)
 
     def _restore_groups(self) -> None:
@@ -178,8 +177,12 @@ class Salvage:
             self._lose(damage.where, damage.what)
 
     def _drop_lost_blocks(self) -> None:
+        """A copy that the journal made of a lost block is lost as well."""
         for stream in self.keyspace.streams.values():
-            stream.log.restore([block for block in stream.log.blocks if block not in self._lost_blocks])
+            for block in stream.log.blocks:
+                if block.is_filed_elsewhere and not block.has_source(_stand_in):
+                    self._look_at(block, stream.serial)
+            stream.log.restore([block for block in stream.log.blocks if not block.has_source(_stand_in)])
 
     # --- the new directory ---------------------------------------------------------------------
 

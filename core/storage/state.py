@@ -13,13 +13,15 @@ import msgspec
 
 from core.block import Block
 from core.consumer import Consumer
+from core.epochs import Epoch
 from core.group import Group
 from core.id_sequence import pack_ids
-from core.idempotency import Epoch, IdempotencyMemory, Producer, Remembered
+from core.idempotency import IdempotencyMemory
 from core.keyspace import Keyspace
 from core.pending_units import Bunch, Run, Single, Unit
 from core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
 from core.stream import Stream
+from core.timed_keys import Remembered
 
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.decode
@@ -143,11 +145,14 @@ def decode_head(raw: bytes) -> tuple[int, int, int]:
 
 
 def _memory_row(memory: IdempotencyMemory) -> list[Any]:
-    producers = [
-        [name, _keys_rows(each.keys), [[e.number, e.layout, _keys_rows(e.keys)] for e in each.epochs]]
-        for name, each in memory.producers.items()
+    """A row is a producer's name, its keys without an epoch, and its epochs. The rows are in order of last
+    use, those without an epoch first; releases before this order wrote one row for both kinds."""
+    timed = [[name, _keys_rows(keys), []] for name, keys in memory.timed.producers.items()]
+    epochs = [
+        [name, [], [[each.number, each.layout, _keys_rows(each.keys)] for each in epochs]]
+        for name, epochs in memory.epochs.producers.items()
     ]
-    return [memory.duration_s, memory.maxsize, memory.keys_added, memory.duplicates, producers]
+    return [memory.duration_s, memory.maxsize, memory.keys_added, memory.duplicates, timed + epochs]
 
 
 def _keys_rows(keys: dict[bytes, Remembered]) -> list[list[Any]]:
@@ -160,8 +165,11 @@ def restore_memory(row: list[Any]) -> IdempotencyMemory:
     memory = IdempotencyMemory(duration_s, maxsize)
     memory.keys_added, memory.duplicates = keys_added, duplicates
     for name, keys, epochs in producers:
-        known = [Epoch(number, layout, _keys_of(rows)) for number, layout, rows in epochs]
-        memory.producers[name] = Producer(_keys_of(keys), known)
+        if keys:
+            memory.timed.restore(name, _keys_of(keys))
+        if epochs:
+            known = [Epoch(number, layout, _keys_of(rows)) for number, layout, rows in epochs]
+            memory.epochs.restore(name, known)
     return memory
 
 

@@ -11,7 +11,15 @@ import pytest
 
 from app.memory import MemoryCeiling, resident_bytes
 from app.service import EngineStore
-from core.commands import Append, Command, CreateGroup, DeleteKeys, StreamLength
+from core.commands import (
+    Append,
+    Command,
+    CopyKey,
+    CreateGroup,
+    DeleteKeys,
+    RecordIdempotencyKey,
+    StreamLength,
+)
 from core.engine import Engine
 from core.errors import ErrorCode, StreamError
 from core.limits import MIB
@@ -63,6 +71,9 @@ def test_growth_is_refused_command_by_command_and_all_else_is_done() -> None:
     assert (length, deleted) == (1, 1)
     with pytest.raises(StreamError, match="maxmemory"):
         asyncio.run(store.execute(append()))
+    for grows in (CopyKey(b"s", b"t"), RecordIdempotencyKey(b"s", b"p", b"i", 1)):
+        with pytest.raises(StreamError, match="maxmemory"):
+            asyncio.run(store.execute(grows))
     store.refuse_growth(while_true=False)
     assert len(run_all(store, [append(), group])) == 2
 

@@ -45,6 +45,7 @@ ENTRY = {"fields": {"rider": CONFIDED}}
             c.Claim(b"s", b"g", b"secret", c.ClaimOptions(0, (1, 2))),
             {"command": "xclaim", "keys": ["s"], "group": "g", "sizes": {"ids": 2}},
         ),
+        (c.CopyKey(b"a", b"b"), {"command": "copy", "keys": ["a", "b"], "sizes": {"keys": 2}}),
         (c.RenameKey(b"a", b"b"), {"command": "rename", "keys": ["a", "b"], "sizes": {"keys": 2}}),
         (c.StreamLength(b"\xff\n"), {"command": "xlen", "keys": ["\\xff "]}),
         (c.MatchKeys(b"secret*"), {"command": "keys"}),

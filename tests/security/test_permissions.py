@@ -76,8 +76,13 @@ def test_all_keys_must_match_and_the_refusal_names_the_one_that_does_not() -> No
     assert allowed(who, "admin", own) is own
 
 
-def test_a_rename_needs_both_names() -> None:
-    for command in (c.RenameKey(b"race:a", b"boat:a"), c.RenameKey(b"boat:a", b"race:a")):
+def test_a_rename_and_a_copy_need_both_names() -> None:
+    for command in (
+        c.RenameKey(b"race:a", b"boat:a"),
+        c.RenameKey(b"boat:a", b"race:a"),
+        c.CopyKey(b"race:a", b"boat:a"),
+        c.CopyKey(b"boat:a", b"race:a"),
+    ):
         assert denied(principal("admin"), "admin", command).details["key"] == "boat:a"
 
 

@@ -18,6 +18,7 @@ from core import commands as c
 from core.engine import Engine
 from core.keyspace import Keyspace
 from core.storage import checkpoint, journal
+from core.storage.records import encode_effects
 from core.storage.recovery import check_payloads, recover
 from core.storage.schema import FILE_NAME, connect, get_meta
 
@@ -82,6 +83,36 @@ def test_what_earlier_runs_left_in_the_journal_counts_towards_the_next_checkpoin
         storage._journal_bytes = 60
         await store.execute(c.Append(KEY, FRAGMENTS[:1]))
         assert not storage._no_checkpoint_runs.is_set()
+
+    play(tmp_path, story)
+
+
+def test_copies_count_towards_the_next_checkpoint_as_what_their_replay_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage_module, "COPY_BYTES", 1_000_000)
+    monkeypatch.setattr(storage_module, "COPIED_PART_BYTES", 10_000)
+
+    async def story(store: EngineStore, storage: Storage) -> None:
+        await store.execute(c.Append(KEY, FRAGMENTS[:300]))
+        before = storage.journal_bytes
+        await store.execute_all([c.CopyKey(KEY, b"t"), c.CopyKey(KEY, b"u"), c.DeleteKeys((b"u",))])
+        assert 2_030_000 <= storage.journal_bytes - before < 2_031_000
+
+    play(tmp_path, story)
+
+
+def test_a_start_counts_the_copies_that_it_replayed(tmp_path: Path) -> None:
+    with closing(connect(tmp_path)) as connection:
+        engine = Engine()
+        effects = [
+            *engine.execute(c.Append(KEY, FRAGMENTS[:300]), 1000).effects,
+            *engine.execute(c.CopyKey(KEY, b"t"), 1000).effects,
+        ]
+        journal.append(connection, 1, encode_effects(effects))
+
+    async def story(_: EngineStore, storage: Storage) -> None:
+        assert storage.journal_bytes > storage_module.COPY_BYTES
 
     play(tmp_path, story)
 

@@ -13,8 +13,16 @@ from typing import Any, Final, NamedTuple
 import httpx
 
 from api.ports import NotAccepting
+from core.apply import apply
 from core.commands import Trim, TrimStream
-from core.limits import BATCH_ENTRIES_MAX, BODY_BYTES_MAX, ENTRY_BYTES_MAX, PIPELINE_COMMANDS_MAX
+from core.effects import AppendRemembered
+from core.limits import (
+    BATCH_ENTRIES_MAX,
+    BODY_BYTES_MAX,
+    ENTRY_BYTES_MAX,
+    EPOCH_KEYS_MAX,
+    PIPELINE_COMMANDS_MAX,
+)
 from core.stream_id import MAX_ID, format_id
 from tests.support.api_client import FIRST, ApiClient
 from tests.support.documented import Operation
@@ -81,6 +89,15 @@ def _close(api: ApiClient) -> None:
 
 def _trim(api: ApiClient) -> None:
     api.run(TrimStream(b"race:france", Trim(max_length=1)))
+
+
+def _fill_an_epoch(api: ApiClient) -> None:
+    for number in range(EPOCH_KEYS_MAX):
+        key = str(number).encode()
+        apply(
+            api.store.engine.keyspace,
+            AppendRemembered(b"race:france", b"timing-gate-1", key, (1,), None, 1, None),
+        )
 
 
 BAD_ID: Final = "1-2-3"
@@ -180,6 +197,7 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
     ("xadd", "NO_SUCH_STREAM"): Provocation(
         {"fields": ANOTHER, "nomkstream": True}, path=("race%3Afrance", "race:spain")
     ),
+    ("xadd", "LIMIT_EXCEEDED"): Provocation(headers=_keyed("one more", epoch="1"), prepare=_fill_an_epoch),
     ("xadd", "PRECONDITION_FAILED"): Provocation({"fields": ANOTHER, "if_last_id": "0-0"}),
     **_of("xadd_batch", _appends(_in_a_batch, {})),
     ("xadd_batch", "LIMIT_EXCEEDED"): Provocation(

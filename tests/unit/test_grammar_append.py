@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.commands import Append, AutoSeq, ConfigureStream, References, SetStreamPosition, Trim
+from core.commands import (
+    Append,
+    AutoSeq,
+    ConfigureStream,
+    RecordIdempotencyKey,
+    References,
+    SetStreamPosition,
+    Trim,
+)
+from core.compact_name import compact_name
 from core.entry import flat_of
 from core.errors import ErrorCode
 from core.grammar.content_key import content_key
@@ -138,6 +147,28 @@ def test_idmpauto_takes_its_key_from_the_content() -> None:
     assert idempotency is not None
     assert idempotency.producer == b"p"
     assert idempotency.key == content_key([b"a", b"1", b"b", b"2"])
+
+
+def test_producer_ids_and_keys_of_any_length_are_taken_and_kept_as_digests() -> None:
+    long = "n" * 65_536
+    idempotency = command(f"XADD k IDMP {long} {long}x * f v", Append).idempotency
+    assert idempotency is not None
+    assert (idempotency.producer, idempotency.key) == (
+        compact_name(long.encode()),
+        compact_name(long.encode() + b"x"),
+    )
+    automatic = command(f"XADD k IDMPAUTO {long} * f v", Append).idempotency
+    assert automatic is not None
+    assert automatic.producer == idempotency.producer
+    record = command(f"XIDMPRECORD k {long} {long}x 1-1", RecordIdempotencyKey)
+    assert (record.producer, record.idempotency_key) == (idempotency.producer, idempotency.key)
+
+
+def test_xidmprecord_takes_names_and_the_id_of_an_entry() -> None:
+    record = command("XIDMPRECORD k p i 5", RecordIdempotencyKey)
+    assert record == RecordIdempotencyKey(b"k", b"p", b"i", at("5-0"))
+    asked = request("XIDMPRECORD k p i 5")
+    assert (asked.scope, asked.keys, asked.to_resp(None)) == ("admin", (b"k",), "OK")
 
 
 def test_an_entry_with_too_many_fields_or_bytes_is_refused() -> None:

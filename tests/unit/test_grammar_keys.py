@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from core.commands import (
+    CopyKey,
     CountKeys,
     DeleteKeys,
     Flush,
@@ -24,11 +25,14 @@ def test_commands_on_keys_take_their_names() -> None:
     assert command("EXISTS a a", CountKeys) == CountKeys((b"a", b"a"))
     assert command("TYPE a", CountKeys) == CountKeys((b"a",))
     assert command("RENAME a b", RenameKey) == RenameKey(b"a", b"b")
+    assert command("COPY a b", CopyKey) == CopyKey(b"a", b"b", replace=False)
+    assert command("copy a b Db 0 rePlace", CopyKey) == CopyKey(b"a", b"b", replace=True)
     assert command("KEYS race:*", MatchKeys) == MatchKeys(b"race:*")
     assert command("DBSIZE", KeyspaceSize) == KeyspaceSize()
 
 
 def test_commands_on_keys_answer_as_redis_does() -> None:
+    assert (request("COPY a b").to_resp(1), request("COPY a b").to_resp(0)) == (1, 0)
     for line in ("DEL a b", "EXISTS a b", "DBSIZE"):
         assert request(line).to_resp(2) == 2
     assert request("KEYS *").to_resp((b"a", b"b")) == [b"a", b"b"]

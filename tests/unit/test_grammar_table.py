@@ -42,7 +42,7 @@ def test_names_are_read_in_any_case_and_given_in_lower_case() -> None:
     assert request("XGroup Destroy k g").name == "xgroup|destroy"
 
 
-@pytest.mark.parametrize("name", ["MULTI", "EXEC", "DISCARD", "WATCH", "GET", "XIDMPRECORD", "xgroup|help"])
+@pytest.mark.parametrize("name", ["MULTI", "EXEC", "DISCARD", "WATCH", "GET", "MOVE", "xgroup|help"])
 def test_what_is_no_command_here_is_unknown(name: str) -> None:
     assert refusal(name) == f"ERR unknown command '{name}'"
 
@@ -127,6 +127,8 @@ def test_a_request_has_a_bounded_number_of_words() -> None:
         ("EXISTS k l", "read", (b"k", b"l")),
         ("TYPE k", "read", (b"k",)),
         ("RENAME k l", "admin", (b"k", b"l")),
+        ("COPY k l", "admin", (b"k", b"l")),
+        ("XIDMPRECORD k p i 1-1", "admin", (b"k",)),
         ("DBSIZE", "admin", ()),
         ("KEYS *", "admin", ()),
         ("SCAN 0", "admin", ()),

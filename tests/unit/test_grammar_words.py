@@ -56,8 +56,6 @@ def test_anything_else_is_no_integer(raw: bytes) -> None:
         ((b"XREAD", b"STREAMS", TOO_LONG, b"0"), "key"),
         ((b"XGROUP", b"DESTROY", b"k", TOO_LONG), "group name"),
         ((b"XGROUP", b"CREATECONSUMER", b"k", b"g", TOO_LONG), "consumer name"),
-        ((b"XADD", b"k", b"IDMPAUTO", TOO_LONG, b"*", b"f", b"v"), "producer ID"),
-        ((b"XADD", b"k", b"IDMP", b"p", TOO_LONG, b"*", b"f", b"v"), "idempotent ID"),
     ],
 )
 def test_a_name_that_is_too_long_is_refused_by_what_it_is(words: tuple[bytes, ...], what: str) -> None:

@@ -138,11 +138,17 @@ class Program:
             ]
         )
 
+    def copy(self) -> c.Command:
+        key, new_key = self.random.sample(KEYS, 2)
+        return c.CopyKey(key, new_key, replace=self.random.random() < 0.7)
+
     def key_command(self) -> c.Command:
         return self.random.choice(
             [
                 c.DeleteKeys((self.key(),)),
                 c.RenameKey(*self.random.sample(KEYS, 2)),
+                self.copy(),
+                c.RecordIdempotencyKey(self.key(), b"p", self.random.choice([b"1", b"9"]), self.ids()[0]),
                 c.ConfigureStream(self.key(), 50, self.random.choice([1, 2])),
                 c.SetConfig((("stream-node-max-entries", self.random.choice([3, 10])),)),
                 c.ExpireIdempotencyKeys(),

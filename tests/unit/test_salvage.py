@@ -85,6 +85,26 @@ def damage(directory: Path, statement: str) -> None:
         connection.execute(statement)
 
 
+@pytest.mark.parametrize("damaged_serial", [1, 2])
+def test_a_copy_loses_the_block_that_is_damaged_under_its_own_name_or_under_the_first_ones(
+    tmp_path: Path, damaged_serial: int
+) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir()
+    with closing(Disk(directory)) as disk:
+        disk.write(disk.engine.execute(c.Append(b"one", [b'{"n":"1"}'] * 350), 1000).effects)
+        disk.checkpoint()
+        disk.write(disk.engine.execute(c.CopyKey(b"one", b"two"), 1000).effects)
+        disk.checkpoint(until="blocks")
+    first = "UPDATE payloads SET body = spoiled(body) WHERE first_id = (SELECT min(first_id) FROM payloads)"
+    damage(directory, f"{first} AND serial = {damaged_serial}")
+    keyspace, losses = salvaged(directory, tmp_path)
+    loss = "100 entries from 1000-0 to 1000-99: the checksum does not match"
+    assert losses == [f"stream {damaged_serial}: {loss}"]
+    lengths = [keyspace.streams[key].length for key in (b"one", b"two")]
+    assert lengths == ([250, 250] if damaged_serial == 1 else [350, 250])
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_nothing_is_lost_of_a_directory_that_is_intact(tmp_path: Path, seed: int) -> None:
     directory = tmp_path / "data"

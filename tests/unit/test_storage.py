@@ -185,7 +185,7 @@ def test_a_large_row_is_kept_compressed_and_counted_as_it_came(tmp_path: Path) -
 def kept(tmp_path: Path) -> tuple[Path, Any]:
     """A directory with a checkpoint and a journal above it, and the picture it must give."""
     with closing(Disk(tmp_path)) as disk:
-        program = program_for(disk, 7)
+        program = program_for(disk, 9)
         now_ms = disk.run(program, 150, 1000)
         for key in (b"s", b"t"):
             disk.write(disk.engine.execute(Append(key, [b'{"a":"1"}'] * 500), now_ms).effects)

@@ -1,0 +1,40 @@
+"""COPY: a second stream that holds what the first one does, by sharing what neither of them changes."""
+
+from __future__ import annotations
+
+from core.commands import CopyKey
+from core.effects import StreamCopied
+from core.errors import ErrorCode, StreamError
+from core.execution import Execution
+from core.limits import COPY_PARTS_MAX
+from core.outcome import Signal
+
+
+def copy_key(run: Execution, command: CopyKey) -> int:
+    """1 where the stream was copied, 0 where it is missing or the new name is taken. O(parts).
+
+    Raises `StreamError` LIMIT_EXCEEDED where the stream, with what this transaction copied before, has more
+    than `COPY_PARTS_MAX` parts. Readers of a stream that is replaced are told that it is gone.
+    """
+    if command.key == command.new_key:
+        raise StreamError(ErrorCode.INVALID_ARGUMENT, "ERR source and destination objects are the same")
+    stream = run.stream(command.key)
+    is_taken = command.new_key in run.keyspace.streams
+    if stream is None or (is_taken and not command.replace):
+        return 0
+    run.copied_parts = _parts_within_limit(run.copied_parts + stream.part_count)
+    run.do(StreamCopied(command.key, command.new_key))
+    if is_taken:
+        run.wake(command.new_key, Signal.GONE)
+    run.wake(command.new_key)
+    return 1
+
+
+def _parts_within_limit(parts: int) -> int:
+    if parts > COPY_PARTS_MAX:
+        raise StreamError(
+            ErrorCode.LIMIT_EXCEEDED,
+            f"ERR {parts} blocks, groups, consumers, pending entries and idempotency keys: {COPY_PARTS_MAX} "
+            "may be copied at once",
+        )
+    return parts

@@ -1,0 +1,28 @@
+"""XIDMPRECORD: an idempotency key for an entry that is there already."""
+
+from __future__ import annotations
+
+from core.commands import Idempotency, RecordIdempotencyKey
+from core.effects import AppendRemembered
+from core.errors import ErrorCode, StreamError, no_such_key
+from core.execution import Execution
+
+
+def record_idempotency_key(run: Execution, command: RecordIdempotencyKey) -> None:
+    """Remember the key as if the entry had been appended under it; the same once more changes nothing."""
+    stream = run.stream(command.key)
+    if stream is None:
+        raise no_such_key()
+    if command.id not in stream.log:
+        raise StreamError(ErrorCode.INVALID_ARGUMENT, "ERR No such message in stream")
+    known = stream.idempotency.find(Idempotency(command.producer, command.idempotency_key))
+    if known is None:
+        ids = (command.id,)
+        run.do(
+            AppendRemembered(command.key, command.producer, command.idempotency_key, ids, None, None, None)
+        )
+    elif known[0] != command.id:
+        raise StreamError(
+            ErrorCode.INVALID_ARGUMENT,
+            "ERR IID already exists for this producer with a different stream ID",
+        )
