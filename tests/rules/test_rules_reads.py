@@ -158,6 +158,25 @@ def test_rule_26_a_stream_whose_key_reaches_maxsize_is_answered_without_entries(
     assert r.group("t", "g")["last-delivered-id"] == "0-0"
 
 
+def test_rule_26_a_stream_whose_key_reaches_maxsize_gives_no_claimed_entries(r: R) -> None:
+    filled(r, count=1)
+    filled(r, count=1, key="t")
+    r.line("XREADGROUP GROUP g alice STREAMS s t > >")
+    r.now_ms += 5
+    one_stream = len("*2\r\n$1\r\ns\r\n*1\r\n*4\r\n$3\r\n1-0\r\n*2\r\n$1\r\nf\r\n$1\r\n1\r\n:5\r\n:1\r\n")
+    reply = r.line(f"XREADGROUP GROUP g bob CLAIM 5 MAXSIZE {one_stream + 1} STREAMS s t > >")
+    assert read_ids(reply) == {"s": ["1-0"], "t": []}
+    assert r.pending("t", "g") == [["1-0", "alice", 5, 1]]
+
+
+def test_rule_26_maxsize_counts_what_earlier_streams_took(r: R) -> None:
+    filled(r, count=1)
+    filled(r, count=9, key="t")
+    # 46 bytes for s, 11 for the key of t, 31 for each entry: the eighth begins at 274 bytes, a ninth at 305.
+    reply = read_ids(r.line("XREAD MAXSIZE 300 STREAMS s t 0 0"))
+    assert [len(ids) for ids in reply.values()] == [1, 8]
+
+
 def test_rule_26_maxsize_counts_the_digits_of_idle_times_and_deliveries(r: R) -> None:
     filled(r, count=3)
     r.line(f"{READ} >")

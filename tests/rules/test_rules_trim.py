@@ -99,6 +99,7 @@ def test_rule_15_acked_stops_after_the_first_node_that_may_not_go_as_a_whole(r: 
 def test_rule_15_the_limit_counts_removed_entries_and_not_those_passed_over(r: R) -> None:
     filled(r, 7)
     r.lines("XGROUP CREATE s g 0\nXREADGROUP GROUP g alice STREAMS s >\nXACK s g 4")
+    assert r.line("XTRIM s MINID ~ 9 LIMIT 2 ACKED") == 0, "the first node has three entries"
     assert r.line("XTRIM s MINID ~ 9 LIMIT 3 ACKED") == 1
 
 
