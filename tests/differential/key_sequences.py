@@ -1,13 +1,14 @@
-"""Hand-written sequences of COPY, XIDMPRECORD and the counters of idempotency; 7.0 has only the first.
+"""Hand-written sequences of COPY, XIDMPRECORD and the counters of idempotency.
 
-Written as in `sequences`. Redis forgets old keys once a second, so ids with a key are of the future.
+Written as in `sequences`. Redis forgets old keys once a second, so no sequence depends on a key that does.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-MAX: Final = "18446744073709551615"
+LATE: Final = "999999999999"
+"""Begins an id of the year 2286: Redis forgets a key once its entry's id is old, at an instant of its own."""
 
 COPIES: Final = {
     "the words of COPY": """
@@ -54,24 +55,24 @@ COPIES: Final = {
         XADD s 4 f v
         XLEN t
     """,
-    "what a copy takes along": """
+    "what a copy takes along": f"""
         CONFIG SET stream-node-max-entries 3
-        XADD s 1 f v
-        XADD s 2 f v
-        XADD s 3 f v
-        XADD s 4 f v
-        XADD s 10000000000005 f v
+        XADD s {LATE}1 f v
+        XADD s {LATE}2 f v
+        XADD s {LATE}3 f v
+        XADD s {LATE}4 f v
+        XADD s {LATE}5 f v
         XGROUP CREATE s g 0
         XGROUP CREATE s h $
         XGROUP CREATECONSUMER s h carol
         XREADGROUP GROUP g alice COUNT 4 STREAMS s >
-        XCLAIM s g bob 0 2 3 RETRYCOUNT 7
-        XDEL s 2 4
+        XCLAIM s g bob 0 {LATE}2 {LATE}3 RETRYCOUNT 7
+        XDEL s {LATE}2 {LATE}4
         XTRIM s MAXLEN 2
-        XNACK s g FAIL IDS 2 1 3
-        XSETID s 10000000000009 ENTRIESADDED 50 MAXDELETEDID 7
+        XNACK s g FAIL IDS 2 {LATE}1 {LATE}3
+        XSETID s {LATE}9 ENTRIESADDED 50 MAXDELETEDID {LATE}7
         XCFGSET s IDMP-MAXSIZE 77 IDMP-DURATION 900
-        XIDMPRECORD s p i 10000000000005
+        XIDMPRECORD s p i {LATE}5
         XADD s IDMP p i * f v
         COPY s t
         XINFO STREAM s FULL COUNT 0
@@ -79,15 +80,15 @@ COPIES: Final = {
         XINFO GROUPS t
         XPENDING t g - + 10
         XADD t IDMP p i * f v
-        XIDMPRECORD t p i 10000000000005
+        XIDMPRECORD t p i {LATE}5
         XINFO STREAM t
         XREADGROUP GROUP g alice STREAMS t >
-        XACK t g 1 3
+        XACK t g {LATE}1 {LATE}3
         XINFO STREAM s FULL COUNT 0
         XINFO STREAM t FULL COUNT 0
         XAUTOCLAIM t g dave 0 0
         XAUTOCLAIM s g dave 0 0
-        XDEL t 3 5
+        XDEL t {LATE}3 {LATE}5
         XRANGE s - +
         XRANGE t - +
     """,
@@ -104,54 +105,54 @@ RECORDS: Final = {
         XIDMPRECORD s p '' 1-1
         XIDMPRECORD s '' '' 1-1
         XIDMPRECORD s '' '' bad
-        XADD s 20000000000001-0 f v
+        XADD s 1-0 f v
         XIDMPRECORD s p i *
         XIDMPRECORD s p i -
         XIDMPRECORD s p i 1-*
         XIDMPRECORD s p i 0
         XIDMPRECORD s p i 0-0
-        XIDMPRECORD s p i 20000000000002
-        XIDMPRECORD s '' i 20000000000002
-        XIDMPRECORD s p i 20000000000001
+        XIDMPRECORD s p i 2
+        XIDMPRECORD s '' i 2
+        XIDMPRECORD s p i 1
     """,
-    "a recorded key is one of XADD's": """
-        XADD s 20000000000001 f v
-        XADD s 20000000000002 f v
-        XIDMPRECORD s p i 20000000000001
-        XIDMPRECORD s p i 20000000000001-0
-        XIDMPRECORD s p i 20000000000002
-        XIDMPRECORD s q i 20000000000002
+    "a recorded key is one of XADD's": f"""
+        XADD s {LATE}1 f v
+        XADD s {LATE}2 f v
+        XIDMPRECORD s p i {LATE}1
+        XIDMPRECORD s p i {LATE}1-0
+        XIDMPRECORD s p i {LATE}2
+        XIDMPRECORD s q i {LATE}2
         XADD s IDMP p i * other payload
         XINFO STREAM s
-        XDEL s 20000000000001
-        XIDMPRECORD s p i 20000000000001
+        XDEL s {LATE}1
+        XIDMPRECORD s p i {LATE}1
         XADD s IDMP p i * f v
         XINFO STREAM s
     """,
-    "recorded keys above the most that a producer has": """
-        XADD s 20000000000001 f v
-        XADD s 20000000000002 f v
-        XADD s 20000000000003 f v
+    "recorded keys above the most that a producer has": f"""
+        XADD s {LATE}1 f v
+        XADD s {LATE}2 f v
+        XADD s {LATE}3 f v
         XCFGSET s IDMP-MAXSIZE 2
-        XIDMPRECORD s p c 20000000000003
-        XIDMPRECORD s p a 20000000000001
-        XIDMPRECORD s p b 20000000000002
+        XIDMPRECORD s p c {LATE}3
+        XIDMPRECORD s p a {LATE}1
+        XIDMPRECORD s p b {LATE}2
         XINFO STREAM s
         XADD s IDMP p a * f v
         XADD s IDMP p b * f v
-        XIDMPRECORD s p c 20000000000003
+        XIDMPRECORD s p c {LATE}3
         XINFO STREAM s
     """,
 }
 """XIDMPRECORD."""
 
 TRACKED: Final = {
-    "producers and keys that are tracked": """
-        XADD s 20000000000001 f v
-        XADD s 20000000000002 f v
-        XIDMPRECORD s p i 20000000000001
-        XIDMPRECORD s p j 20000000000002
-        XIDMPRECORD s q i 20000000000002
+    "producers and keys that are tracked": f"""
+        XADD s {LATE}1 f v
+        XADD s {LATE}2 f v
+        XIDMPRECORD s p i {LATE}1
+        XIDMPRECORD s p j {LATE}2
+        XIDMPRECORD s q i {LATE}2
         XINFO STREAM s
         XADD s IDMP p i * f v
         XADD s IDMP q i NOMKSTREAM * f v
@@ -160,17 +161,17 @@ TRACKED: Final = {
         XINFO STREAM s
         XCFGSET s IDMP-MAXSIZE 99
         XINFO STREAM s
-        XIDMPRECORD s p i 20000000000001
+        XIDMPRECORD s p i {LATE}1
         XCFGSET s IDMP-DURATION 99
         XINFO STREAM s
         XTRIM s MAXLEN 0
         XINFO STREAM s
     """,
     "ids of any length": f"""
-        XADD s 20000000000001 f v
-        XADD s 20000000000002 f v
-        XIDMPRECORD s {"p" * 65536} {"i" * 65536} 20000000000001
-        XIDMPRECORD s {"p" * 65536} {"i" * 65537} 20000000000002
+        XADD s {LATE}1 f v
+        XADD s {LATE}2 f v
+        XIDMPRECORD s {"p" * 65536} {"i" * 65536} {LATE}1
+        XIDMPRECORD s {"p" * 65536} {"i" * 65537} {LATE}2
         XADD s IDMP {"p" * 65536} {"i" * 65536} * f v
         XADD s IDMP {"p" * 65536} {"i" * 65537} * f v
         XINFO STREAM s
