@@ -17,7 +17,12 @@ _API: Final = "/v1/"
 
 def takes_redis_commands(path: str) -> bool:
     """Whether a client for Redis over REST may send commands to `path`: it is theirs, or outside the API."""
-    return path.startswith(COMMAND_PATH) or not path.startswith(_API)
+    return is_command_path(path) or not path.startswith(_API)
+
+
+def is_command_path(path: str) -> bool:
+    """Whether commands are sent to `path`."""
+    return path.startswith(COMMAND_PATH)
 
 
 def commands_are_elsewhere(request: Request) -> str:
