@@ -16,16 +16,14 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ErrorCode.INVALID_ID: Help(
         "The server could not read an entry id.",
         "An id has the form `ms-seq`, two numbers of up to 64 bits, such as `1692632086370-0`. `$`, `+`, "
-        "`-`, "
-        "`(` and `*` are allowed only where the documentation of the operation says so.",
+        "`-`, `(` and `*` are allowed only where the documentation of the operation says so.",
         "Send the id as the server returned it, as a string. `given` holds the text that was refused.",
         "GET /v1/streams/race:france/entries?start=1692632086370-0",
     ),
     ErrorCode.ID_NOT_GREATER: Help(
         "The entry was not appended.",
         "An explicit id must exceed every id that the stream ever issued, including those of deleted "
-        "entries. "
-        "Two writers that choose ids, or a writer whose clock is behind, collide here.",
+        "entries. Two writers that choose ids, or a writer whose clock is behind, collide here.",
         "Let the server choose the id by leaving `id` out, or send an id above `last_id`. To make a repeated "
         "append safe, use an idempotency key in place of an id of your own.",
         'POST /v1/streams/race:france/entries\n\n{"fields": {"rider": "Castilla"}}',
@@ -40,8 +38,7 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ErrorCode.INVALID_ARGUMENT: Help(
         "The request was understood, and one of its values is not possible.",
         "A value is outside its range, or two options exclude each other, such as an idempotency key "
-        "together "
-        "with an id that the client chooses.",
+        "together with an id that the client chooses.",
         "`detail` names the value. Correct it; the ranges are in `/docs` and at `GET /v1/limits`.",
         "GET /v1/streams/race:france/entries?start=-&end=%2B&count=100",
     ),
@@ -54,8 +51,7 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ErrorCode.SYNTAX: Help(
         "The command was not run.",
         "The words of the command do not follow the grammar of Redis: an option is misspelt, in the wrong "
-        "place, "
-        "or lacks its value.",
+        "place, or lacks its value.",
         "Compare the command with the documentation of Redis. `error` is the exact line that Redis returns.",
         'POST /v1/command\n\n["XADD", "race:france", "MAXLEN", "~", "1000", "*", "rider", "Castilla"]',
     ),
@@ -67,9 +63,8 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.UNKNOWN_COMMAND: Help(
         "The command was not run.",
-        "The server has the commands of Redis Streams and what a client of streams needs beside them. It "
-        "has no "
-        "other data types, so GET, SET or HSET are unknown. Over a WebSocket, `op` may be misspelt.",
+        "The server has the commands of Redis Streams and what a client of streams needs beside them. It has "
+        "no other data types, so GET, SET or HSET are unknown. Over a WebSocket, `op` may be misspelt.",
         "Use a command from `docs/from-redis.md`. MULTI and EXEC are the route `/v1/command/multi-exec`.",
         'POST /v1/command\n\n["XADD", "race:france", "*", "rider", "Castilla"]',
     ),
@@ -114,9 +109,8 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.LIMIT_EXCEEDED: Help(
         "The request changed nothing.",
-        "It asks for more at once than the server accepts: entries of a batch, commands of a pipeline, "
-        "words of "
-        "a command, or a count.",
+        "It asks for more at once than the server accepts: entries of a batch, commands of a pipeline, words "
+        "of a command, or a count.",
         "Split the request. The limits are at `GET /v1/limits`; `detail` names the one that was exceeded.",
         "GET /v1/limits",
     ),
@@ -130,20 +124,17 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.PRECONDITION_FAILED: Help(
         "Nothing was appended.",
-        "The request has `if_last_id`, and another writer has appended since that id: `last_id` is the "
-        "last id "
-        "now.",
+        "The request has `if_last_id`, and another writer has appended since that id: `last_id` is the last "
+        "id now.",
         "Read the entries after the id that you expected, decide again, and send the append with `last_id`.",
         'POST /v1/streams/race:france/entries\n\n{"fields": {"lap": "8"}, "if_last_id": "1692632102976-0"}',
     ),
     ErrorCode.POSITION_TRIMMED: Help(
         "No entries were returned.",
-        "The request has `strict`, and entries at or after its position were trimmed away: the reader "
-        "would have "
-        "missed them silently.",
+        "The request has `strict`, and entries at or after its position were trimmed away: the reader would "
+        "have missed them silently.",
         "Go on from `first_id` and treat the entries before it as lost, or trim later in future. Without "
-        "`strict` "
-        "the server returns what is left.",
+        "`strict` the server returns what is left.",
         "GET /v1/streams/race:france/entries?start=1692632102976-0",
     ),
     ErrorCode.IDEMPOTENCY_MISMATCH: Help(
@@ -158,8 +149,7 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ErrorCode.STALE_EPOCH: Help(
         "Nothing was appended.",
         "The producer sent an earlier `Producer-Epoch` than the one that it has begun: `epoch` is the "
-        "newest. "
-        "Usually an older instance of the producer is still running.",
+        "newest. Usually an older instance of the producer is still running.",
         "Stop the older instance. The current one sends its own epoch, which never goes back.",
         "POST /v1/streams/race:france/entries\nProducer-Id: timing-gate-1\nProducer-Epoch: 2\n"
         'Idempotency-Key: 1\n\n{"fields": {"rider": "Castilla"}}',
@@ -167,8 +157,7 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ErrorCode.LAYOUT_CHANGED: Help(
         "Nothing was appended.",
         "The first request of this epoch had another `Producer-Layout`. The same batch cut in another way "
-        "has "
-        "other idempotency keys, so its entries would be appended twice.",
+        "has other idempotency keys, so its entries would be appended twice.",
         "Replay the epoch with the layout in `layout`. Change the layout with the next epoch.",
         "POST /v1/streams/race:france/entries\nProducer-Id: timing-gate-1\nProducer-Epoch: 3\n"
         'Producer-Layout: 8 partitions\nIdempotency-Key: 1\n\n{"fields": {"rider": "Castilla"}}',
@@ -190,14 +179,11 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.NOPERM: Help(
         "The request changed nothing, because its token does not allow it.",
-        "The token lacks the scope in `required_scope`, on the key in `key` where one is named. Some "
-        "options need "
-        "`admin` beside the scope of their operation, such as deleting with `:ack`; `detail` says what is "
-        "allowed "
-        "without it.",
+        "The token lacks the scope in `required_scope`, on the key in `key` where one is named. Some options "
+        "need `admin` beside the scope of their operation, such as deleting with `:ack`; `detail` says what "
+        "is allowed without it.",
         "Use a token with that scope and a key pattern that matches, or leave the option out. "
-        "`docs/security.md` "
-        "lists what everything needs.",
+        "`docs/security.md` lists what everything needs.",
         "POST /v1/streams/race:france/groups/judges:ack\n\n"
         '{"ids": ["1692632086370-0"], "delete": true, "references": "acknowledged"}',
     ),

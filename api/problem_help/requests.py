@@ -19,17 +19,15 @@ _APPEND: Final = (
 REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     HttpCode.MALFORMED_BODY: Help(
         "The server could not read the body, and changed nothing.",
-        "The body is no JSON: it is cut off, has a comma too many, or uses single quotes. A compressed "
-        "body may be "
-        "damaged.",
+        "The body is no JSON: it is cut off, has a comma too many, or uses single quotes. A compressed body "
+        "may be damaged.",
         "Let a JSON library write the body. `detail` says where the reading stopped.",
         _APPEND,
     ),
     HttpCode.BODY_MISMATCH: Help(
         "The body is JSON of the wrong shape, and nothing was changed.",
         "A member is missing, unknown or of another type. A common case: values of fields are strings, so "
-        "`30.2` "
-        'is sent as `"30.2"`.',
+        '`30.2` is sent as `"30.2"`.',
         "`errors` names each place as a JSON pointer, or as a line. The models are in `/docs`.",
         _APPEND,
     ),
@@ -49,8 +47,7 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     HttpCode.HEAD_TOO_LARGE: Help(
         "The server did not look at the request, and closes the connection.",
         "The request has more headers, or longer ones, than `headers_max` and `head_bytes_max` at `GET "
-        "/v1/limits` "
-        "allow. Cookies of other applications on the same host are a common cause.",
+        "/v1/limits` allow. Cookies of other applications on the same host are a common cause.",
         "Send fewer headers. The server needs no cookies.",
         "GET /v1/streams/race:france",
     ),
@@ -66,33 +63,29 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The token, or the address where no token is used, has sent more requests than `--requests-per-s` "
         "allows.",
         "Wait for the seconds in `Retry-After`, then repeat the request. Batches and waiting reads need "
-        "fewer "
-        "requests.",
+        "fewer requests.",
         'POST /v1/streams/race:france/entries:batch\n\n{"entries": [{"fields": {"lap": "1"}}, {"fields": '
         '{"lap": "2"}}]}',
     ),
     HttpCode.TOO_MANY_OPEN: Help(
         "The request was not carried out.",
         "As many connections, tails, WebSockets or subscriptions are open as the server allows; `detail` "
-        "names "
-        "which.",
+        "names which.",
         "Close what is not needed, and repeat the request later. One WebSocket carries many subscriptions, "
-        "and "
-        "`/v1/tail` follows several streams.",
+        "and `/v1/tail` follows several streams.",
         "GET /v1/tail?stream=race:france&stream=race:usa",
     ),
     HttpCode.INVALID_PARAMETER: Help(
         "The request changed nothing.",
-        "A parameter of the query or a header is unknown, misspelt, given twice, or has a value outside "
-        "its range.",
+        "A parameter of the query or a header is unknown, misspelt, given twice, or has a value outside its "
+        "range.",
         "`errors` names each parameter. An operation accepts only the parameters that `/docs` shows.",
         "GET /v1/streams/race:france/entries?count=10",
     ),
     HttpCode.INVALID_NAME: Help(
         "The request changed nothing.",
-        "The name of a stream, group or consumer is empty or longer than 512 bytes, or its "
-        "percent-encoding is "
-        "wrong.",
+        "The name of a stream, group or consumer is empty or longer than 512 bytes, or its percent-encoding "
+        "is wrong.",
         "Encode each byte of the name that has a meaning in a URL: `/` is `%2F`, `%` is `%25`.",
         "PUT /v1/streams/race%2Ffrance",
     ),
@@ -126,8 +119,7 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     HttpCode.NOT_FOUND: Help(
         "Nothing was done: the server has nothing at this path.",
         "The path is misspelt, lacks `/v1`, or a `/` in a name is not encoded as `%2F`. Clients for Redis "
-        "over REST "
-        "need the base URL of the commands.",
+        "over REST need the base URL of the commands.",
         "Compare the path with `/docs`. For Redis over REST, set the base URL to "
         "`http://HOST:PORT/v1/command`.",
         'POST /v1/command\n\n["XADD", "race:france", "*", "rider", "Castilla"]',
@@ -146,12 +138,10 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     HttpCode.UNSUPPORTED_MEDIA_TYPE: Help(
         "The server did not read the body, and changed nothing.",
-        "`Content-Type` is missing or names another type than the operation takes, or `Content-Encoding` "
-        "is neither "
-        "`gzip` nor `zstd`. curl sends a form unless told otherwise.",
+        "`Content-Type` is missing or names another type than the operation takes, or `Content-Encoding` is "
+        "neither `gzip` nor `zstd`. curl sends a form unless told otherwise.",
         "Send the type in the header `Accept` of the answer: `application/json`, or `application/x-ndjson` "
-        "for an "
-        "import.",
+        "for an import.",
         _APPEND,
     ),
     HttpCode.TRANSACTION_ABORTED: Help(
@@ -163,26 +153,23 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     HttpCode.NOT_ACCEPTING: Help(
         "The server does not take such requests now.",
         "It is starting or shutting down, or its disk has failed: then it takes no writes until it is "
-        "restarted. "
-        "`detail` says which.",
+        "restarted. `detail` says which.",
         "If `retryable` is true, repeat the request after the seconds in `Retry-After`. If `side_effects` is "
-        "`unknown`, the disk failed while the command was carried out: look at the stream before you "
-        "repeat it.",
+        "`unknown`, the disk failed while the command was carried out: look at the stream before you repeat "
+        "it.",
         "GET /readyz",
     ),
     HttpCode.BAD_REQUEST: Help(
         "The request was not carried out.",
         "The request breaks a rule of HTTP, or asks for something that the server does not do, such as a "
-        "preflight "
-        "for a method that pages may not use.",
+        "preflight for a method that pages may not use.",
         "`detail` says what is wrong. A proxy between client and server may have changed the request.",
         "GET /v1/limits",
     ),
     HttpCode.UNAUTHENTICATED: Help(
         "The request was not carried out, because the server does not know who sent it.",
-        "No token was sent, or the token is unknown, was revoked, has expired, or got other rights while "
-        "the request "
-        "was running.",
+        "No token was sent, or the token is unknown, was revoked, has expired, or got other rights while the "
+        "request was running.",
         "Send a token of `tailrace token create`. `tailrace token list` shows the tokens and when they "
         "expire.",
         "GET /v1/streams\nAuthorization: Bearer tlr_<id>_<secret>",
@@ -191,15 +178,13 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The request was not carried out.",
         "A parameter of the query is meant for a token. Logs and the history of browsers keep URLs.",
         "Send the token in the header `Authorization`, and revoke it if it is real. For the WebSocket of a "
-        "page, "
-        "ask for a ticket with `POST /v1/tickets`.",
+        "page, ask for a ticket with `POST /v1/tickets`.",
         "GET /v1/streams\nAuthorization: Bearer tlr_<id>_<secret>",
     ),
     HttpCode.ORIGIN_NOT_ALLOWED: Help(
         "The request was not carried out.",
         "A web page of another origin sent it. Browsers tell the server, so that a page cannot use the "
-        "server in "
-        "the name of its visitor.",
+        "server in the name of its visitor.",
         "Serve the page from the same origin, or allow its origin: `tailrace serve --allowed-origin "
         "https://app.example`.",
         "GET /v1/streams\nOrigin: https://app.example",
@@ -207,8 +192,7 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     HttpCode.HOST_NOT_ALLOWED: Help(
         "The request was not carried out.",
         "The server has no tokens, and the header `Host` names it by a name with a dot. A web page could "
-        "reach it "
-        "under such a name of its own (DNS rebinding).",
+        "reach it under such a name of its own (DNS rebinding).",
         "Use `localhost` or the address, or make tokens. Behind a proxy, allow the origin with "
         "`--allowed-origin`.",
         "GET /v1/streams\nHost: localhost:8080",
@@ -217,8 +201,7 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The server failed, and cannot tell whether the request took effect.",
         "This is a defect of the server. Its log has the error under the `request_id` of the answer.",
         "Look at the stream before you repeat an append without an idempotency key. Report the defect with "
-        "the "
-        "lines of the log.",
+        "the lines of the log.",
         "GET /v1/streams/race:france",
     ),
 }
