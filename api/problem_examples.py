@@ -157,12 +157,15 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "the stream 'race:france' has no entry 1-0", {"key": "race:france", "id": "1-0"}
     ),
     HttpCode.NOT_ACCEPTABLE: Example(
-        "`Accept: image/png` excludes application/json, which this resource answers"
+        "`Accept: image/png` excludes application/json, the only type of this resource; accept that type, or "
+        "omit the header"
     ),
     HttpCode.UNSUPPORTED_MEDIA_TYPE: Example(
         "the body is text/plain; send application/json with the header `Content-Type: application/json`"
     ),
-    HttpCode.NOT_FOUND: Example("no problem has the code 'nothing'; `code` of a problem is one"),
+    HttpCode.NOT_FOUND: Example(
+        "no problem has the code 'nothing'; use the `code` of a problem, such as `id-not-greater`"
+    ),
     HttpCode.TRANSACTION_ABORTED: Example(
         "command 1 does not parse: ERR wrong number of arguments for 'xlen' command",
         {
