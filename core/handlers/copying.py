@@ -34,7 +34,7 @@ def _parts_within_limit(parts: int) -> int:
     if parts > COPY_PARTS_MAX:
         raise StreamError(
             ErrorCode.LIMIT_EXCEEDED,
-            f"ERR too much to copy: {parts} blocks, groups, consumers, pending entries and idempotency keys, and "
+            f"ERR too much to copy: {parts} blocks, groups, consumers, pending entries and idempotency keys; "
             f"one COPY or transaction may copy {COPY_PARTS_MAX}",
         )
     return parts
