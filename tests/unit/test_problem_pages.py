@@ -75,7 +75,7 @@ def test_the_code_itself_leads_to_its_page_too(api: ApiClient) -> None:
 
 
 @pytest.mark.parametrize("unknown", ["nothing", "id-not-greater2", "%FF", "id_not%2Fgreater", "x" * 600])
-def test_a_code_that_is_none_has_no_page(api: ApiClient, unknown: str) -> None:
+def test_an_unknown_code_has_no_page(api: ApiClient, unknown: str) -> None:
     assert code_of_slug(unknown) is None
     assert_problem(api.get(f"/problems/{unknown}"), 404, "NOT_FOUND")
 
