@@ -93,6 +93,9 @@ class Limits(WireModel, ServerLimits):
     scan_count_max: int = _bound(
         limits.SCAN_COUNT_MAX, "Keys that one `SCAN` looks at, whatever its `COUNT`."
     )
+    xautoclaim_scan_max: int = _bound(
+        limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle ones looks at, whatever its count."
+    )
     reply_bytes_max: int = _bound(
         limits.REPLY_BYTES_MAX,
         "Bytes of the replies of one request: the JSON text of entries and names, and 128 for each.",
