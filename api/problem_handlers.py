@@ -81,7 +81,7 @@ def refusal_response(request: Request, error: RequestRefused) -> Response:
 
 
 def _add_error_line(scope: Scope, content: dict[str, Any]) -> None:
-    """Give the problem a Redis error line where commands are sent: a client for Redis over REST shows only that
+    """Give the problem a Redis error line where commands are sent. Clients for Redis over REST show only that
     member."""
     if is_command_path(raw_path_of(scope)):
         content.setdefault("error", f"ERR {content['detail']}")

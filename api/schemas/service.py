@@ -94,7 +94,7 @@ class Limits(WireModel, ServerLimits):
         limits.SCAN_COUNT_MAX, "Keys that one `SCAN` looks at, whatever its `COUNT`."
     )
     xautoclaim_scan_max: int = _bound(
-        limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle ones looks at, whatever its count."
+        limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle ones looks at."
     )
     reply_bytes_max: int = _bound(
         limits.REPLY_BYTES_MAX,
