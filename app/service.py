@@ -173,6 +173,7 @@ class EngineStore:
         self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], None]
     ) -> None:
         """Carry out `commands` in turns, with other requests between them: see the port."""
+        log = self._log
         done = 0
         while done < len(commands):
             try:
@@ -190,6 +191,9 @@ class EngineStore:
             if done < len(commands):
                 await asyncio.sleep(0)
         note_commands(commands, 0)
+        if log is not self._log:
+            # It failed between two turns, and what the turns before did, or saw, was lost with it.
+            self._require_storage()
         await self._durable()
 
     async def execute_turn(
