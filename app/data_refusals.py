@@ -30,6 +30,7 @@ _HINTS: Final = {
     errno.EACCES: "give the user of this process the permission to read and write it",
     errno.EPERM: "give the user of this process the permission to read and write it",
     errno.EROFS: "mount it for writing",
+    errno.EEXIST: "it may be a symbolic link to a directory that is missing",
     errno.EMFILE: "allow this process more open files (`ulimit -n`)",
     errno.ENFILE: "the system has reached its limit of open files: raise fs.file-max",
     errno.EIO: "the disk may be failing: see the system's log",

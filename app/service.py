@@ -65,6 +65,7 @@ class EngineStore:
         look_again = partial(self._run, execute=self._engine.look_again)
         self._readers = WaitingReaders(look_again, self._hand_over, lambda: self._ran_at_ms, monotonic_clock)
         self._refusal: NotAccepting | None = None
+        self._failure: str | None = None
         self._is_draining = False
         self._refuses_growth = False
         self._readers_max = readers_max
@@ -173,6 +174,7 @@ class EngineStore:
         self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], None]
     ) -> None:
         """Carry out `commands` in turns, with other requests between them: see the port."""
+        log = self._log
         done = 0
         while done < len(commands):
             try:
@@ -190,6 +192,9 @@ class EngineStore:
             if done < len(commands):
                 await asyncio.sleep(0)
         note_commands(commands, 0)
+        if log is not self._log:
+            # It failed between two turns, and what the turns before did, or saw, was lost with it.
+            self._require_storage()
         await self._durable()
 
     async def execute_turn(
@@ -330,7 +335,8 @@ class EngineStore:
             self._engine.replace(Engine(committed))
         self._is_draining = self._is_draining or committed is None
         self._log = NoLog()
-        self._refuse(NotAccepting(f"storage failed: {reason}"))
+        self._failure = f"storage failed: {reason}"
+        self._refuse(NotAccepting(self._failure))
 
     def _refuse(self, refusal: NotAccepting) -> None:
         self._refusal = refusal
@@ -384,10 +390,7 @@ class EngineStore:
 
     def _refusal_after_failure(self) -> NotAccepting | None:
         """What to tell those whose command was carried out before the storage failed."""
-        refusal = self._refusal
-        if refusal is None or refusal.retry_after_s is not None:
-            return None
-        return NotAccepting(refusal.reason, is_outcome_unknown=True)
+        return None if self._failure is None else NotAccepting(self._failure, is_outcome_unknown=True)
 
     def _require_storage(self) -> None:
         refusal = self._refusal_after_failure()

@@ -144,7 +144,8 @@ def _require_no_trace(database: Path) -> None:
     if found:
         state = "missing" if _size_of(database) is None else "empty"
         names = " and ".join(path.name for path in found)
-        raise LostDatabase(database, f"{state}, but {names} beside it shows that it held data", found)
+        show = "shows" if len(found) == 1 else "show"
+        raise LostDatabase(database, f"{state}, but {names} beside it {show} that it held data", found)
 
 
 def _require_whole_database(database: Path, *, has_log: bool) -> None:

@@ -173,7 +173,10 @@ def as_pipe(directory: Path) -> None:
 
 
 REFUSED: Final[dict[str, tuple[State, str]]] = {
-    "no database beside a log": (without(FILE_NAME), f"{FILE_NAME}: missing, but {WAL} and {SHM}"),
+    "no database beside a log": (
+        without(FILE_NAME),
+        f"{FILE_NAME}: missing, but {WAL} and {SHM} beside it show that",
+    ),
     "no database, a log alone": (without(FILE_NAME, SHM, BOOT_NAME), f"{FILE_NAME}: missing, but {WAL}"),
     "no database beside an empty log": (
         with_content(WAL, b"", FILE_NAME, SHM),

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
-from api.ports import NotAccepting, StreamStore
+from api.ports import Answer, NotAccepting, StreamStore
 from app.lifespan import ticking
 from app.service import EngineStore
 from core.commands import Append, Idempotency, InfoStream, Read, ReadFrom, StreamLength
 from core.engine import Engine
 from core.entry import fragment_from_flat
 from core.errors import ErrorCode, StreamError
+from core.limits import TURN_COMMANDS_MAX
 from core.replies import AppendReply, StreamInfo
+from core.reply_room import ReplyRoom
 from core.stream_id import make_id
 
 NOW_MS = 1_692_632_086_370
@@ -51,6 +53,22 @@ def test_the_engine_is_given_the_clock_s_time(store: EngineStore, clock: SetCloc
     assert run(store.execute(Append(b"s", [FRAGMENT]))) == AppendReply((make_id(NOW_MS, 0),))
     clock.now_ms += 5
     assert run(store.execute(Append(b"s", [FRAGMENT]))) == AppendReply((make_id(NOW_MS + 5, 0),))
+
+
+def test_a_pipeline_whose_storage_failed_is_told_so_though_the_server_shuts_down(store: EngineStore) -> None:
+    async def failing_between_two_turns() -> None:
+        answers: list[Answer] = []
+        commands = [Append(b"s", [FRAGMENT])] * (TURN_COMMANDS_MAX + 1)
+        pipeline = asyncio.create_task(store.execute_each(commands, ReplyRoom(), answers.append))
+        await asyncio.sleep(0)
+        assert store.keyspace.streams[b"s"].length == TURN_COMMANDS_MAX
+        store.fail("the disk is full")
+        store.drain()
+        await pipeline
+
+    with pytest.raises(NotAccepting, match="storage failed: the disk is full") as refused:
+        run(failing_between_two_turns())
+    assert refused.value.is_outcome_unknown
 
 
 def test_a_transaction_goes_on_after_a_refused_command(store: EngineStore) -> None:

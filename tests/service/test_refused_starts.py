@@ -124,3 +124,10 @@ def test_a_server_with_too_few_file_descriptors_does_not_start(tmp_path: Path, f
     result = limited(f"-n {files_max}", "serve", "--port", "0", "--data-dir", str(data))
     assert_no_damage(result, f"may have {files_max} files open, and the server needs {OPEN_FILES_MIN}")
     assert contents(data) == before
+
+
+def test_a_link_to_a_directory_that_is_missing_is_named_as_such(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "missing")
+    result = tailrace("serve", "--port", "0", "--data-dir", str(link))
+    assert_no_damage(result, "it may be a symbolic link to a directory that is missing")

@@ -25,6 +25,7 @@ from app.service import EngineStore
 from app.storage import Storage
 from core.engine import Engine
 from core.keyspace import Keyspace
+from core.limits import TURN_COMMANDS_MAX
 from core.storage.recovery import recover
 from core.storage.schema import connect
 from tests.crash.recorded_disk import FULL, SYNC_ERROR, WRITE_ERROR, Fault, RecordedDisk, recorded_disk
@@ -155,6 +156,23 @@ def test_a_waiting_reader_is_told_and_never_shown_what_was_not_committed(tmp_pat
         server.disk.fail(Fault("write", 1, FULL))
         assert_storage_failed(await server.append(), FULL_TEXT)
         assert_storage_failed(await reader, FULL_TEXT)
+
+    with_server(tmp_path, story)
+
+
+@pytest.mark.parametrize("later", [["XADD", KEY, "*", "n", "2"], ["XLEN", KEY]], ids=["writes", "reads"])
+def test_a_pipeline_reports_nothing_as_done_that_a_commit_between_its_turns_failed_to_keep(
+    tmp_path: Path, later: list[str]
+) -> None:
+    async def story(server: Server) -> None:
+        await server.append()
+        server.disk.fail(Fault("write", 1, FULL))
+        # Turns enough for the commit of the first ones to fail while the others are still to come.
+        commands = [["XADD", KEY, "*", "n", "1"]] * TURN_COMMANDS_MAX + [later] * 50 * TURN_COMMANDS_MAX
+        answer = await server.client.post("/v1/command/pipeline", json=commands)
+        assert_storage_failed(answer, FULL_TEXT)
+        assert answer.json()["side_effects"] == "unknown"
+        assert await server.ids() == server.acknowledged
 
     with_server(tmp_path, story)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core import commands as c
+from core.compact_name import compact_name
 from core.errors import ErrorCode
+from core.limits import NAME_BYTES_MAX
 from core.stream_id import MAX_ID, make_id
 from tests.support.engine_calls import FRAGMENT, Calls, at, texts
 
@@ -136,6 +138,16 @@ def test_the_first_layout_of_an_epoch_is_pinned(calls: Calls) -> None:
     assert calls.reply(keyed("2", epoch=1, layout=b"4x5000")).replayed
     assert calls.reply(keyed("2", epoch=1)).replayed
     assert not calls.reply(keyed("2", epoch=2, layout=b"8x5000")).replayed
+
+
+def test_a_long_layout_that_an_earlier_release_pinned_in_full_is_known_by_its_compact_form(
+    calls: Calls,
+) -> None:
+    layout = b"l" * (NAME_BYTES_MAX + 1)
+    calls.reply(keyed("1", epoch=1, layout=layout))
+    assert calls.reply(keyed("1", epoch=1, layout=compact_name(layout))).replayed
+    refused = calls.refused(keyed("1", epoch=1, layout=compact_name(layout + b"l")))
+    assert refused.code is ErrorCode.LAYOUT_CHANGED
 
 
 def test_a_late_append_of_the_last_epoch_is_taken(calls: Calls) -> None:
