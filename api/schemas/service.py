@@ -78,7 +78,10 @@ class Limits(WireModel, ServerLimits):
     list_page_max: int = _bound(limits.LIST_PAGE_MAX, "Streams in one page of the listing.")
     list_page_default: int = _bound(limits.LIST_PAGE_DEFAULT, "Streams in a page where no limit is given.")
     pipeline_commands_max: int = _bound(
-        limits.PIPELINE_COMMANDS_MAX, "Commands of one pipeline or transaction."
+        limits.PIPELINE_COMMANDS_MAX, "Commands of one pipeline."
+    )
+    transaction_commands_max: int = _bound(
+        limits.TRANSACTION_COMMANDS_MAX, "Commands of one transaction."
     )
     command_arguments_max: int = _bound(limits.COMMAND_ARGUMENTS_MAX, "Words of one command.")
     copy_parts_max: int = _bound(

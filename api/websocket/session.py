@@ -190,7 +190,7 @@ class WebSocketSession:
             require_quota(quota)
             return _Pending(request_id, self._planner.plan(envelope, raw), exchange)
         except (StreamError, RequestRefused, Unauthenticated) as error:
-            return _Pending(request_id, error, exchange)
+            return _Pending(request_id, kept(error), exchange)
 
     def next_turn(self) -> Turn | None:
         """The next requests to carry out, None where none wait."""

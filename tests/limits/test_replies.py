@@ -149,7 +149,10 @@ LENGTH = StreamLength(b"s")
 
 
 async def answers_of(store: EngineStore, commands: Sequence[Command], answers: list[Answer]) -> None:
-    await store.execute_each(commands, ReplyRoom(), answers.append)
+    async def take(answer: Answer) -> None:
+        answers.append(answer)
+
+    await store.execute_each(commands, ReplyRoom(), take)
 
 
 def test_others_are_served_between_the_commands_of_a_pipeline() -> None:
