@@ -8,7 +8,7 @@ A body that is refused is read again with its pydantic model, only to say well w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -69,6 +69,13 @@ class RawBatch(msgspec.Struct, forbid_unknown_fields=True):
     if_last_id: str | None = None
 
 
+class BatchOptions(Protocol):
+    """What a batch asks for beside its entries."""
+
+    trim: dict[str, Any] | None
+    if_last_id: str | None
+
+
 class NewEntries(NamedTuple):
     """Entries to append: `ids` None stands for all chosen by the engine."""
 
@@ -94,7 +101,7 @@ def decode_xadd(raw: bytes) -> tuple[RawXadd, NewEntries]:
         body = _decode_xadd(raw)
         return body, _new_entries((body,))
     except (*UNREADABLE, BadEntry) as error:
-        raise _refusal(raw, XaddBody, error) from None
+        raise refusal_of(raw, XaddBody, error) from None
 
 
 def plain_fragment(raw: bytes) -> bytes | None:
@@ -116,7 +123,7 @@ def decode_batch(raw: bytes) -> tuple[RawBatch, NewEntries]:
         require_count(len(body.entries))
         return body, _new_entries(body.entries)
     except (*UNREADABLE, BadEntry) as error:
-        raise _refusal(raw, XaddBatchBody, error) from None
+        raise refusal_of(raw, XaddBatchBody, error) from None
 
 
 class LineShape(NamedTuple):
@@ -165,7 +172,8 @@ def trimming_of(raw: dict[str, Any] | None) -> Trim | None:
         raise mismatch([(pointer_of(("trim", *place)), text) for place, text in found]) from None
 
 
-def _fragment(entry: RawEntry) -> bytes:
+def fragment_of(entry: RawEntry) -> bytes:
+    """The fragment of one entry. Raises `BadEntry`."""
     fields, pairs = bytes(entry.fields), bytes(entry.pairs)
     if (fields in _ABSENT) == (pairs in _ABSENT):
         raise BadEntry("exactly one of `fields` and `pairs` is needed")
@@ -175,9 +183,13 @@ def _fragment(entry: RawEntry) -> bytes:
 
 
 def _new_entries(entries: Sequence[RawEntry]) -> NewEntries:
-    fragments = [_fragment(entry) for entry in entries]
-    ids = [requested_id_of(entry.id) for entry in entries]
-    return NewEntries(fragments, None if all(value is None for value in ids) else ids)
+    fragments = [fragment_of(entry) for entry in entries]
+    return NewEntries(fragments, ids_or_none([requested_id_of(entry.id) for entry in entries]))
+
+
+def ids_or_none(ids: list[IdRequest]) -> list[IdRequest] | None:
+    """The ids as `NewEntries` has them: None where the engine chooses all."""
+    return None if all(value is None for value in ids) else ids
 
 
 def require_few_lines(raw: bytes | bytearray) -> None:
@@ -199,7 +211,7 @@ def require_count(count: int) -> None:
 # --- what was wrong --------------------------------------------------------------------------------
 
 
-def _refusal(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRefused:
+def refusal_of(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRefused:
     """The best that can be said of a body that msgspec or the entry reader refused."""
     if isinstance(error, BadEntry) and error.too_large:
         return RequestRefused(ErrorCode.ENTRY_TOO_LARGE, str(error))
@@ -249,7 +261,7 @@ def _check_fields_line(line: bytes) -> None:
 def _check_entry_line(line: bytes) -> None:
     parse_body(line, EntryToAppend)
     try:
-        _fragment(msgspec.json.decode(line, type=RawEntry))
+        fragment_of(msgspec.json.decode(line, type=RawEntry))
     except (*UNREADABLE, BadEntry) as error:
         raise mismatch([("", str(error))]) from None
 

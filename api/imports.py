@@ -18,6 +18,7 @@ from api.appends import (
     NewEntries,
     decode_lines,
     decode_some_lines,
+    ids_or_none,
     require_count,
     require_few_lines,
 )
@@ -108,4 +109,4 @@ async def decode_in_slices(raw: bytes | bytearray, shape: LineShape) -> NewEntri
         begin, line = end, line + part.count(b"\n")
         await asyncio.sleep(0)
     require_count(len(fragments))
-    return NewEntries(fragments, None if all(value is None for value in ids) else ids)
+    return NewEntries(fragments, ids_or_none(ids))

@@ -90,8 +90,8 @@ class TurnStore(StreamStore, Protocol):
         self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], Awaitable[None]]
     ) -> None:
         """Carry out `commands` one after another, and hand each answer to `take`, in order. Other requests
-        are served in between, and while `take` is awaited. `room`: what the replies together may take; a read for which too little is
-        left is refused with REPLY_TOO_LARGE.
+        are served in between, and while `take` is awaited. `room`: what the replies together may take; a
+        read for which too little is left is refused with REPLY_TOO_LARGE.
 
         The answers may be shown to nobody before this returns: what they reveal is durable then. Raises
         `NotAccepting` where nothing was done, or where nothing can be said of what was done; a store that

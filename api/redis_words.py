@@ -30,6 +30,7 @@ _decode_commands: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 _encode: Final = msgspec.json.Encoder().encode
 
+
 class _NotAWord(Exception):
     """An argument of no kind that a command takes."""
 
@@ -134,7 +135,10 @@ def _result(reply: Resp, *, all_base64: bool) -> Any:
         # Nearly all items are text: a call for each would cost as much as all the rest.
         if not all_base64:
             try:
-                return [item.decode() if type(item) is bytes else _result(item, all_base64=False) for item in reply]
+                return [
+                    item.decode() if type(item) is bytes else _result(item, all_base64=False)
+                    for item in reply
+                ]
             except UnicodeDecodeError:
                 pass
         return [_result(item, all_base64=all_base64) for item in reply]

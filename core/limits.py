@@ -65,8 +65,13 @@ READ_STREAMS_MAX: Final = 1_000
 PAGE_ENTRIES_MAX: Final = 100_000
 """Entries in one page of a REST reply, and the default where no count is given; `next` reads on."""
 
-PAGE_BYTES_MAX: Final = 32 * MIB
-"""Bytes of entries in one page of a REST reply: a page ends early at this size, and `next` reads on."""
+READ_ENTRIES_MAX: Final = 20_000
+"""Entries in one REST reply of a read of several streams, of a group read, of a read after a position, and
+pending entries in one page, whatever count was asked for: each costs up to 4 us, 0.1 s together."""
+
+PAGE_BYTES_MAX: Final = 8 * MIB
+"""Bytes of entries in one page of a REST reply: a page ends early at this size, and `next` reads on. The last
+entry may exceed it, so a page holds one of the largest entries."""
 
 LIST_PAGE_MAX: Final = 10_000
 """Streams in one page of `GET /v1/streams`."""
@@ -109,8 +114,8 @@ TURN_COMMANDS_MAX: Final = 100
 """Commands of a pipeline that run before other requests get a turn: a few milliseconds of appends."""
 
 TURN_REPLY_BYTES_MAX: Final = 256 * KIB
-"""Reply bytes of a pipeline, or of the requests of one WebSocket, after which other requests get a turn: about
-10 ms of small entries. What a refused reply would have taken counts as well."""
+"""Reply bytes of a pipeline, or of the requests of one WebSocket, after which other requests get a turn:
+about 10 ms of small entries. What a refused reply would have taken counts as well."""
 
 SPLIT_PARTS_MAX: Final = 10_000
 """Parts that `entries:split` plans at once."""

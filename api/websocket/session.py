@@ -34,7 +34,7 @@ from api.websocket.requests import RequestId
 from api.websocket.shared_reads import SharedReads
 from api.websocket.subscription_book import SubscriptionBook
 from core.commands import Command
-from core.errors import ErrorCode, StreamError
+from core.errors import ErrorCode, StreamError, kept
 from core.reply_room import ReplyRoom
 
 SHOWN_LIMITS: Final = (
