@@ -30,10 +30,19 @@ from core.commands import IdRequest, Trim
 from core.entry import BadEntry, fragment_from_fields, fragment_from_pairs
 from core.entry_lines import fragments_from_ndjson
 from core.errors import ErrorCode
-from core.limits import BATCH_ENTRIES_MAX, BODY_ELEMENTS_MAX, BODY_LINES_MAX, BULK_ELEMENTS_MAX
+from core.limits import (
+    BATCH_ENTRIES_MAX,
+    BODY_ELEMENTS_MAX,
+    BODY_LINES_MAX,
+    BULK_ELEMENTS_MAX,
+    ENTRY_BYTES_MAX,
+)
 
 PLAIN_BYTES_MAX: Final = 65_536
 """Larger bodies gain nothing from being looked at twice."""
+
+LINE_BYTES_MAX: Final = 2 * ENTRY_BYTES_MAX
+"""The longest text of one entry that is decoded at all: with its escapes, twice the largest entry."""
 
 _ABSENT: Final = (b"", b"null")
 _PLAIN_BEGIN: Final = b'{"fields":'
@@ -96,6 +105,8 @@ T = TypeVar("T")
 
 def decode_xadd(raw: bytes) -> tuple[RawXadd, NewEntries]:
     """The body of `xadd` and its one entry. Raises `RequestRefused`: 400, 413 or 422."""
+    if len(raw) > LINE_BYTES_MAX:
+        raise entry_too_long("the body")
     require_few_elements(raw, BODY_ELEMENTS_MAX)
     try:
         body = _decode_xadd(raw)
@@ -135,7 +146,8 @@ class LineShape(NamedTuple):
 
 def decode_lines(raw: bytes, shape: LineShape) -> NewEntries:
     """The entries of an NDJSON body. Raises `RequestRefused`: 400, 413 or 422."""
-    require_few_lines(raw)
+    if raw.count(b"\n") > BODY_LINES_MAX:
+        raise too_many_lines()
     require_few_elements(raw, BULK_ELEMENTS_MAX)
     new = decode_some_lines(raw, shape)
     require_count(len(new.fragments))
@@ -192,10 +204,17 @@ def ids_or_none(ids: list[IdRequest]) -> list[IdRequest] | None:
     return None if all(value is None for value in ids) else ids
 
 
-def require_few_lines(raw: bytes | bytearray) -> None:
-    """Raises `RequestRefused` 413 before anything is decoded."""
-    if len(raw) > BODY_LINES_MAX and raw.count(b"\n") > BODY_LINES_MAX:
-        raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"the body has more than {BODY_LINES_MAX} lines")
+def too_many_lines() -> RequestRefused:
+    """What to raise for a body of more lines than are allowed, before anything is decoded."""
+    return RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"the body has more than {BODY_LINES_MAX} lines")
+
+
+def entry_too_long(what: str) -> RequestRefused:
+    """What to raise for the text of one entry that is longer than is ever decoded."""
+    return RequestRefused(
+        ErrorCode.ENTRY_TOO_LARGE,
+        f"{what} is longer than {LINE_BYTES_MAX} bytes; an entry may take {ENTRY_BYTES_MAX} bytes at most",
+    )
 
 
 def require_count(count: int) -> None:

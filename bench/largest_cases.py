@@ -19,6 +19,7 @@ from core.limits import (
     IDS_PER_REQUEST_MAX,
     PIPELINE_COMMANDS_MAX,
     READ_STREAMS_MAX,
+    TRANSACTION_COMMANDS_MAX,
 )
 
 JSON: Final = "application/json"
@@ -627,8 +628,8 @@ CASES: Final[tuple[Case, ...]] = (
     ),
     Case(
         "transaction",
-        "10 000 XADD",
-        _whole(post("/v1/command/multi-exec", [["XADD", "p", "*", "f", "v"]] * PIPELINE_COMMANDS_MAX)),
+        "2 000 XADD",
+        _whole(post("/v1/command/multi-exec", [["XADD", "p", "*", "f", "v"]] * TRANSACTION_COMMANDS_MAX)),
     ),
     Case(
         "transaction",
@@ -638,11 +639,11 @@ CASES: Final[tuple[Case, ...]] = (
     ),
     Case(
         "transaction",
-        "10 000 XRANGE COUNT 100",
+        "2 000 XRANGE COUNT 100",
         _whole(
             post(
                 "/v1/command/multi-exec",
-                [["XRANGE", "many", "-", "+", "COUNT", "100"]] * PIPELINE_COMMANDS_MAX,
+                [["XRANGE", "many", "-", "+", "COUNT", "100"]] * TRANSACTION_COMMANDS_MAX,
             )
         ),
         large("many", "g"),
