@@ -16,7 +16,6 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from core.errors import StreamError
-from core.limits import REPLY_BYTES_MAX
 from core.stream_id import MAX_ID, ZERO_ID, StreamId
 
 
@@ -239,7 +238,7 @@ class ReadLimits(Struct, frozen=True):
     count: int | None = None
     max_count: int | None = None
     max_bytes: int | None = None
-    page_bytes: int = REPLY_BYTES_MAX
+    page_bytes: int | None = None
 
 
 class Read(Command, frozen=True):

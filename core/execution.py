@@ -14,7 +14,6 @@ from core.apply import APPLIERS
 from core.commands import Command, Malformed, Special
 from core.effects import Effect
 from core.keyspace import Keyspace
-from core.limits import REPLY_BYTES_MAX
 from core.outcome import Signal, Wait, WakeUp
 from core.reply_room import ReplyRoom
 from core.stream import Stream
@@ -37,10 +36,10 @@ class Execution(Struct, gc=False):
     retry: Command | None = None
     reply_room: ReplyRoom | None = None
 
-    def room(self, size_bytes: int = REPLY_BYTES_MAX) -> ReplyRoom:
-        """What the reply may take; `size_bytes` where nothing asked for the room before."""
+    def room(self, size_bytes: int | None = None) -> ReplyRoom:
+        """What the reply may take: the request's room, or a new one, of `size_bytes` if given."""
         if self.reply_room is None:
-            self.reply_room = ReplyRoom(size_bytes)
+            self.reply_room = ReplyRoom() if size_bytes is None else ReplyRoom(size_bytes)
         return self.reply_room
 
     def do(self, effect: Effect) -> None:
