@@ -82,6 +82,10 @@ fuzz: $(FUZZ) ## Fuzz the grammar and all decoders with coverage as the guide, f
 bench-hostile: $(BENCH) ## 600 hostile clients beside an honest one: who is cut when, latencies, memory
 	@$(BIN)/python -m bench.hostile
 
+.PHONY: bench-largest
+bench-largest: $(BENCH) ## The largest request of each operation beside an honest client: delays and memory (BENCH_ARGS='--only xadd')
+	@$(BIN)/python -m bench.largest_requests $(BENCH_ARGS)
+
 # What the benches compare with, and load by.
 BENCH_PEERS := redis-server webdis wrk
 

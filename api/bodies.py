@@ -49,7 +49,10 @@ async def json_body(request: Request) -> bytes:
 def _require_uncompressed(request: Request) -> None:
     given = request.headers.get("content-encoding", "").strip().lower()
     if given not in _UNCOMPRESSED:
-        detail = f"Content-Encoding {given!r} is not supported here: `entries:import` alone takes compression"
+        detail = (
+            f"Content-Encoding {given!r} is not supported here; send the body uncompressed, or use "
+            "`entries:import`"
+        )
         headers = {"Accept-Encoding": "identity"}
         raise RequestRefused(HttpCode.UNSUPPORTED_MEDIA_TYPE, detail, headers=headers)
 

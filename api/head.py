@@ -1,7 +1,8 @@
 """HEAD wherever GET is: the request runs as the GET of its path, and only the head of the answer is sent.
 
-It owns that rule, so that no route needs to repeat it. A route that waits, stays open, or changes something
-under GET asks `is_head` and does neither; all others cannot tell. A route declared for HEAD keeps its own.
+It owns that rule, so that no route needs to repeat it. A route whose GET waits, stays open or has an effect
+asks `is_head` and then answers at once without one; other routes see a GET. A route declared for HEAD keeps
+its own handler.
 """
 
 from __future__ import annotations

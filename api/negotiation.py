@@ -28,7 +28,8 @@ def settles(media_type: str) -> Callable[[Request], Awaitable[None]]:
         if accept is not None and not accepts(accept, media_type):
             raise RequestRefused(
                 HttpCode.NOT_ACCEPTABLE,
-                f"`Accept: {accept[:SHOWN_LENGTH_MAX]}` excludes {media_type}, which this resource answers",
+                f"`Accept: {accept[:SHOWN_LENGTH_MAX]}` excludes {media_type}, the only type of this "
+                "resource; accept that type, or omit the header",
             )
         if request.scope["query_string"]:
             _refuse_unknown_parameters(request)

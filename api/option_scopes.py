@@ -1,7 +1,7 @@
-"""Options that reach further than the scope of their command: they need `admin` as well.
+"""Options that need `admin` in addition to the scope of their command.
 
 It owns the list of these options, how each is recognised in a command, and what a token without `admin` may
-ask for instead. `api.permissions` applies it; `docs/security.md` shows it. An option belongs here if it does
+do instead. `api.permissions` applies it; `docs/security.md` shows it. An option belongs here if it does
 what another command does only under `admin`: delete entries, or move a group past entries.
 """
 
@@ -78,8 +78,8 @@ OPTIONS: Final = (
         "XADD with DELREF",
         "`trim.references: delete`",
         _trims_pending_lists,
-        "DELREF deletes from the pending entries of all groups; with the scope 'append' alone the policies "
-        "KEEPREF (`references`: `keep`) and ACKED (`acknowledged`) are allowed",
+        "DELREF removes entries from the pending lists of all groups; with the scope 'append' alone the "
+        "policies KEEPREF (`references`: `keep`) and ACKED (`acknowledged`) are allowed",
     ),
     Option(c.Claim, "XCLAIM with FORCE", "`force`", _forces_a_claim, _FORCE),
     Option(

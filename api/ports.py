@@ -64,8 +64,8 @@ class StreamStore(Protocol):
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
         """Carry out `commands` with nothing between them, at one instant; a refused one stops none.
 
-        Reads do not block. Raises `NotAccepting`, or `StreamError` REPLY_TOO_LARGE where the replies
-        together surely do not fit, and then nothing was done.
+        Reads do not block. Raises `NotAccepting`, or `StreamError` REPLY_TOO_LARGE if the replies together
+        are certain not to fit; then nothing was done.
         """
         ...
 
@@ -84,18 +84,18 @@ class StreamStore(Protocol):
 
 
 class TurnStore(StreamStore, Protocol):
-    """A store that carries out long lists of commands in turns, so that nobody waits for all of them."""
+    """A store that carries out long lists of commands in turns, and serves other requests in between."""
 
     async def execute_each(
         self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], Awaitable[None]]
     ) -> None:
         """Carry out `commands` one after another, and hand each answer to `take`, in order. Other requests
         are served in between, and while `take` is awaited. `room`: what the replies together may take; a
-        read for which too little is left is refused with REPLY_TOO_LARGE.
+        read whose reply does not fit is refused with REPLY_TOO_LARGE.
 
-        The answers may be shown to nobody before this returns: what they reveal is durable then. Raises
-        `NotAccepting` where nothing was done, or where nothing can be said of what was done; a store that
-        closes on the way hands the refusal to `take` for each command that is left.
+        Show the answers to a client only after this returns: then what they reveal is durable. Raises
+        `NotAccepting` if nothing was done, or if the outcome is unknown. A store that closes meanwhile
+        hands the refusal to `take` for each command that is left.
         """
         ...
 
@@ -105,7 +105,7 @@ class TurnStore(StreamStore, Protocol):
         """Carry out the commands of the first of `requests` with nothing between them, until their replies
         are enough for one turn: of one request at least. `rooms`: what the replies of each may take.
 
-        The replies to all commands that were carried out; the other requests are to be made again.
+        Returns the replies to all commands that were carried out. Submit the other requests again.
 
         Reads do not block. Raises `NotAccepting`, and then nothing was done.
         """

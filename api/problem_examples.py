@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from api.problems import HttpCode, ProblemCode, problem
 from api.refusal_texts import human_text
 from core.errors import ErrorCode, reply_too_large
-from core.limits import REPLY_BYTES_MAX
+from core.limits import REPLY_BYTES_MAX, URL_BYTES_MAX
 
 REQUEST_ID: Final = "0f8fad5bd9cb469fa16570867728950e"
 _REPLY_TOO_LARGE: Final = reply_too_large(REPLY_BYTES_MAX)
@@ -107,7 +107,7 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "memory limit"
     ),
     ErrorCode.TOO_MANY_READERS: Example(
-        "10000 reads are already waiting, the server's limit; try again later", {"most": "10000"}
+        "100000 reads are already waiting, the server's limit; try again later", {"most": "100000"}
     ),
     ErrorCode.NOPERM: Example(
         "the token 'gate' does not allow 'append' on 'race:france'",
@@ -115,9 +115,9 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
     ),
     HttpCode.UNAUTHENTICATED: Example("the token is not known, or was revoked"),
     HttpCode.TOKEN_IN_URL: Example(
-        "a token never stands in a URL, where logs and histories keep it: send `Authorization: Bearer "
-        "<token>`, or for a WebSocket a ticket as subprotocol; a token that was sent this way should be "
-        "revoked"
+        "tokens are not accepted in URLs, because logs and browser history would keep them: send "
+        "`Authorization: Bearer <token>`, or for a WebSocket a ticket as subprotocol; revoke a token that "
+        "was sent in a URL"
     ),
     HttpCode.ORIGIN_NOT_ALLOWED: Example(
         "the page that asks is of another origin than this server, and not of an allowed one"
@@ -126,16 +126,20 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "without tokens the server answers to `localhost` and to addresses only, so that no web page can "
         "reach it under a name of its own"
     ),
-    HttpCode.UPGRADE_REQUIRED: Example("this resource is a WebSocket: send an opening handshake"),
+    HttpCode.UPGRADE_REQUIRED: Example(
+        "this resource is a WebSocket: send an opening handshake (RFC 6455) over HTTP/1.1"
+    ),
     HttpCode.NOT_IMPLEMENTED: Example("Transfer-Encoding 'gzip' is not supported: `chunked` is the only one"),
     HttpCode.HTTP_VERSION_NOT_SUPPORTED: Example("HTTP/2.0 is not supported: send HTTP/1.1 or HTTP/1.0"),
-    HttpCode.REQUEST_TIMEOUT: Example("nearly nothing of the body came within 30 s"),
-    HttpCode.URL_TOO_LONG: Example("a target may take 65536 bytes at most"),
+    HttpCode.REQUEST_TIMEOUT: Example("nearly nothing of the body came within 8 s"),
+    HttpCode.URL_TOO_LONG: Example(f"a target may take {URL_BYTES_MAX} bytes at most"),
     HttpCode.HEAD_TOO_LARGE: Example("a head may take 131072 bytes and 100 lines at most, a trailer as many"),
     HttpCode.RATE_LIMITED: Example(
         "100 requests in 1 s are allowed; the next one in 1 s", {"retry_after_s": 1}
     ),
-    HttpCode.TOO_MANY_OPEN: Example("1000 tails are open, and no more are kept"),
+    HttpCode.TOO_MANY_OPEN: Example(
+        "10000 tails are open, the server's limit; close one, or try again later"
+    ),
     HttpCode.MALFORMED_BODY: Example(
         "the body is not valid JSON at line 1, column 11: the text ends too early",
         {"errors": [{"detail": "the text ends too early", "line": 1, "column": 11}]},
@@ -153,12 +157,15 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "the stream 'race:france' has no entry 1-0", {"key": "race:france", "id": "1-0"}
     ),
     HttpCode.NOT_ACCEPTABLE: Example(
-        "`Accept: image/png` excludes application/json, which this resource answers"
+        "`Accept: image/png` excludes application/json, the only type of this resource; accept that type, or "
+        "omit the header"
     ),
     HttpCode.UNSUPPORTED_MEDIA_TYPE: Example(
         "the body is text/plain; send application/json with the header `Content-Type: application/json`"
     ),
-    HttpCode.NOT_FOUND: Example("no problem has the code 'nothing'; `code` of a problem is one"),
+    HttpCode.NOT_FOUND: Example(
+        "no problem has the code 'nothing'; use the `code` of a problem, such as `id-not-greater`"
+    ),
     HttpCode.TRANSACTION_ABORTED: Example(
         "command 1 does not parse: ERR wrong number of arguments for 'xlen' command",
         {

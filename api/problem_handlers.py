@@ -35,7 +35,7 @@ from api.problems import (
     request_id_of,
     unauthenticated_problem,
 )
-from api.redis_over_rest import commands_are_elsewhere, takes_redis_commands
+from api.redis_over_rest import commands_are_elsewhere, is_command_path, takes_redis_commands
 from api.request_id import REQUEST_ID_HEADER
 from api.route_hints import method_hint, missing_hint
 from api.schema_texts import parameter_text
@@ -76,7 +76,15 @@ def refusal_response(request: Request, error: RequestRefused) -> Response:
     if error.errors:
         members["errors"] = error.errors
     content = problem(error.code, error.detail, request_id_of(request.scope), **members)
+    _add_error_line(request.scope, content)
     return problem_response(content, error.headers)
+
+
+def _add_error_line(scope: Scope, content: dict[str, Any]) -> None:
+    """Give the problem a Redis error line where commands are sent. Clients for Redis over REST show only that
+    member."""
+    if is_command_path(raw_path_of(scope)):
+        content.setdefault("error", f"ERR {content['detail']}")
 
 
 async def _parameters_refused(request: Request, error: Exception) -> Response:
@@ -104,6 +112,7 @@ def _parameters(dependant: Dependant) -> Iterator[tuple[str, FieldInfo]]:
 async def _not_accepting(request: Request, error: Exception) -> Response:
     assert isinstance(error, NotAccepting)
     content = not_accepting_problem(error, request_id_of(request.scope))
+    _add_error_line(request.scope, content)
     headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
     return problem_response(content, headers)
 

@@ -1,7 +1,7 @@
-"""What a client for Redis over REST is told when its base URL is wrong.
+"""The error that a client for Redis over REST gets if its base URL is wrong.
 
 Such a client sends `POST /`, `POST /pipeline`, `POST /multi-exec` or `GET /xadd/...`, and shows its user one
-member of the answer: `error`. It owns that member where there is no command to answer; the errors of
+member of the response: `error`. This module owns that member for requests that are no command; the errors of
 commands have Redis's own lines.
 """
 
@@ -16,8 +16,14 @@ _API: Final = "/v1/"
 
 
 def takes_redis_commands(path: str) -> bool:
-    """Whether a client for Redis over REST may send commands to `path`: it is theirs, or outside the API."""
-    return path.startswith(COMMAND_PATH) or not path.startswith(_API)
+    """Whether a client for Redis over REST may have sent a request to `path`: a command path, or one outside
+    the API."""
+    return is_command_path(path) or not path.startswith(_API)
+
+
+def is_command_path(path: str) -> bool:
+    """Whether commands are sent to `path`."""
+    return path.startswith(COMMAND_PATH)
 
 
 def commands_are_elsewhere(request: Request) -> str:

@@ -157,7 +157,7 @@ def _too_short(item: Mapping[str, Any], _place: _Place) -> str:
 
 
 def _too_long(item: Mapping[str, Any], _place: _Place) -> str:
-    return f"has more than {item['ctx']['max_length']} items, the most that are allowed"
+    return f"has too many items; at most {item['ctx']['max_length']} are allowed"
 
 
 def _missing(_item: Mapping[str, Any], _place: _Place) -> str:

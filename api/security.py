@@ -54,8 +54,9 @@ _UNKNOWN_HOST: Final = (
 _TOKEN_PARAMETERS: Final = frozenset({"token", "_token", "access_token", "auth_token", "ticket"})
 
 _NEVER_IN_A_URL: Final = (
-    "a token never stands in a URL, where logs and histories keep it: send `Authorization: Bearer <token>`, "
-    "or for a WebSocket a ticket as subprotocol; a token that was sent this way should be revoked"
+    "tokens are not accepted in URLs, because logs and browser history would keep them: send "
+    "`Authorization: Bearer <token>`, or for a WebSocket a ticket as subprotocol; revoke a token that was "
+    "sent in a URL"
 )
 
 

@@ -28,7 +28,7 @@ class Tally:
         if self.open_count >= self._most:
             raise RequestRefused(
                 HttpCode.TOO_MANY_OPEN,
-                f"{self._most} {self._what} are open, and no more are kept",
+                f"{self._most} {self._what} are open, the server's limit; close one, or try again later",
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
 

@@ -103,7 +103,7 @@ class Connections:
     def _excess(self, peer: str) -> str | None:
         limits = self.limits
         if len(self) >= limits.connections_max:
-            return f"there are {limits.connections_max} connections, and no more are kept"
+            return f"{limits.connections_max} connections are open, the server's limit; try again later"
         if 0 < limits.connections_per_peer_max <= self._peers[peer]:
             return f"{limits.connections_per_peer_max} connections of one address are kept"
         return None

@@ -1,6 +1,6 @@
 """Why a data directory cannot be used, in one sentence that says what to do. It owns that wording.
 
-A full disk, a missing permission or too few file descriptors are no damage, and are never called so.
+A full disk, a missing permission or too few file descriptors are never reported as damage.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _HINTS: Final = {
     errno.EPERM: "give the user of this process the permission to read and write it",
     errno.EROFS: "mount it for writing",
     errno.EMFILE: "allow this process more open files (`ulimit -n`)",
-    errno.ENFILE: "the system has as many files open as it may: raise fs.file-max",
+    errno.ENFILE: "the system has reached its limit of open files: raise fs.file-max",
     errno.EIO: "the disk may be failing: see the system's log",
-    errno.EFBIG: "files may not grow as large as it asks: see `ulimit -f`",
+    errno.EFBIG: "the limit on the size of files is too low: see `ulimit -f`",
 }
 
 
@@ -93,7 +93,7 @@ def _of_sqlite(directory: Path, error: sqlite3.Error) -> str:
 
 
 def _refused_by_system(directory: Path) -> str | None:
-    """What the system says when the directory's database is opened: SQLite keeps that to itself.
+    """The system's error when the directory's database is opened: SQLite does not report it.
 
     Only after SQLite has closed it: see `core.storage.log_file`.
     """

@@ -23,7 +23,7 @@ _PATH: Final = WEBSOCKET_PATH.encode()
 _VERSION_HEADER: Final = "Sec-WebSocket-Version"
 _UPGRADE_HEADERS: Final = ((b"upgrade", b"websocket"), (b"sec-websocket-version", b"13"))
 
-# A handshake that is not valid is the client's affair: the library would log it.
+# The library would log every invalid handshake; only its client can correct it.
 _silent: Final = logging.getLogger("tailrace.handshakes")
 _silent.addHandler(logging.NullHandler())
 _silent.propagate = False
@@ -32,7 +32,7 @@ _silent.propagate = False
 def opens_websocket(method: bytes, target: bytes, version: str, headers: Headers) -> bool:
     """Whether a request asks for the WebSocket protocol where the server speaks it.
 
-    Any other wish to change the protocol is ignored, as HTTP allows: the request is served as HTTP/1.1.
+    A request for any other protocol is served as HTTP/1.1, which HTTP allows.
     """
     if method != b"GET" or version != "1.1" or target.partition(b"?")[0] != _PATH:
         return False
@@ -41,7 +41,7 @@ def opens_websocket(method: bytes, target: bytes, version: str, headers: Headers
 
 
 def require_handshake(target: bytes, headers: Headers) -> None:
-    """Raises `Refused` where the opening handshake is not valid: 400, 414, 426 or 431. O(bytes)."""
+    """Raises `Refused` if the opening handshake is invalid: 400, 414, 426 or 431. O(bytes)."""
     opening = ServerProtocol(logger=_silent)
     opening.receive_data(head_bytes(b"GET", target, "1.1", headers))
     for request in opening.events_received():

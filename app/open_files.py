@@ -19,7 +19,7 @@ OPEN_FILES_MIN: Final = OWN_FILES + 16
 """With fewer the server does not start."""
 
 REFUSED_MAX: Final = 64
-"""Connections that are being told that they are too many."""
+"""Connections above the limit that are being answered with 503."""
 
 BURST_MAX: Final = 128
 """Connections that the event loop may accept at once before it looks at the first of them."""

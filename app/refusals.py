@@ -1,4 +1,4 @@
-"""What a connection tells a client whose request it does not hand to the application.
+"""The response to a request that a connection refuses before the application sees it.
 
 It owns `Refused` and the bytes of the response. It never decides what is refused, and writes to no socket.
 """
@@ -19,7 +19,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 class Refused(Exception):
     """The server refuses a request before the application sees it, and ends the connection.
 
-    `headers`: those that the status demands, beside the ones that every refusal has.
+    `headers`: those that the status requires, in addition to those of every refusal.
     """
 
     def __init__(self, code: HttpCode, detail: str, headers: Headers = ()) -> None:

@@ -1,658 +1,305 @@
-"""The largest request of each operation, and the streams that it needs.
+"""The largest request of each operation.
 
-It owns bytes and paths. It knows the limits of `core.limits` and no answer. `OPERATIONS_OF_CONSTANT_COST` names
-the operations whose cost does not depend on the request or on the size of what they touch.
+It knows the limits of `core.limits` and no answer. `CHEAP` names the operations whose cost depends neither on
+the request nor on the size of what they touch.
 """
 
 from __future__ import annotations
 
 import gzip
-import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
+from bench.largest_streams import (
+    MIB,
+    NDJSON,
+    Case,
+    Make,
+    Request,
+    State,
+    command,
+    escaped,
+    large,
+    line_of,
+    many_streams,
+    numbered,
+    one_large_entry,
+    post,
+    read_group,
+    scattered,
+    wide,
+)
 from core.limits import (
     BATCH_ENTRIES_MAX,
     BODY_BYTES_MAX,
+    COMMAND_ARGUMENTS_MAX,
     ENTRY_BYTES_MAX,
     FIELDS_PER_ENTRY_MAX,
-    IDS_PER_REQUEST_MAX,
     PIPELINE_COMMANDS_MAX,
     READ_STREAMS_MAX,
     TRANSACTION_COMMANDS_MAX,
 )
 
-JSON: Final = "application/json"
-NDJSON: Final = "application/x-ndjson"
-MIB: Final = 1 << 20
-STREAM_ENTRIES: Final = 1_000_000
+CHEAP: Final = frozenset(
+    {
+        *("create_stream", "head_stream", "xlen", "xsetid", "xcfgset", "delete_entry"),
+        *("xinfo_group", "xgroup_create", "xgroup_setid", "xgroup_createconsumer"),
+        *("create_ticket", "get_limits", "slow_log", "clear_slow_log", "healthz", "readyz", "problem_page"),
+    }
+)
+"""Operations on one name each. Tails send a page at a time, as `xread` does."""
+
+Body = Callable[[State], Any]
 
 
-class Request(NamedTuple):
-    """One HTTP request."""
-
-    method: str
-    path: str
-    body: bytes | None = None
-    media_type: str = JSON
-    encoding: str | None = None
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers that the body needs."""
-        headers = {"content-type": self.media_type} if self.body is not None else {}
-        return headers | ({"content-encoding": self.encoding} if self.encoding else {})
+def _append(title: str, entry: Body) -> Case:
+    return Case("xadd", title, lambda state: [post("/v1/streams/x/entries", entry(state))])
 
 
-class State:
-    """How large the streams are, and names that no other case has used."""
-
-    def __init__(self, scale: float) -> None:
-        self.scale = scale
-        self._made: set[str] = set()
-
-    def count(self, full: int) -> int:
-        """So many, at this scale."""
-        return max(int(full * self.scale), 1)
-
-    def is_first(self, name: str) -> bool:
-        """Whether nobody has asked this of `name` before."""
-        is_first = name not in self._made
-        self._made.add(name)
-        return is_first
+def _batch(title: str, entries: Callable[[State], list[dict[str, Any]]]) -> Case:
+    path = "/v1/streams/batch/entries:batch"
+    return Case("xadd_batch", title, lambda state: [post(path, {"entries": entries(state)})])
 
 
-Make = Callable[[State], Iterable[Request]]
+def _import(title: str, body: Callable[[State], bytes], encoding: str | None = None) -> Case:
+    path = "/v1/streams/import/entries:import"
+    return Case("import_entries", title, lambda state: [Request("POST", path, body(state), NDJSON, encoding)])
 
 
-class Case(NamedTuple):
-    """`operation`: whose case it is. `prepare`: requests that are not measured."""
-
-    operation: str
-    title: str
-    requests: Make
-    prepare: Make = lambda _state: ()
-
-    @property
-    def name(self) -> str:
-        """The operation, and what is large."""
-        return f"{self.operation}: {self.title}"
+def _get(operation: str, title: str, path: str, prepare: Make) -> Case:
+    return Case(operation, title, lambda _: [Request("GET", path)], prepare)
 
 
-def post(path: str, content: Any) -> Request:
-    """A JSON body."""
-    return Request("POST", path, json.dumps(content, separators=(",", ":")).encode())
+def _post(operation: str, title: str, path: str, body: Body, prepare: Make) -> Case:
+    return Case(operation, title, lambda state: [post(path, body(state))], prepare)
 
 
-def command(*words: str) -> Request:
-    """One Redis command."""
-    return post("/v1/command", words)
+def _command(title: str, prepare: Make, line: str) -> Case:
+    return Case("command", title, lambda _: [command(*line.split())], prepare)
 
 
-# --- streams -------------------------------------------------------------------------------------------
+def _commands(operation: str, title: str, count: int, line: str, prepare: Make) -> Case:
+    path = "/v1/command/pipeline" if operation == "pipeline" else "/v1/command/multi-exec"
+    return Case(operation, title, lambda state: [post(path, [line.split()] * state.count(count))], prepare)
 
 
-def line_of(number: int) -> bytes:
-    """One small entry."""
-    return b'{"rider":"Castilla","speed":"%d"}\n' % number
+def _lines(state: State, most: int = BATCH_ENTRIES_MAX) -> bytes:
+    return b"".join(map(line_of, range(state.count(most))))
 
 
-def filled(key: str, entries: int) -> Iterator[Request]:
-    """Imports that give a stream so many small entries."""
-    body = b"".join(map(line_of, range(BATCH_ENTRIES_MAX)))
-    for first in range(0, entries, BATCH_ENTRIES_MAX):
-        left = min(entries - first, BATCH_ENTRIES_MAX)
-        lines = body if left == BATCH_ENTRIES_MAX else b"".join(map(line_of, range(left)))
-        yield Request("POST", f"/v1/streams/{key}/entries:import", lines, NDJSON)
+def _other_names(state: State) -> bytes:
+    return b"".join(b'{"f%d":"v","g%d":"w"}\n' % (n, n) for n in range(state.count(BATCH_ENTRIES_MAX)))
 
 
-def delivered(key: str, group: str, entries: int) -> Iterator[Request]:
-    """A group to which all entries of a stream are delivered, and none acknowledged."""
-    yield Request("PUT", f"/v1/streams/{key}/groups/{group}", b'{"after":"0"}')
-    for _ in range(0, entries, 100_000):
-        yield read_group(key, group)
+def _many_members(state: State) -> bytes:
+    line = b"{" + b",".join(b'"f%d":"v"' % n for n in range(18)) + b"}\n"
+    return line * state.count(99_000)
 
 
-def read_group(key: str, group: str, **options: Any) -> Request:
-    """One read of a group."""
-    body = {"group": group, "consumer": "alice", "count": 100_000, "streams": [{"key": key}], **options}
-    return post("/v1/read-group", body)
-
-
-def large(name: str, *groups: str) -> Make:
-    """A stream of a million entries, all of them pending in each of the groups."""
-
+def _with_group(prepare: Make, key: str, group: str) -> Make:
     def requests(state: State) -> Iterator[Request]:
-        if state.is_first(name):
-            entries = state.count(STREAM_ENTRIES)
-            yield from filled(name, entries)
-            for group in groups:
-                yield from delivered(name, group, entries)
+        yield from prepare(state)
+        yield Request("PUT", f"/v1/streams/{key}/groups/{group}", b'{"after":"0"}')
 
     return requests
 
 
-def wide(state: State) -> Iterator[Request]:
-    """A stream of entries that are as large as an entry may be."""
-    if state.is_first("wide"):
-        for _ in range(40):
-            yield post("/v1/streams/wide/entries", {"fields": {"v": "x" * (15 * MIB)}})
+_MANY: Final = large("many", "g")
+_NOTHING: Final[Make] = lambda _state: ()  # noqa: E731 - a value like the others
+_ENTRIES: Final = "/v1/streams/many/entries"
+_PENDING: Final = "/v1/streams/many/groups/g/pending?count=100000"
+_SAME: Final = {"streams": [{"key": "many", "after": "0"}] * READ_STREAMS_MAX}
 
-
-def escaped(state: State) -> Iterator[Request]:
-    """A stream of values that JSON writes six times as long."""
-    if state.is_first("escaped"):
-        for _ in range(40):
-            yield post("/v1/streams/escaped/entries", {"fields": {"v": "\0" * (2 * MIB)}})
-
-
-def many_streams(state: State) -> Iterator[Request]:
-    """A hundred thousand streams."""
-    if state.is_first("many streams"):
-        for first in range(0, state.count(100_000), PIPELINE_COMMANDS_MAX):
-            names = range(first, first + PIPELINE_COMMANDS_MAX)
-            yield post("/v1/command/pipeline", [["XADD", f"s:{name:08}", "*", "f", "v"] for name in names])
-
-
-def numbered(name: str, *groups: str) -> Make:
-    """A stream whose ids are 1-0 to 100000-0, all of them pending in each of the groups."""
-
-    def requests(state: State) -> Iterator[Request]:
-        if not state.is_first(name):
-            return
-        count = state.count(IDS_PER_REQUEST_MAX)
-        entries = [{"id": f"{number}-0", "fields": {"f": "v"}} for number in range(1, count + 1)]
-        yield post(f"/v1/streams/{name}/entries:batch", {"entries": entries})
-        for group in groups:
-            yield from delivered(name, group, count)
-
-    return requests
-
-
-def scattered(state: State) -> list[str]:
-    """The ids of such a stream, in an order that visits every block again and again."""
-    count = state.count(IDS_PER_REQUEST_MAX)
-    step = 7_919
-    return [f"{number * step % count + 1}-0" for number in range(count)]
-
-
-# --- cases ---------------------------------------------------------------------------------------------
-
-
-def _one(make: Callable[[State], Request]) -> Make:
-    return lambda state: (make(state),)
-
-
-def _whole(*requests: Request) -> Make:
-    return lambda _state: requests
-
-
-def _batch(entries: list[dict[str, Any]]) -> Request:
-    return post("/v1/streams/batch/entries:batch", {"entries": entries})
-
-
-def _import(body: bytes, encoding: str | None = None) -> Request:
-    return Request("POST", "/v1/streams/import/entries:import", body, NDJSON, encoding)
-
-
-def _group(name: str, verb: str, content: Any) -> Request:
-    return post(f"/v1/streams/{name}/groups/g:{verb}", content)
-
-
-_READ_SAME = {"streams": [{"key": "many", "after": "0"}] * READ_STREAMS_MAX}
-
-CASES: Final[tuple[Case, ...]] = (
-    # appends
-    Case(
-        "xadd",
-        "one value of 15 MiB",
-        _one(lambda _: post("/v1/streams/x/entries", {"fields": {"v": "x" * (15 * MIB)}})),
+APPENDS: Final = (
+    _append("one value of 15 MiB", lambda s: {"fields": {"v": s.text(15 * MIB)}}),
+    _append("escapes", lambda s: {"fields": {"v": s.text(ENTRY_BYTES_MAX // 6 - 9, "\0")}}),
+    _append("fields", lambda s: {"fields": {f"f{n}": "v" for n in range(s.count(FIELDS_PER_ENTRY_MAX - 1))}}),
+    _append(
+        "pairs in base64",
+        lambda s: {"pairs": [["Zg==", "/w=="]] * s.count(FIELDS_PER_ENTRY_MAX - 1), "encoding": "base64"},
     ),
-    Case(
-        "xadd",
-        "15 MiB of escapes",
-        _one(lambda _: post("/v1/streams/x/entries", {"fields": {"v": "\0" * (ENTRY_BYTES_MAX // 6 - 9)}})),
+    _append("a body of 64 MiB, refused", lambda s: {"fields": {"v": s.text(BODY_BYTES_MAX - 32)}}),
+    _batch(
+        "entries",
+        lambda s: [{"fields": {"rider": "Castilla", "n": str(n)}} for n in range(s.count(BATCH_ENTRIES_MAX))],
     ),
-    Case(
-        "xadd",
-        "65 536 fields",
-        _one(
-            lambda _: post(
-                "/v1/streams/x/entries", {"fields": {f"f{n}": "v" for n in range(FIELDS_PER_ENTRY_MAX - 1)}}
-            )
-        ),
+    _batch(
+        "entries with ids and other names",
+        lambda s: [{"id": f"{n + 1}-1", "fields": {f"f{n}": "v"}} for n in range(s.count(BATCH_ENTRIES_MAX))],
     ),
-    Case(
-        "xadd",
-        "65 536 pairs in base64",
-        _one(
-            lambda _: post(
-                "/v1/streams/x/entries",
-                {"pairs": [["Zg==", "/w=="]] * (FIELDS_PER_ENTRY_MAX - 1), "encoding": "base64"},
-            )
-        ),
+    _batch("60 MiB in 100 entries", lambda s: [{"fields": {"v": s.text(600_000)}}] * 100),
+    _batch("members", lambda s: [{"fields": {f"f{n}": "v" for n in range(17)}}] * s.count(99_000)),
+    _batch(
+        "pairs in base64",
+        lambda s: [{"pairs": [["Zg==", "/w=="]], "encoding": "base64"}] * s.count(BATCH_ENTRIES_MAX),
     ),
-    Case(
-        "xadd",
-        "a body of 64 MiB",
-        _one(
-            lambda _: Request(
-                "POST", "/v1/streams/x/entries", b'{"fields":{"v":"' + b"x" * (BODY_BYTES_MAX - 32) + b'"}}'
-            )
-        ),
-    ),
-    Case(
-        "xadd_batch",
-        "100 000 entries",
-        _one(
-            lambda _: _batch(
-                [{"fields": {"rider": "Castilla", "speed": str(n)}} for n in range(BATCH_ENTRIES_MAX)]
-            )
-        ),
-    ),
-    Case(
-        "xadd_batch",
-        "100 000 entries with ids and other names",
-        _one(
-            lambda _: _batch(
-                [{"id": f"{n + 1}-1", "fields": {f"rider{n}": "Castilla"}} for n in range(BATCH_ENTRIES_MAX)]
-            )
-        ),
-    ),
-    Case(
-        "xadd_batch",
-        "60 MiB in 100 entries",
-        _one(lambda _: _batch([{"fields": {"v": "x" * 600_000}}] * 100)),
-    ),
-    Case(
-        "xadd_batch",
-        "2 000 000 members",
-        _one(lambda _: _batch([{"fields": {f"f{n}": "v" for n in range(17)}}] * 99_000)),
-    ),
-    Case(
-        "xadd_batch",
-        "100 000 pairs in base64",
-        _one(lambda _: _batch([{"pairs": [["Zg==", "/w=="]], "encoding": "base64"}] * BATCH_ENTRIES_MAX)),
-    ),
-    Case(
-        "import_entries",
-        "100 000 entries",
-        _one(lambda _: _import(b"".join(map(line_of, range(BATCH_ENTRIES_MAX))))),
-    ),
-    Case(
-        "import_entries",
-        "64 MiB in 100 000 entries",
-        _one(lambda _: _import((b'{"f":"' + b"x" * 650 + b'"}\n') * 99_000)),
-    ),
-    Case(
-        "import_entries",
-        "100 000 entries with other names",
-        _one(
-            lambda _: _import(b"".join(b'{"f%d":"v","g%d":"w"}\n' % (n, n) for n in range(BATCH_ENTRIES_MAX)))
-        ),
-    ),
-    Case(
-        "import_entries",
-        "2 000 000 members",
-        _one(lambda _: _import((b"{" + b",".join(b'"f%d":"v"' % n for n in range(18)) + b"}\n") * 99_000)),
-    ),
-    Case(
-        "import_entries",
-        "100 000 lines, the last one malformed",
-        _one(lambda _: _import(b"".join(map(line_of, range(BATCH_ENTRIES_MAX - 1))) + b'{"f":}\n')),
-    ),
-    Case(
-        "import_entries",
-        "64 MiB of zeros in gzip",
-        _one(lambda _: _import(gzip.compress(b"\0" * BODY_BYTES_MAX), "gzip")),
-    ),
-    Case(
-        "import_entries",
-        "100 000 entries in gzip",
-        _one(lambda _: _import(gzip.compress(b"".join(map(line_of, range(BATCH_ENTRIES_MAX)))), "gzip")),
-    ),
-    Case(
-        "import_entries",
-        "200 000 empty members of gzip",
-        _one(lambda _: _import(gzip.compress(b"") * 200_000, "gzip")),
-    ),
-    Case(
-        "import_entries",
-        "64 MiB of commas",
-        _one(lambda _: _import(b'{"f":' + b"," * (BODY_BYTES_MAX - 64) + b"}")),
-    ),
-    # ranges
-    Case(
+    _import("entries", _lines),
+    _import("64 MiB", lambda s: (b'{"f":"' + b"x" * 650 + b'"}\n') * s.count(99_000)),
+    _import("other names", _other_names),
+    _import("members", _many_members),
+    _import("the last line malformed", lambda s: _lines(s, BATCH_ENTRIES_MAX - 1) + b'{"f":}\n'),
+    _import("zeros in gzip", lambda s: gzip.compress(b"\0" * s.count(BODY_BYTES_MAX)), "gzip"),
+    _import("entries in gzip", lambda s: gzip.compress(_lines(s)), "gzip"),
+    _import("empty members of gzip", lambda s: gzip.compress(b"") * s.count(200_000), "gzip"),
+    _import("commas", lambda s: b'{"f":' + b"," * s.count(BODY_BYTES_MAX - 64) + b"}"),
+)
+
+READS: Final = (
+    _get("xrange", "100 000 entries", f"{_ENTRIES}?count=100000", _MANY),
+    _get(
         "xrange",
-        "100 000 entries",
-        _whole(Request("GET", "/v1/streams/many/entries?count=100000")),
-        large("many", "g"),
+        "backwards, as pairs, in base64",
+        f"{_ENTRIES}?count=100000&order=desc&shape=pairs&encoding=base64",
+        _MANY,
     ),
-    Case(
-        "xrange",
-        "100 000 entries backwards, as pairs, in base64",
-        _whole(
-            Request("GET", "/v1/streams/many/entries?count=100000&order=desc&shape=pairs&encoding=base64")
-        ),
-        large("many", "g"),
-    ),
-    Case("xrange", "entries of 15 MiB", _whole(Request("GET", "/v1/streams/wide/entries")), wide),
-    Case("xrange", "escapes", _whole(Request("GET", "/v1/streams/escaped/entries")), escaped),
-    Case(
-        "export_entries",
-        "1 000 000 entries",
-        _whole(Request("GET", "/v1/streams/many/entries:export")),
-        large("many", "g"),
-    ),
-    Case(
-        "export_entries", "entries of 15 MiB", _whole(Request("GET", "/v1/streams/wide/entries:export")), wide
-    ),
-    Case("get_entry", "an entry of 15 MiB", _whole(Request("GET", "/v1/streams/wide/entries/%2B")), wide),
-    Case(
-        "split_entries",
-        "10 000 parts",
-        _whole(Request("GET", "/v1/streams/many/entries:split?parts=10000")),
-        large("many", "g"),
-    ),
-    Case(
-        "seek_entries",
-        "far",
-        _whole(Request("GET", "/v1/streams/many/entries:seek?count=999999")),
-        large("many", "g"),
-    ),
-    Case("xread", "1 000 times the same stream", _whole(post("/v1/read", _READ_SAME)), large("many", "g")),
-    Case(
+    _get("xrange", "entries of 15 MiB", "/v1/streams/wide/entries", wide),
+    _get("xrange", "escapes", "/v1/streams/escaped/entries", escaped),
+    _get("export_entries", "1 000 000 entries", f"{_ENTRIES}:export", _MANY),
+    _get("export_entries", "entries of 15 MiB", "/v1/streams/wide/entries:export", wide),
+    _get("get_entry", "one value of 15 MiB", "/v1/streams/one/entries/1-0", one_large_entry),
+    _get("split_entries", "most parts", f"{_ENTRIES}:split?parts=10000", _MANY),
+    _get("seek_entries", "far", f"{_ENTRIES}:seek?count=999999", _MANY),
+    _post("xread", "1 000 times the same stream", "/v1/read", lambda _: _SAME, _MANY),
+    _post(
         "xread",
         "entries of 15 MiB, 1 000 times",
-        _whole(post("/v1/read", {"streams": [{"key": "wide", "after": "0"}] * 1000})),
+        "/v1/read",
+        lambda _: {"streams": [{"key": "wide", "after": "0"}] * READ_STREAMS_MAX},
         wide,
     ),
-    # deletions
-    Case(
-        "xdel",
-        "100 000 scattered ids",
-        _one(lambda s: post("/v1/streams/del/entries:delete", {"ids": scattered(s)})),
-        numbered("del", "g", "h"),
-    ),
-    Case(
-        "xdelex",
-        "100 000 ids out of two groups",
-        _one(
-            lambda s: post("/v1/streams/delex/entries:delete", {"ids": scattered(s), "references": "delete"})
-        ),
-        numbered("delex", "g", "h"),
-    ),
-    Case(
+    _get("list_streams", "10 000 of 100 000", "/v1/streams?limit=10000", many_streams),
+    _get("xinfo_stream", "full", "/v1/streams/many?full=true&count=1000", _MANY),
+    _get("metrics", "100 000 streams", "/metrics", many_streams),
+    _get("openapi", "the document", "/openapi.json", _NOTHING),
+)
+
+
+def _ids(operation: str, name: str, path: str, **options: Any) -> Case:
+    """As many ids as a request may name, in an order that visits every block again and again."""
+    return _post(
+        operation,
+        f"scattered ids, {name}",
+        path.format(key=name),
+        lambda s: {"ids": scattered(s), **options},
+        numbered(name, "g", "h"),
+    )
+
+
+DELETIONS: Final = (
+    _ids("xdel", "del", "/v1/streams/{key}/entries:delete"),
+    _ids("xdelex", "delex", "/v1/streams/{key}/entries:delete", references="delete"),
+    _post("xtrim", "all", "/v1/streams/trim/entries:trim", lambda _: {"max_length": 0}, large("trim")),
+    _post(
         "xtrim",
-        "1 000 000 entries",
-        _whole(post("/v1/streams/trim/entries:trim", {"max_length": 0})),
-        large("trim"),
-    ),
-    Case(
-        "xtrim",
-        "1 000 000 entries pending in a group, by policy delete",
-        _whole(post("/v1/streams/trim-d/entries:trim", {"max_length": 0, "references": "delete"})),
+        "all, pending, by policy delete",
+        "/v1/streams/trim-d/entries:trim",
+        lambda _: {"max_length": 0, "references": "delete"},
         large("trim-d", "g"),
     ),
-    Case(
+    _post(
         "xtrim",
-        "1 000 000 entries, acknowledged, none is",
-        _whole(post("/v1/streams/trim-a/entries:trim", {"max_length": 0, "references": "acknowledged"})),
+        "none is acknowledged",
+        "/v1/streams/trim-a/entries:trim",
+        lambda _: {"max_length": 0, "references": "acknowledged"},
         large("trim-a", "g"),
     ),
     Case(
         "delete_stream",
-        "1 000 000 entries, all pending",
-        _whole(Request("DELETE", "/v1/streams/deleted")),
+        "all pending",
+        lambda _: [Request("DELETE", "/v1/streams/deleted")],
         large("deleted", "g"),
     ),
-    # groups
+)
+
+GROUPS: Final = (
     Case(
         "xreadgroup",
-        "100 000 new entries",
-        _whole(read_group("many", "fresh")),
-        lambda s: [*large("many", "g")(s), Request("PUT", "/v1/streams/many/groups/fresh", b'{"after":"0"}')],
+        "new entries",
+        lambda _: [read_group("many", "fresh")],
+        _with_group(_MANY, "many", "fresh"),
     ),
+    Case("xreadgroup", "claimed", lambda _: [read_group("many", "g", claim_min_idle_ms=0)], _MANY),
     Case(
         "xreadgroup",
-        "100 000 claimed",
-        _whole(read_group("many", "g", claim_min_idle_ms=0)),
-        large("many", "g"),
-    ),
-    Case(
-        "xreadgroup",
-        "100 000 of the history",
-        _whole(read_group("many", "g", streams=[{"key": "many", "id": "0"}])),
-        large("many", "g"),
+        "history",
+        lambda _: [read_group("many", "g", streams=[{"key": "many", "id": "0"}])],
+        _MANY,
     ),
     Case(
         "xreadgroup",
         "history of 1 000 times the same stream",
-        _whole(read_group("many", "g", streams=[{"key": "many", "id": "0"}] * 1000)),
-        large("many", "g"),
+        lambda _: [read_group("many", "g", streams=[{"key": "many", "id": "0"}] * READ_STREAMS_MAX)],
+        _MANY,
     ),
-    Case(
-        "xack",
-        "100 000 scattered ids",
-        _one(lambda s: _group("ack", "ack", {"ids": scattered(s)})),
-        numbered("ack", "g"),
-    ),
-    Case(
-        "xackdel",
-        "100 000 scattered ids",
-        _one(lambda s: _group("ackdel", "ack", {"ids": scattered(s), "delete": "delete"})),
-        numbered("ackdel", "g", "h"),
-    ),
-    Case(
-        "xnack",
-        "100 000 scattered ids",
-        _one(lambda s: _group("nack", "nack", {"ids": scattered(s), "mode": "silent"})),
-        numbered("nack", "g"),
-    ),
-    Case(
-        "xclaim",
-        "100 000 scattered ids",
-        _one(lambda s: _group("claim", "claim", {"ids": scattered(s), "consumer": "bob", "min_idle_ms": 0})),
-        numbered("claim", "g"),
-    ),
-    Case(
+    _ids("xack", "ack", "/v1/streams/{key}/groups/g:ack"),
+    _ids("xackdel", "ackdel", "/v1/streams/{key}/groups/g:ack", delete=True, references="delete"),
+    _ids("xnack", "nack", "/v1/streams/{key}/groups/g:nack", mode="silent"),
+    _ids("xclaim", "claim", "/v1/streams/{key}/groups/g:claim", consumer="bob", min_idle_ms=0),
+    _post(
         "xautoclaim",
         "as many as it gives",
-        _whole(
-            _group("many", "autoclaim", {"consumer": "bob", "min_idle_ms": 0, "start": "0", "count": 100_000})
-        ),
-        large("many", "g"),
+        "/v1/streams/many/groups/g:autoclaim",
+        lambda _: {"consumer": "bob", "min_idle_ms": 0, "start": "0", "count": 100_000},
+        _MANY,
     ),
-    Case(
+    _post(
         "xautoclaim",
         "none idle",
-        _whole(
-            _group(
-                "many", "autoclaim", {"consumer": "bob", "min_idle_ms": 10**9, "start": "0", "count": 100_000}
-            )
-        ),
-        large("many", "g"),
+        "/v1/streams/many/groups/g:autoclaim",
+        lambda _: {"consumer": "bob", "min_idle_ms": 10**9, "start": "0", "count": 100_000},
+        _MANY,
     ),
-    Case(
-        "xpending",
-        "100 000 rows",
-        _whole(Request("GET", "/v1/streams/many/groups/g/pending?count=100000")),
-        large("many", "g"),
-    ),
-    Case(
-        "xpending",
-        "none idle of 1 000 000",
-        _whole(Request("GET", "/v1/streams/many/groups/g/pending?count=100000&min_idle_ms=1000000000")),
-        large("many", "g"),
-    ),
-    Case(
-        "xpending",
-        "of another consumer",
-        _whole(Request("GET", "/v1/streams/many/groups/g/pending?count=100000&consumer=bob")),
-        large("many", "g"),
-    ),
-    Case(
-        "xpending_summary",
-        "1 000 000 pending",
-        _whole(Request("GET", "/v1/streams/many/groups/g/pending:summary")),
-        large("many", "g"),
-    ),
-    Case(
-        "xinfo_stream",
-        "full, everything",
-        _whole(Request("GET", "/v1/streams/many?full=true&count=0")),
-        large("many", "g"),
-    ),
+    _get("xpending", "rows", _PENDING, _MANY),
+    _get("xpending", "none idle", f"{_PENDING}&min_idle_ms=1000000000", _MANY),
+    _get("xpending", "of another consumer", f"{_PENDING}&consumer=bob", _MANY),
+    _get("xpending_summary", "all pending", "/v1/streams/many/groups/g/pending:summary", _MANY),
+    _get("xinfo_groups", "all pending", "/v1/streams/many/groups", _MANY),
+    _get("xinfo_consumers", "all pending", "/v1/streams/many/groups/g/consumers", _MANY),
     Case(
         "xgroup_delconsumer",
-        "1 000 000 pending",
-        _whole(Request("DELETE", "/v1/streams/dc/groups/g/consumers/alice?force=true")),
+        "all pending",
+        lambda _: [Request("DELETE", "/v1/streams/dc/groups/g/consumers/alice?force=true")],
         large("dc", "g"),
     ),
     Case(
         "xgroup_delconsumer",
-        "1 000 000 pending, transferred",
-        _whole(Request("DELETE", "/v1/streams/dt/groups/g/consumers/alice?transfer_to=bob")),
+        "transferred",
+        lambda _: [Request("DELETE", "/v1/streams/dt/groups/g/consumers/alice?transfer_to=bob")],
         large("dt", "g"),
     ),
     Case(
         "xgroup_destroy",
-        "1 000 000 pending",
-        _whole(Request("DELETE", "/v1/streams/gd/groups/g")),
+        "all pending",
+        lambda _: [Request("DELETE", "/v1/streams/gd/groups/g")],
         large("gd", "g"),
     ),
-    # commands
-    Case("command", "KEYS over 100 000 streams", _whole(command("KEYS", "*a*a*a*b")), many_streams),
-    Case("command", "KEYS, all of 100 000 streams", _whole(command("KEYS", "*")), many_streams),
-    Case("command", "SCAN 0 COUNT 1000000", _whole(command("SCAN", "0", "COUNT", "1000000")), many_streams),
-    Case(
-        "command",
-        "XRANGE of 1 000 000 entries",
-        _whole(command("XRANGE", "many", "-", "+")),
-        large("many", "g"),
-    ),
-    Case(
-        "command",
-        "XREAD of 1 000 000 entries",
-        _whole(command("XREAD", "STREAMS", "many", "0")),
-        large("many", "g"),
-    ),
-    Case("command", "XRANGE of entries of 15 MiB", _whole(command("XRANGE", "wide", "-", "+")), wide),
-    Case(
-        "command",
-        "XREADGROUP of 1 000 000 entries",
-        _whole(command("XREADGROUP", "GROUP", "cg", "c", "STREAMS", "many", ">")),
-        lambda s: [*large("many", "g")(s), Request("PUT", "/v1/streams/many/groups/cg", b'{"after":"0"}')],
-    ),
-    Case(
-        "command",
-        "XAUTOCLAIM COUNT 1000000",
-        _whole(command("XAUTOCLAIM", "many", "g", "c", "0", "0", "COUNT", "1000000")),
-        large("many", "g"),
-    ),
-    Case(
-        "command",
-        "XAUTOCLAIM COUNT 1000000 JUSTID",
-        _whole(command("XAUTOCLAIM", "many", "g", "c", "0", "0", "COUNT", "1000000", "JUSTID")),
-        large("many", "g"),
-    ),
-    Case(
-        "command",
-        "XPENDING of 1 000 000 entries",
-        _whole(command("XPENDING", "many", "g", "-", "+", "1000000")),
-        large("many", "g"),
-    ),
-    Case(
-        "command",
-        "XINFO STREAM FULL COUNT 0",
-        _whole(command("XINFO", "STREAM", "many", "FULL", "COUNT", "0")),
-        large("many", "g"),
-    ),
-    Case("command", "XADD with 65 000 fields", _whole(command("XADD", "cx", "*", *["f", "v"] * 65_000))),
-    Case(
-        "command",
-        "XDEL with 262 000 ids",
-        _one(lambda s: command("XDEL", "cdel", *scattered(s))),
-        numbered("cdel", "g"),
-    ),
-    Case(
-        "command",
-        "XTRIM ~ LIMIT 0 of 1 000 000",
-        _whole(command("XTRIM", "ctrim", "MAXLEN", "~", "0", "LIMIT", "0")),
-        large("ctrim", "g"),
-    ),
-    Case(
-        "command",
-        "RENAME over 1 000 000 entries",
-        _whole(command("RENAME", "crs", "crd")),
-        lambda s: [*large("crd", "g")(s), *filled("crs", 10)],
-    ),
-    Case("command", "an unknown command of 262 000 words", _whole(command("WHAT", *["x"] * 262_000))),
-    Case(
-        "pipeline",
-        "10 000 XADD",
-        _whole(post("/v1/command/pipeline", [["XADD", "p", "*", "f", "v"]] * PIPELINE_COMMANDS_MAX)),
-    ),
-    Case(
-        "pipeline",
-        "40 XRANGE of entries of 15 MiB",
-        _whole(post("/v1/command/pipeline", [["XRANGE", "wide", "-", "+"]] * 40)),
-        wide,
-    ),
-    Case(
-        "pipeline",
-        "10 000 XRANGE COUNT 100",
-        _whole(
-            post(
-                "/v1/command/pipeline", [["XRANGE", "many", "-", "+", "COUNT", "100"]] * PIPELINE_COMMANDS_MAX
-            )
-        ),
-        large("many", "g"),
-    ),
-    Case(
-        "pipeline",
-        "10 000 XINFO STREAM FULL",
-        _whole(post("/v1/command/pipeline", [["XINFO", "STREAM", "many", "FULL"]] * PIPELINE_COMMANDS_MAX)),
-        large("many", "g"),
-    ),
-    Case(
-        "pipeline",
-        "10 000 XPENDING that find none",
-        _whole(
-            post(
-                "/v1/command/pipeline",
-                [["XPENDING", "many", "g", "IDLE", "1000000000", "-", "+", "10"]] * 100,
-            )
-        ),
-        large("many", "g"),
-    ),
-    Case(
-        "transaction",
-        "2 000 XADD",
-        _whole(post("/v1/command/multi-exec", [["XADD", "p", "*", "f", "v"]] * TRANSACTION_COMMANDS_MAX)),
-    ),
-    Case(
-        "transaction",
-        "40 XRANGE of entries of 15 MiB",
-        _whole(post("/v1/command/multi-exec", [["XRANGE", "wide", "-", "+"]] * 40)),
-        wide,
-    ),
-    Case(
-        "transaction",
-        "2 000 XRANGE COUNT 100",
-        _whole(
-            post(
-                "/v1/command/multi-exec",
-                [["XRANGE", "many", "-", "+", "COUNT", "100"]] * TRANSACTION_COMMANDS_MAX,
-            )
-        ),
-        large("many", "g"),
-    ),
-    # service
-    Case(
-        "list_streams", "10 000 of 100 000", _whole(Request("GET", "/v1/streams?limit=10000")), many_streams
-    ),
-    Case("metrics", "100 000 streams", _whole(Request("GET", "/metrics")), many_streams),
-    Case("openapi", "the document", _whole(Request("GET", "/openapi.json"))),
-    Case("command", "FLUSHALL", _whole(command("FLUSHALL")), many_streams),
 )
+
+COMMANDS: Final = (
+    _command("KEYS that match none", many_streams, "KEYS *a*a*a*b"),
+    _command("KEYS *", many_streams, "KEYS *"),
+    _command("SCAN 0 COUNT 1000000", many_streams, "SCAN 0 COUNT 1000000"),
+    _command("XRANGE of all", _MANY, "XRANGE many - +"),
+    _command("XREAD of all", _MANY, "XREAD STREAMS many 0"),
+    _command("XRANGE of entries of 15 MiB", wide, "XRANGE wide - +"),
+    _command("XREADGROUP of all", _with_group(_MANY, "many", "cg"), "XREADGROUP GROUP cg c STREAMS many >"),
+    _command("XAUTOCLAIM COUNT 1000000", _MANY, "XAUTOCLAIM many g c 0 0 COUNT 1000000"),
+    _command("XAUTOCLAIM JUSTID", _MANY, "XAUTOCLAIM many g c 0 0 COUNT 1000000 JUSTID"),
+    _command("XPENDING of all", _MANY, "XPENDING many g - + 1000000"),
+    _command("XINFO STREAM FULL COUNT 0", _MANY, "XINFO STREAM many FULL COUNT 0"),
+    _command("COPY of all", _MANY, "COPY many copied"),
+    Case("command", "XADD, fields", lambda s: [command("XADD", "cx", "*", *["f", "v"] * s.count(65_000))]),
+    Case("command", "XDEL, ids", lambda s: [command("XDEL", "cdel", *scattered(s))], numbered("cdel", "g")),
+    _command("XTRIM ~ LIMIT 0", large("ctrim", "g"), "XTRIM ctrim MAXLEN ~ 0 LIMIT 0"),
+    Case("command", "words", lambda s: [command("WHAT", *["x"] * s.count(COMMAND_ARGUMENTS_MAX - 2))]),
+    _commands("pipeline", "XADD", PIPELINE_COMMANDS_MAX, "XADD p * f v", _NOTHING),
+    _commands("pipeline", "XRANGE of 15 MiB entries", 40, "XRANGE wide - +", wide),
+    _commands("pipeline", "XRANGE", PIPELINE_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
+    _commands("pipeline", "XINFO FULL", PIPELINE_COMMANDS_MAX, "XINFO STREAM many FULL", _MANY),
+    _commands("transaction", "XADD", TRANSACTION_COMMANDS_MAX, "XADD p * f v", _NOTHING),
+    _commands("transaction", "XRANGE of 15 MiB entries", 40, "XRANGE wide - +", wide),
+    _commands("transaction", "XRANGE", TRANSACTION_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
+    _command("FLUSHALL", many_streams, "FLUSHALL"),
+)
+
+CASES: Final = (*APPENDS, *READS, *DELETIONS, *GROUPS, *COMMANDS)

@@ -1,8 +1,8 @@
 """The largest requests that the server accepts, one at a time, beside an honest client.
 
-One client sends, for each operation, the request that costs the server most within the limits. Meanwhile an honest
-client appends and reads, one request after another. Shown for each case: the status, the time that the
-server's event loop works, the longest delay of the honest client, and the memory that the case takes at its peak.
+One client sends, for each operation, the request that costs the server most within the limits. Meanwhile an
+honest client appends and reads, one request after another. Shown for each case: the status, the time that the
+server's event loop works, the longest delay of the honest client, and the memory that the case takes at most.
 Run it with ``python -m bench.largest_requests``; ``--only text`` selects cases by name.
 """
 
@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from bench.largest_cases import CASES, Case, Request, State
+from bench.largest_cases import CASES
+from bench.largest_streams import Case, Request, State
 from bench.server import Started, started
 
 DELAY_GOAL_MS: Final = 100
@@ -32,7 +33,7 @@ ANSWER_WITHIN_S: Final = 600
 
 
 class Measured(NamedTuple):
-    """One case. `loop_ms`: processor time of the server's event loop; `delay_ms`: the honest client's longest."""
+    """One case. `loop_ms`: processor time of the event loop; `delay_ms`: the honest client's longest wait."""
 
     name: str
     statuses: str

@@ -1,7 +1,7 @@
 """Producer ids, idempotency keys and layouts in a form of bounded size.
 
-A client may send one of any length, and the server only ever compares them for equality. A short one is
-kept as it is; a long one is kept as its digest, so that memory, journal and checkpoint do not grow with the
+A client may send a name of any length, and the server only compares names for equality. A short name is
+stored as it is; a long name is stored as its digest, so memory, journal and checkpoint do not grow with the
 length that the client chooses. This module knows nothing of streams.
 """
 
@@ -19,7 +19,8 @@ _DIGEST_BYTES: Final = 32
 def compact_name(name: bytes) -> bytes:
     """`name` itself up to `NAME_BYTES_MAX` bytes, else its marked digest. O(bytes).
 
-    A short name that begins with the mark is digested as well, so no client can spell another one's digest.
+    A short name that begins with the mark is digested as well, so no client can send a name that equals the
+    digest of another.
     """
     if len(name) <= NAME_BYTES_MAX and not name.startswith(_MARK):
         return name

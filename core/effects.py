@@ -28,14 +28,14 @@ class StreamDeleted(Effect, frozen=True):
 
 
 class StreamRenamed(Effect, frozen=True):
-    """`key` becomes `new_key`; a stream that stood there is gone."""
+    """`key` becomes `new_key`; a stream that had that name is gone."""
 
     key: bytes
     new_key: bytes
 
 
 class StreamCopied(Effect, frozen=True):
-    """`new_key` becomes a copy of `key` as it is now; a stream that stood there is gone."""
+    """`new_key` becomes a copy of `key` as it is now; a stream that had that name is gone."""
 
     key: bytes
     new_key: bytes

@@ -1,13 +1,13 @@
 """Idempotency keys of producers that replay whole batches, each batch an epoch.
 
-The keys of a producer's current and last epoch are kept whatever the time. An older epoch is refused,
-since its keys are gone. The first request of an epoch that names a layout (how the batch was cut) pins it:
-the same batch cut differently would slip past the keys and double its entries.
+The keys of a producer's current and last epoch have no time limit. An older epoch is refused, because its
+keys are gone. The first request of an epoch that names a layout (how the batch was split) pins the layout:
+the same batch, split differently, has other keys, and its entries would be appended twice.
 
-Three bounds hold for each stream. An epoch has a bounded number of keys: a further one is refused, because
-to forget one of them would let its append be doubled. The number of producers and the number of their keys
-are bounded too: above either bound, the producer that was used least recently is forgotten. Its next append
-counts as its first. Which one that is follows from the effects alone, so a replay forgets the same ones.
+Each stream has three bounds. An epoch has a bounded number of keys: a further key is refused, because a
+retry of a forgotten key would be appended twice. The number of producers and the number of their keys are
+bounded too: above either bound, the least recently used producer is forgotten, and its next append counts as
+its first. The effects alone decide which producer that is, so a replay forgets the same producers.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Whether the replies of a transaction fit, found out before anything is done.
+"""Finds out whether the replies of a transaction fit, before the transaction changes anything.
 
-Reads whose reply has to be exact are carried out in advance, on the streams as they are, together with what
-the transaction itself appends before them; their ids are known, because a transaction runs at one instant.
-A stream that the transaction trims, deletes from, renames or appends to on a condition is not foreseen: a
-later read of it that does not fit is refused by itself, as everything is that is not foreseen here. Reads
-that can be cut are cut. So a transaction is never refused for a reply that would have fitted.
+This module first runs the reads whose reply must be complete, on the current streams, and adds what the
+transaction itself appends before each read; those ids are known, because a transaction runs at one instant.
+It does not predict reads of a stream that the transaction trims, deletes from, renames or appends to with a
+condition. If the reply to such a read does not fit, that read alone is refused. Reads that can be cut are
+cut. So a transaction is refused only if its replies are certain not to fit.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _REMOVING: Final = (
     c.RenameKey,
     c.Flush,
 )
-"""Commands after which the entries and the next id of their stream are not foreseen."""
+"""Commands after which the entries and the next id of their stream are not known in advance."""
 
 
 def require_fitting(run: Execution, commands: Sequence[c.Command], handlers: Handlers) -> None:
-    """Raise REPLY_TOO_LARGE where the replies of `commands` together surely do not fit. Changes nothing.
+    """Raise REPLY_TOO_LARGE if the replies of `commands` together are certain not to fit. Changes nothing.
 
     Costs what the exact reads among them cost; nothing where there is none.
     """
@@ -147,7 +147,7 @@ class _Foreseen:
             self._charge_range(c.Range(key, count=full_count or None))
 
     def _charge_range(self, command: c.Range) -> None:
-        """The entries that stand are read, and those of the transaction follow them, or precede them."""
+        """The stored entries with those of the transaction after them, or before them in reverse order."""
         own = [
             fragment
             for value, fragment in self._appended.get(command.key, ())

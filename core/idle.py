@@ -1,7 +1,7 @@
 """How long ago something happened, by a clock that may step back. It owns that one rule.
 
-A delivery or a request can carry a time later than now: the clock stepped back since. Its idle time is 0
-then, never less, so that no reply shows a negative time and a threshold of 0 always holds.
+If the clock stepped back after a delivery or a request, its time is later than now. Its idle time is then 0:
+no reply shows a negative time, and a threshold of 0 takes every entry.
 """
 
 from __future__ import annotations

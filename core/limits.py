@@ -11,8 +11,8 @@ KIB: Final = 1024
 MIB: Final = 1024 * KIB
 
 NAME_BYTES_MAX: Final = 512
-"""Key, group and consumer names: they stand in URLs, and proxies cut URLs at 8 KiB. A longer producer id or
-idempotency key is kept as its digest."""
+"""Key, group and consumer names: URLs contain them, and proxies cut URLs at 8 KiB. A longer producer id or
+idempotency key is stored as its digest."""
 
 FIELDS_PER_ENTRY_MAX: Final = 65_536
 """Field-value pairs in one entry; an entry is one unit of parsing, and parsing blocks the one writer."""
@@ -36,11 +36,11 @@ BODY_BYTES_MAX: Final = 64 * MIB
 
 BODY_MEMBERS_MAX: Final = 10_000
 """gzip members or zstd frames of one compressed body: each costs a decompressor, about 10 us. Parallel
-compressors make one for every 64 KiB or more, so 64 MiB have about 1 000."""
+compressors make at most one for every 64 KiB, so 64 MiB have about 1 000."""
 
 LARGE_IMPORTS_MAX: Final = 2
 """Import bodies above 1 MiB that are unpacked and decoded at a time: each can hold a thread, an unpacked body
-and its entries. The others wait, as they were sent."""
+and its entries. The others wait, still compressed."""
 
 BATCH_ENTRIES_MAX: Final = 100_000
 """Entries in one batch or import: about 0.1 s of the writer's time."""
@@ -90,8 +90,9 @@ COMMAND_ARGUMENTS_MAX: Final = 262_144
 
 COPY_PARTS_MAX: Final = 250_000
 """Blocks, groups, consumers, runs of pending entries, single pending entries and idempotency keys that one
-COPY, or the COPYs of one transaction, may copy. Entries are shared: a block holds about a hundred of them, or
-4 KiB. So many blocks take the writer half a second, so many single pending entries two, and 100 MiB."""
+COPY, or all COPYs of one transaction, may copy. Entries are shared: a block has about a hundred of them, or
+4 KiB. This many blocks take the writer half a second; this many single pending entries take two seconds and
+100 MiB."""
 
 PATTERN_BYTES_MAX: Final = 2 * NAME_BYTES_MAX
 """A glob pattern of KEYS, SCAN, CONFIG GET or a token: the longest name with every byte escaped. Matching
@@ -99,8 +100,8 @@ takes up to the pattern's length times the key's."""
 
 MATCHING_STEPS_MAX: Final = 10_000_000
 """Work on patterns in one request. A key that is looked at takes 64 steps, and more where the pattern has to
-search in it (`core.glob`). This bounds KEYS to about 0.1 s of the writer's time, which is 150 000 keys that
-begin as the pattern does; SCAN ends its step early instead."""
+search in it (`core.glob`). This bounds KEYS to about 0.1 s of the writer's time, or 150 000 keys with the
+literal beginning of the pattern; SCAN ends its step early instead."""
 
 SCAN_COUNT_MAX: Final = 1_000
 """Keys that one SCAN examines at most, whatever its COUNT, which is a hint in Redis as well."""
@@ -149,8 +150,8 @@ EPOCH_PRODUCERS_MAX: Final = 10_000
 batch write of Spark leaves one behind, so this is a week of one a minute. Redis has no epochs."""
 
 EPOCH_KEYS_MAX: Final = 100_000
-"""Idempotency keys in one epoch, a further one is refused. At Spark's default of 5 000 rows a request this
-is a batch of 500 million rows."""
+"""Idempotency keys in one epoch; a further key is refused. At Spark's default of 5 000 rows a request, a full
+epoch is a batch of 500 million rows."""
 
 TRIM_LIMIT_FACTOR: Final = 100
 TRIM_LIMIT_FALLBACK: Final = 10_000

@@ -1,9 +1,9 @@
 """The room that the replies of one request share: how much of `REPLY_BYTES_MAX` is left.
 
-A reply that has to be exact (XRANGE, XCLAIM, KEYS) is charged before anything is changed, and refused where
-it does not fit. A read that can go on from where it ended (XREAD, XREADGROUP, XAUTOCLAIM) is cut: it ends
-with the entry that uses up the room, and is refused only where nothing is left. One entry alone always fits
-where any room is left, so a request exceeds the limit by one entry at most.
+A reply that must be complete (XRANGE, XCLAIM, KEYS) is charged before anything is changed, and refused if it
+does not fit. A reply whose client can read on from its end (XREAD, XREADGROUP, XAUTOCLAIM) is cut: it ends
+with the entry that uses up the room, and is refused only if no room is left. While any room is left, one
+entry always fits, so a request exceeds the limit by one entry at most.
 
 Sizes are those of the JSON text. MAXSIZE, which counts as RESP does, is `core.reply_budget`'s.
 """

@@ -15,17 +15,15 @@ from core.errors import ErrorCode
 COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ErrorCode.INVALID_ID: Help(
         "The server could not read an entry id.",
-        "An id has the form `ms-seq`, two numbers of up to 64 bits, such as `1692632086370-0`. `$`, `+`, "
-        "`-`, "
-        "`(` and `*` are allowed only where the documentation of the operation says so.",
+        "An id has the form `ms-seq`, two numbers of up to 64 bits, such as `1692632086370-0`. Some "
+        "operations also accept `$`, `+`, `-`, `(` or `*`; `detail` and `/docs` say which.",
         "Send the id as the server returned it, as a string. `given` holds the text that was refused.",
         "GET /v1/streams/race:france/entries?start=1692632086370-0",
     ),
     ErrorCode.ID_NOT_GREATER: Help(
         "The entry was not appended.",
         "An explicit id must exceed every id that the stream ever issued, including those of deleted "
-        "entries. "
-        "Two writers that choose ids, or a writer whose clock is behind, collide here.",
+        "entries. Two writers that choose ids, or a writer whose clock is behind, collide here.",
         "Let the server choose the id by leaving `id` out, or send an id above `last_id`. To make a repeated "
         "append safe, use an idempotency key in place of an id of your own.",
         'POST /v1/streams/race:france/entries\n\n{"fields": {"rider": "Castilla"}}',
@@ -38,10 +36,9 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         "DELETE /v1/streams/race:france",
     ),
     ErrorCode.INVALID_ARGUMENT: Help(
-        "The request was understood, and one of its values is not possible.",
-        "A value is outside its range, or two options exclude each other, such as an idempotency key "
-        "together "
-        "with an id that the client chooses.",
+        "The request changed nothing, because one of its values is not allowed.",
+        "A value is outside its range, contradicts the stream, or two options exclude each other, such as an "
+        "idempotency key and an id that the client chooses.",
         "`detail` names the value. Correct it; the ranges are in `/docs` and at `GET /v1/limits`.",
         "GET /v1/streams/race:france/entries?start=-&end=%2B&count=100",
     ),
@@ -54,8 +51,7 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ErrorCode.SYNTAX: Help(
         "The command was not run.",
         "The words of the command do not follow the grammar of Redis: an option is misspelt, in the wrong "
-        "place, "
-        "or lacks its value.",
+        "place, or lacks its value.",
         "Compare the command with the documentation of Redis. `error` is the exact line that Redis returns.",
         'POST /v1/command\n\n["XADD", "race:france", "MAXLEN", "~", "1000", "*", "rider", "Castilla"]',
     ),
@@ -67,10 +63,10 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.UNKNOWN_COMMAND: Help(
         "The command was not run.",
-        "The server has the commands of Redis Streams and what a client of streams needs beside them. It "
-        "has no "
-        "other data types, so GET, SET or HSET are unknown. Over a WebSocket, `op` may be misspelt.",
-        "Use a command from `docs/from-redis.md`. MULTI and EXEC are the route `/v1/command/multi-exec`.",
+        "The server has the commands of Redis Streams and a few general ones, such as SCAN. It has no other "
+        "data types, so GET, SET or HSET are unknown. Over a WebSocket, `op` may be misspelt.",
+        "Use a command from `docs/from-redis.md`. For MULTI and EXEC, send the commands to "
+        "`/v1/command/multi-exec`.",
         'POST /v1/command\n\n["XADD", "race:france", "*", "rider", "Castilla"]',
     ),
     ErrorCode.NO_SUCH_STREAM: Help(
@@ -81,16 +77,19 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         "PUT /v1/streams/race:france",
     ),
     ErrorCode.NOGROUP: Help(
-        "The request changed nothing, because the stream has no such consumer group.",
-        "The group was not created, was destroyed, or belongs to another stream: each stream has its own "
-        "groups.",
-        "Create the group once, before its consumers start. `after: 0` gives it all entries of the stream.",
+        "The request changed nothing, because the consumer group, or its stream, does not exist: `missing` "
+        "says which.",
+        "The group was never created, was deleted (alone or with its stream), or belongs to another stream: "
+        "each stream has its own groups. The name of the stream or group may be misspelt.",
+        "Create the group once, before its consumers start. `after: 0` gives it all entries of the stream; "
+        "`create_stream: true` also creates a missing stream.",
         'PUT /v1/streams/race:france/groups/stewards\n\n{"after": "0"}',
     ),
     ErrorCode.BUSYGROUP: Help(
         "The group was not created: it exists, and it was left as it is.",
         "Several consumers create the group when they start, and another one was first.",
-        "If that was the purpose, go on: the group is ready. To move an existing group, use `:setid`.",
+        "If you only need the group to exist, continue: it is ready. To move an existing group, use "
+        "`:setid`.",
         'POST /v1/streams/race:france/groups/judges:setid\n\n{"after": "0"}',
     ),
     ErrorCode.NO_SUCH_CONSUMER: Help(
@@ -114,42 +113,40 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.LIMIT_EXCEEDED: Help(
         "The request changed nothing.",
-        "It asks for more at once than the server accepts: entries of a batch, commands of a pipeline, "
-        "words of "
-        "a command, or a count.",
-        "Split the request. The limits are at `GET /v1/limits`; `detail` names the one that was exceeded.",
+        "It asks for more than the server accepts at once: entries of a batch, commands of a pipeline, words "
+        "of a command, ids, bytes of a pattern, keys for KEYS, parts of a stream for COPY, or keys of one "
+        "epoch.",
+        "Split the request; use SCAN in place of KEYS; begin another epoch if the epoch is full. `detail` "
+        "names what exceeds its limit, and `GET /v1/limits` shows all limits.",
         "GET /v1/limits",
     ),
     ErrorCode.REPLY_TOO_LARGE: Help(
-        "The command has no effect. Earlier commands of a pipeline keep theirs.",
-        "The replies of one request share a number of bytes: `reply_bytes_max` at `GET /v1/limits`. This "
-        "reply does not fit into what is left of it.",
+        "The command changed nothing. Other commands of the same pipeline are unaffected; a transaction is "
+        "refused as a whole if the server can tell in advance.",
+        "All replies of one request together may take `reply_bytes_max` bytes (see `GET /v1/limits`). This "
+        "reply is larger than what is left.",
         "Ask for less at once: a smaller count or range, or fewer commands in a request. `entries:export` "
-        "has no such limit.",
+        "has no such limit on its size.",
         "GET /v1/streams/race:france/entries?count=1000",
     ),
     ErrorCode.PRECONDITION_FAILED: Help(
         "Nothing was appended.",
-        "The request has `if_last_id`, and another writer has appended since that id: `last_id` is the "
-        "last id "
-        "now.",
+        "The request has `if_last_id`, and another writer has appended an entry since then: `last_id` is the "
+        "current last id.",
         "Read the entries after the id that you expected, decide again, and send the append with `last_id`.",
         'POST /v1/streams/race:france/entries\n\n{"fields": {"lap": "8"}, "if_last_id": "1692632102976-0"}',
     ),
     ErrorCode.POSITION_TRIMMED: Help(
         "No entries were returned.",
-        "The request has `strict`, and entries at or after its position were trimmed away: the reader "
-        "would have "
-        "missed them silently.",
-        "Go on from `first_id` and treat the entries before it as lost, or trim later in future. Without "
-        "`strict` "
-        "the server returns what is left.",
+        "The request has `strict`, and entries at or after its position were trimmed away. Without this "
+        "error the reader would miss them silently.",
+        "Continue from `first_id` and treat the entries before it as lost. To keep entries longer, trim "
+        "less. Without `strict` the server returns the entries that are left.",
         "GET /v1/streams/race:france/entries?start=1692632102976-0",
     ),
     ErrorCode.IDEMPOTENCY_MISMATCH: Help(
         "Nothing was appended.",
-        "The same `Idempotency-Key` of the same `Producer-Id` was used before, with another body. The server "
-        "refuses to guess which of the two is meant.",
+        "The same producer (`Producer-Id`) used the same `Idempotency-Key` before, with another body.",
         "Use a new key for new content. Repeat a request with its key only if the body is the same, byte for "
         "byte.",
         "POST /v1/streams/race:france/entries\nProducer-Id: timing-gate-1\nIdempotency-Key: batch-18\n\n"
@@ -157,18 +154,16 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.STALE_EPOCH: Help(
         "Nothing was appended.",
-        "The producer sent an earlier `Producer-Epoch` than the one that it has begun: `epoch` is the "
-        "newest. "
-        "Usually an older instance of the producer is still running.",
-        "Stop the older instance. The current one sends its own epoch, which never goes back.",
+        "The producer has already begun a later `Producer-Epoch` than the one in the request: `epoch` is the "
+        "newest. Usually an older instance of the producer is still running.",
+        "Stop the older instance. Let the current one send the newest epoch, or a higher one.",
         "POST /v1/streams/race:france/entries\nProducer-Id: timing-gate-1\nProducer-Epoch: 2\n"
         'Idempotency-Key: 1\n\n{"fields": {"rider": "Castilla"}}',
     ),
     ErrorCode.LAYOUT_CHANGED: Help(
         "Nothing was appended.",
-        "The first request of this epoch had another `Producer-Layout`. The same batch cut in another way "
-        "has "
-        "other idempotency keys, so its entries would be appended twice.",
+        "The first request of this epoch had another `Producer-Layout`. If a batch is split differently, its "
+        "idempotency keys differ, and its entries would be appended twice.",
         "Replay the epoch with the layout in `layout`. Change the layout with the next epoch.",
         "POST /v1/streams/race:france/entries\nProducer-Id: timing-gate-1\nProducer-Epoch: 3\n"
         'Producer-Layout: 8 partitions\nIdempotency-Key: 1\n\n{"fields": {"rider": "Castilla"}}',
@@ -177,27 +172,24 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The command was refused, because it would make the data grow.",
         "The server has reached `--memory-limit-mb`. Reading, acknowledging, trimming and deleting still "
         "work.",
-        "Trim or delete entries, destroy groups that nobody uses, or raise the limit; then repeat the "
-        "request.",
+        "Trim or delete entries, delete unused groups, or raise the limit; then repeat the request.",
         'POST /v1/streams/race:france/entries:trim\n\n{"max_length": 100000}',
     ),
     ErrorCode.TOO_MANY_READERS: Help(
-        "The read did not wait, and took nothing.",
-        "As many reads wait as the server allows: `waiting_readers_max` at `GET /v1/limits`.",
+        "The read did not wait, and no entry was delivered.",
+        "The server already has as many waiting reads as it allows: `waiting_readers_max` at `GET "
+        "/v1/limits`.",
         "Repeat the request later, read several streams with one request, or share one WebSocket.",
         'POST /v1/read\n\n{"streams": [{"key": "race:france", "after": "0"}, {"key": "race:usa", "after": '
         '"0"}]}',
     ),
     ErrorCode.NOPERM: Help(
         "The request changed nothing, because its token does not allow it.",
-        "The token lacks the scope in `required_scope`, on the key in `key` where one is named. Some "
-        "options need "
-        "`admin` beside the scope of their operation, such as deleting with `:ack`; `detail` says what is "
-        "allowed "
-        "without it.",
+        "The token lacks the scope in `required_scope`, on the key in `key` if there is one. Some options "
+        "need `admin` as well as the scope of their operation, such as deleting with `:ack`; `detail` says "
+        "what is allowed without `admin`.",
         "Use a token with that scope and a key pattern that matches, or leave the option out. "
-        "`docs/security.md` "
-        "lists what everything needs.",
+        "`docs/security.md` lists the scope of every operation.",
         "POST /v1/streams/race:france/groups/judges:ack\n\n"
         '{"ids": ["1692632086370-0"], "delete": true, "references": "acknowledged"}',
     ),

@@ -20,14 +20,15 @@ _INTRODUCTION: Final = """\
 
 Every error is a problem (RFC 9457, `application/problem+json`). Branch on `code`: it is stable, and new codes
 may come. `detail` is for people and may be reworded. `type` is the path of a page on the same server that
-explains the code: `GET /problems/id-not-greater` needs no token.
+explains the code, such as `/problems/id-not-greater`; that page needs no token.
 
 * `retryable`: whether the same request can succeed later, unchanged. Wait for `Retry-After` where it is sent.
 * `side_effects`: `none` if nothing was changed, `unknown` if the server cannot tell.
 * `request_id`: the id of the request in the log of the server.
 
-Other members say what a client needs to go on, such as `last_id`. Errors in pipelines and over WebSockets
-have the same codes.
+Other members hold what a client needs to continue, such as `last_id`. `key`, `group`, `consumer` and `id`
+name what the error is about. Errors over WebSockets have the same codes. In the reply of a pipeline, each
+failed command has Redis's error line as `error`, without a code.
 """
 
 

@@ -49,6 +49,7 @@ async def problem_page(code: ProblemPath) -> Response:
     found = code_of_slug(code)
     if found is None:
         raise RequestRefused(
-            HttpCode.NOT_FOUND, f"no problem has the code {code!r:.80}; `code` of a problem is one"
+            HttpCode.NOT_FOUND,
+            f"no problem has the code {code!r:.80}; use the `code` of a problem, such as `id-not-greater`",
         )
     return html_page(problem_html(found))

@@ -97,6 +97,9 @@ class Limits(WireModel, ServerLimits):
     scan_count_max: int = _bound(
         limits.SCAN_COUNT_MAX, "Keys that one `SCAN` looks at, whatever its `COUNT`."
     )
+    xautoclaim_scan_max: int = _bound(
+        limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle ones looks at."
+    )
     reply_bytes_max: int = _bound(
         limits.REPLY_BYTES_MAX,
         "Bytes of the replies of one request: the JSON text of entries and names, and 128 for each.",
@@ -137,9 +140,6 @@ class Limits(WireModel, ServerLimits):
         "Producers with an epoch that a stream remembers; above it, the least recently used is forgotten.",
     )
     epoch_keys_max: int = _bound(limits.EPOCH_KEYS_MAX, "Idempotency keys in one epoch.")
-    xautoclaim_scan_max: int = _bound(
-        limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one XAUTOCLAIM examines, whatever its COUNT."
-    )
     autoclaim_count_max: int = _bound(limits.AUTOCLAIM_COUNT_MAX, "`COUNT` of an XAUTOCLAIM command.")
     trim_limit_max: int = _bound(limits.TRIM_LIMIT_MAX, "The greatest default bound of an approximate trim.")
 

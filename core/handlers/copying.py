@@ -1,4 +1,4 @@
-"""COPY: a second stream that holds what the first one does, by sharing what neither of them changes."""
+"""COPY: makes a stream with the content of another, and shares what neither of them changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.outcome import Signal
 
 
 def copy_key(run: Execution, command: CopyKey) -> int:
-    """1 where the stream was copied, 0 where it is missing or the new name is taken. O(parts).
+    """1 if the stream was copied, 0 if it is missing or the new name is taken. O(parts).
 
     Raises `StreamError` LIMIT_EXCEEDED where the stream, with what this transaction copied before, has more
     than `COPY_PARTS_MAX` parts. Readers of a stream that is replaced are told that it is gone.
@@ -34,7 +34,7 @@ def _parts_within_limit(parts: int) -> int:
     if parts > COPY_PARTS_MAX:
         raise StreamError(
             ErrorCode.LIMIT_EXCEEDED,
-            f"ERR {parts} blocks, groups, consumers, pending entries and idempotency keys: {COPY_PARTS_MAX} "
-            "may be copied at once",
+            f"ERR too much to copy: {parts} blocks, groups, consumers, pending entries and idempotency keys; "
+            f"one COPY or transaction may copy {COPY_PARTS_MAX}",
         )
     return parts

@@ -1,8 +1,7 @@
 """Lists of keys: KEYS, SCAN, DBSIZE, and streams a page at a time.
 
-A token that is limited to key patterns sees a keyspace that holds only the keys it may see: counts, pages
-and cursors are the same whatever other keys there are. Where its patterns begin with literal bytes, only the
-keys that begin so are looked at.
+A token with key patterns gets replies as if only the matching keys existed: other keys change no count, page
+or cursor. If its patterns begin with literal bytes, only keys with that beginning are looked at.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from core.reply_room import ReplyRoom
 from core.stream import Stream
 
 _SORTED_KEYS_MAX = 10_000
-"""SCAN sorts the keys that a limited token may see where there are so few; else it walks over all keys, of
-which then at least so many are visible."""
+"""Up to so many keys that a limited token may see, SCAN sorts these keys at each step. Above, it walks over
+the index of all keys."""
 
 
 def keyspace_size(run: Execution, command: KeyspaceSize) -> int:
@@ -47,7 +46,7 @@ def _summary(key: bytes, stream: Stream) -> StreamSummary:
 
 
 def match_keys(run: Execution, command: MatchKeys) -> list[bytes]:
-    """KEYS: all that match, in byte order. O(keys that begin as the pattern does).
+    """KEYS: all keys that match, in byte order. O(keys with the literal beginning of the pattern).
 
     Raises LIMIT_EXCEEDED where that takes more than `MATCHING_STEPS_MAX`.
     """
@@ -73,7 +72,7 @@ def scan_keys(run: Execution, command: ScanKeys) -> KeyScan:
     """A step of SCAN: `count` keys are examined of those that may be seen, `SCAN_COUNT_MAX` at most.
 
     The order is that of `scan_position`, a hash of the key alone: no other key changes it, so a key that
-    stays is given exactly once. The cursor is the position of the first key that was not examined.
+    stays is returned exactly once. The cursor is the position of the first key that was not examined.
     """
     glob = None if command.pattern is None else compile_glob(command.pattern)
     room = run.room()

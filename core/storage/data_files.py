@@ -1,8 +1,8 @@
 """Which files a data directory may hold together, judged before SQLite opens any of them.
 
-SQLite takes a database of no bytes for a new one and deletes the log beside it, reads a database without
-its log as if nothing were missing, and writes to whatever a symbolic link names. Each such state is refused
-here, with a sentence that names the file; nothing in the directory is changed by that.
+SQLite considers an empty database new and deletes the log beside it, reads a database without its log as if
+it were complete, and writes to the target of a symbolic link. This module refuses each such state with a
+sentence that names the file, and changes nothing in the directory.
 
     tailrace.db   -wal        -shm
     -             -           -            new
@@ -47,7 +47,7 @@ _VERSIONS: Final = (1, 2)
 
 
 class Unusable(Exception):
-    """The directory holds something that is no plain file under the name of one of ours."""
+    """A name that belongs to one of our files is a directory, a link or another special file."""
 
 
 class LostDatabase(Damage):
@@ -91,7 +91,7 @@ class DataFiles(NamedTuple):
 
 @contextmanager
 def _index_kept(database: Path) -> Iterator[None]:
-    """Where the log is refused, put its index back: it is the evidence, and a look at the log renews it."""
+    """If the log is refused, put its index back: it is the evidence, and reading the log rewrites it."""
     index = index_path(database)
     found = index.read_bytes() if index.exists() else None
     try:
@@ -103,7 +103,7 @@ def _index_kept(database: Path) -> Iterator[None]:
 
 
 def examine(directory: Path) -> DataFiles:
-    """What lies in `directory`; raises `Unusable`, `LostDatabase`, `Damage`, or `OSError`.
+    """The files in `directory`; raises `Unusable`, `LostDatabase`, `Damage`, or `OSError`.
 
     Call it only while no connection to the database is open in this process. O(frames of the log).
     """

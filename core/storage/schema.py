@@ -135,7 +135,7 @@ def connect(directory: Path) -> sqlite3.Connection:
 def take_over(writing: sqlite3.Connection) -> None:
     """Have every commit synced from now on, and put the log that was found into the database."""
     _sync_each_commit(writing)
-    # Nothing of an earlier crash may lie in the log when the next one is judged: see `log_file`.
+    # The log must hold nothing of an earlier crash when the next crash is judged: see `log_file`.
     writing.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 

@@ -1,6 +1,6 @@
-"""Hand-written sequences of COPY, of XIDMPRECORD and of what idempotency counts: they need Redis 8.10.
+"""Hand-written sequences of COPY, XIDMPRECORD and the counters of idempotency.
 
-One command a line, as in `sequences`. A sequence must not depend on the instant at which it runs.
+Written as in `sequences`. Redis forgets old keys once a second, so no sequence depends on a key that does.
 """
 
 from __future__ import annotations

@@ -11,8 +11,10 @@ from typing import Final
 from tests.differential.generator import SEVEN, Generator, Table
 from tests.differential.probes import is_short
 from tests.differential.vocabulary import (
+    BAD_IDS,
     BAD_NUMBERS,
     CLAIM_IDLES,
+    FAR_FUTURE_MS,
     GROUPS,
     IDEMPOTENT_IDS,
     IDMP_DURATIONS,
@@ -92,6 +94,19 @@ class LaterGenerator(Generator):
         )
         return [b"XCFGSET", self._key(), *options]
 
+    def xidmprecord(self) -> Words:
+        key = self._key()
+        future = [value for value in self._ids[key][-12:] if int(value.split(b"-")[0]) >= FAR_FUTURE_MS]
+        value = self._pick(BAD_IDS) if self._one_in(20) else self._pick(future or [b"10000000000000-9"])
+        return [b"XIDMPRECORD", key, self._pick(PRODUCERS), self._pick(IDEMPOTENT_IDS), value]
+
+    def copy(self) -> Words:
+        options = self._shuffled(
+            self._optional(8, b"DB", self._pick((b"0", b"0", b"16", b"-1", b"x", b"2147483648"))),
+            self._optional(2, b"REPLACE"),
+        )
+        return [b"COPY", self._key(), self._key(), *options]
+
     # --- reading -----------------------------------------------------------------------------
 
     def _limits(self, *, sized: bool) -> Words:
@@ -124,11 +139,18 @@ class LaterGenerator(Generator):
 
 
 def _depends_on_the_clock(words: Words) -> bool:
-    """Whether MAXSIZE bounds a reply with idle times that were counted from the program's start on."""
+    """Whether MAXSIZE bounds a reply with idle times that were counted from the program's start on, or a key
+    is recorded for an old id, which Redis forgets within a second."""
+    if words[0].upper() == b"XIDMPRECORD":
+        return any(word.split(b"-")[0].isdigit() and not _is_future(word) for word in words[4:])
     upper = [word.upper() for word in words]
     pairs = list(zip(upper, words[1:], strict=False))
     claims = any(word == b"CLAIM" and idle not in LONG_CLAIM_IDLES for word, idle in pairs)
     return claims and b"MAXSIZE" in upper
+
+
+def _is_future(word: bytes) -> bool:
+    return int(word.split(b"-")[0]) >= FAR_FUTURE_MS
 
 
 _LATER: Final[Table] = (
@@ -139,6 +161,8 @@ _LATER: Final[Table] = (
     (LaterGenerator.xackdel, 5),
     (LaterGenerator.xnack, 6),
     (LaterGenerator.xcfgset, 2),
+    (LaterGenerator.xidmprecord, 3),
+    (LaterGenerator.copy, 3),
     (LaterGenerator.xread_bounded, 6),
     (LaterGenerator.xreadgroup_bounded, 16),
 )

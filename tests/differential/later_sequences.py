@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from tests.differential.key_sequences import KEY_SEQUENCES
+
 _FOUR: Final = """
         XADD s 1 f v
         XADD s 2 f v
@@ -17,6 +19,7 @@ _FOUR: Final = """
 """
 
 LATER_SEQUENCES: Final = {
+    **KEY_SEQUENCES,
     "CLAIM counts live entries only": """
         XADD s 0-1 f v
         XADD s 2-0 f v

@@ -9,6 +9,7 @@ from core.grammar.words import I64_MAX
 from tests.differential.vocabulary import Step, Words
 
 IDS_OF_A_GIGABYTE: Final = 1 << 26
+SHORTEST_IDLE_MS: Final = 50_000
 
 
 def is_comparable(words: Words) -> bool:
@@ -30,7 +31,15 @@ def is_short(words: Words) -> bool:
     # command of strings.
     lists_settings = upper[0] == b"CONFIG" and b"*" in words
     foreign = b"HELP" in upper or upper[0] in {b"GET", b"SET"} or lists_settings
-    return not foreign and not _needs_memory(upper)
+    return not foreign and not _needs_memory(upper) and not _is_fleeting(upper)
+
+
+def _is_fleeting(upper: Words) -> bool:
+    """Whether an idle time of a few milliseconds decides, which pass while the program runs."""
+    times = [after for word, after in pairwise(upper) if word in {b"IDLE", b"CLAIM"}]
+    if upper[0] in {b"XCLAIM", b"XAUTOCLAIM"}:
+        times += upper[4:5]
+    return any(time.isdigit() and 0 < int(time) < SHORTEST_IDLE_MS for time in times)
 
 
 def _needs_memory(upper: Words) -> bool:

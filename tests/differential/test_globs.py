@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from core.glob import compile_glob
-from tests.support.redis_server import RedisServer
+from tests.differential.versions import Peer
 
 PATTERN_BYTES: Final = b"aaabb-c]\\^**?[[\xff\n.$("
 KEY_BYTES: Final = b"aabbc-]\\^*?[\xff\xfe\n."
@@ -19,16 +19,16 @@ def words(chance: random.Random, alphabet: bytes, count: int, longest: int) -> l
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_random_pattern_finds_the_keys_that_redis_finds(redis_server: RedisServer, seed: int) -> None:
-    chance = random.Random(seed)
+def test_a_random_pattern_finds_the_keys_that_redis_finds(peer: Peer, seed: int) -> None:
+    server, chance = peer.server, random.Random(seed)
     keys = set(words(chance, KEY_BYTES, 200, 6))
     patterns = words(chance, PATTERN_BYTES, 500, 9)
-    redis_server.run("FLUSHALL")
-    redis_server.run_all([[b"SET", key, b"1"] for key in keys])
+    server.run("FLUSHALL")
+    server.run_all([[b"SET", key, b"1"] for key in keys])
     try:
-        found = redis_server.run_all([[b"KEYS", pattern] for pattern in patterns])
+        found = server.run_all([[b"KEYS", pattern] for pattern in patterns])
     finally:
-        redis_server.run("FLUSHALL")
+        server.run("FLUSHALL")
     for pattern, expected in zip(patterns, found, strict=True):
         assert isinstance(expected, list)
         glob = compile_glob(pattern)

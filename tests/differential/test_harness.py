@@ -33,7 +33,7 @@ COMMANDS: Final = frozenset(
         *(b"XINFO STREAM", b"XINFO GROUPS", b"XINFO CONSUMERS"),
     }
 )
-LATER_COMMANDS: Final = COMMANDS | {b"XDELEX", b"XACKDEL", b"XNACK", b"XCFGSET"}
+LATER_COMMANDS: Final = COMMANDS | {b"XDELEX", b"XACKDEL", b"XNACK", b"XCFGSET", b"COPY", b"XIDMPRECORD"}
 LATER_OPTIONS: Final = frozenset(
     {
         *((b"XADD", word) for word in (b"IDMP", b"IDMPAUTO", b"KEEPREF", b"DELREF", b"ACKED")),

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.differential.key_sequences import KEY_SEQUENCES
 from tests.differential.later_sequences import LATER_SEQUENCES
 from tests.differential.probes import consumer_probes
 from tests.differential.sequences import SEQUENCES
 from tests.differential.test_random_programs import report
 from tests.differential.versions import REDIS_8_10, Peer
 from tests.differential.vocabulary import Program
-
-NEWER = {**LATER_SEQUENCES, **KEY_SEQUENCES}
-"""What Redis 7.0 does not know."""
 
 
 def program(text: str) -> Program:
@@ -30,7 +26,7 @@ def test_a_sequence_gets_the_answers_of_redis(peer: Peer, text: str) -> None:
 
 
 @pytest.mark.parametrize("peer", [REDIS_8_10], indirect=True, ids=[REDIS_8_10.name])
-@pytest.mark.parametrize("text", NEWER.values(), ids=NEWER.keys())
+@pytest.mark.parametrize("text", LATER_SEQUENCES.values(), ids=LATER_SEQUENCES.keys())
 def test_a_later_sequence_gets_the_answers_of_redis_8_10(peer: Peer, text: str) -> None:
     steps = program(text)
     assert peer.first_difference(steps) is None, report(peer, steps, "by hand")

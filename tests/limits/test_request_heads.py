@@ -87,7 +87,7 @@ def test_a_request_has_exactly_one_host(wire: Wire, route: bytes, host: bytes) -
 @pytest.mark.parametrize(
     "host", [b"[::1]:8080", b"127.0.0.1", b"LOCALHOST:1", b"", b"a_b", b"[fe80::1%25eth0]"]
 )
-def test_a_host_that_is_one_is_taken(wire: Wire, host: bytes) -> None:
+def test_a_valid_host_is_accepted(wire: Wire, host: bytes) -> None:
     assert wire.ask(head(b"GET", path="/healthz", host=b"host: " + host + b"\r\n", body=b"")).status == 200
 
 
@@ -104,7 +104,7 @@ def test_http_1_0_needs_no_host(wire: Wire) -> None:
 @pytest.mark.parametrize(
     "origin", [b"http://[", b"http://[::1", b"http://]", b"//", b"null", b"\xff", b"[::1]"]
 )
-def test_an_origin_that_is_none_is_a_foreign_one(wire: Wire, route: bytes, origin: bytes) -> None:
+def test_an_invalid_origin_counts_as_a_foreign_one(wire: Wire, route: bytes, origin: bytes) -> None:
     answer = wire.ask(head(b"POST", route, b"origin: " + origin))
     assert (answer.status, answer.problem["code"]) == (403, "ORIGIN_NOT_ALLOWED")
 
@@ -238,7 +238,7 @@ KEPT = "/v1/streams/kept/entries"
     ids=["h2c", "chunked", "websocket", "list", "without connection"],
 )
 @pytest.mark.parametrize("pieces", [1, 2, 1_000])
-def test_a_wish_for_a_protocol_that_is_not_spoken_is_ignored_and_the_body_kept(
+def test_an_upgrade_to_an_unsupported_protocol_is_ignored_and_the_body_kept(
     wire: Wire, raw: bytes, pieces: int
 ) -> None:
     size = -(-len(raw) // pieces)
@@ -248,13 +248,13 @@ def test_a_wish_for_a_protocol_that_is_not_spoken_is_ignored_and_the_body_kept(
     assert wire.ask(head(b"GET", path="/healthz", body=b"")).status == 200
 
 
-def test_requests_behind_one_that_wishes_for_another_protocol_are_answered_in_order(wire: Wire) -> None:
+def test_requests_after_an_ignored_upgrade_are_answered_in_order(wire: Wire) -> None:
     append, health = head(b"POST", *H2C, path=KEPT), head(b"GET", *H2C, path="/healthz", body=b"")
     wire.send((append + health) * 200)
     assert [wire.receive().status for _ in range(400)] == [201, 200] * 200
 
 
-def test_a_wish_for_another_protocol_excuses_no_refusal(wire: Wire) -> None:
+def test_a_request_with_an_ignored_upgrade_is_refused_like_any_other(wire: Wire) -> None:
     raw = head(b"POST", *H2C, b"content-length: 20", b"content-length: 20", path=KEPT, length=False)
     assert_refused(wire, wire.ask(raw), 400)
 

@@ -33,7 +33,7 @@ def refusal(body: bytes, encoding: str) -> RequestRefused:
 
 @pytest.mark.parametrize("encoding", COMPRESS)
 @pytest.mark.parametrize("size", [0, 1, 255, 256, 4_096, 4_097, 1_000_000])
-def test_a_body_is_what_it_was_before(encoding: str, size: int) -> None:
+def test_an_unpacked_body_equals_the_original(encoding: str, size: int) -> None:
     content = bytes(number * number % 251 for number in range(size))
     assert unpacked(COMPRESS[encoding](content), encoding) == content
 
@@ -45,7 +45,7 @@ def test_members_follow_one_another(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("member", [*((name, make(b"")) for name, make in COMPRESS.items())])
-def test_as_many_members_as_may_be_are_read_and_one_more_is_a_413(member: tuple[str, bytes]) -> None:
+def test_a_body_of_the_most_members_is_read_and_one_more_is_a_413(member: tuple[str, bytes]) -> None:
     encoding, empty = member
     assert unpacked(empty * BODY_MEMBERS_MAX, encoding) == b""
     refused = refusal(empty * (BODY_MEMBERS_MAX + 1), encoding)

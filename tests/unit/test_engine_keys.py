@@ -68,7 +68,7 @@ def test_a_scan_gives_every_key_that_stays_exactly_once(calls: Calls) -> None:
     assert not {gone, renamed} & set(seen)
 
 
-def test_scan_cursors_tell_nothing_of_keys_that_may_not_be_seen() -> None:
+def test_scan_cursors_reveal_nothing_about_hidden_keys() -> None:
     alone, among_others = Calls(), Calls()
     for number in range(200):
         among_others.add(b"boat:%d" % number, "1-1")

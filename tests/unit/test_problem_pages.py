@@ -60,8 +60,8 @@ def test_a_page_runs_nothing_and_fetches_nothing(code: ProblemCode) -> None:
 def test_the_request_that_works_is_accepted(code: ProblemCode) -> None:
     head, _, body = HELP[code].request.partition("\n\n")
     (method, target), *lines = (line.split(" ", 1) for line in head.split("\n"))
-    if "/tail" in target or ":tail" in target:
-        return  # it would not end
+    if "/tail" in target or ":tail" in target or target == "/v1/ws":
+        return  # a tail would not end, and a handshake needs a connection of its own
     headers = {"Content-Type": "application/json"} | {
         name.removesuffix(":"): value for name, value in lines if name not in {"Origin:", "Host:"}
     }
@@ -75,7 +75,7 @@ def test_the_code_itself_leads_to_its_page_too(api: ApiClient) -> None:
 
 
 @pytest.mark.parametrize("unknown", ["nothing", "id-not-greater2", "%FF", "id_not%2Fgreater", "x" * 600])
-def test_a_code_that_is_none_has_no_page(api: ApiClient, unknown: str) -> None:
+def test_an_unknown_code_has_no_page(api: ApiClient, unknown: str) -> None:
     assert code_of_slug(unknown) is None
     assert_problem(api.get(f"/problems/{unknown}"), 404, "NOT_FOUND")
 

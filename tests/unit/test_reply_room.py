@@ -291,7 +291,7 @@ def test_a_transaction_whose_replies_cannot_fit_is_refused_before_anything_is_do
 
 
 @pytest.mark.usefixtures("small_room")
-def test_what_was_not_foreseen_is_refused_by_itself(calls: Calls) -> None:
+def test_a_reply_that_was_not_predicted_is_refused_by_itself(calls: Calls) -> None:
     commands = [c.DeleteEntries(b"s", (at("9-9"),)), ALL, ALL, c.StreamLength(b"s")]
     replies, _ = calls.engine.execute_all(commands, calls.now_ms)
     assert [is_refused(reply) for reply in replies] == [False, False, True, False]

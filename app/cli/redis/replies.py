@@ -33,6 +33,9 @@ Words: TypeAlias = Sequence[bytes]
 OK: Final = Status("OK")
 QUEUED: Final = Status("QUEUED")
 
+_NOT_TAKEN: Final = frozenset({401, 429, 503})
+"""Answers of a server that looks at no command: who sends it is not known, or it takes none now."""
+
 
 def run(server: Server, words: Words) -> Reply:
     """The reply to one command. Raises `ServerProblem` where there was none, not even an error line."""
@@ -61,8 +64,8 @@ def run_transaction(server: Server, commands: Sequence[Words]) -> Reply:
 
 
 def _failure(refusal: Refused) -> Failure:
-    """The Redis error line that an error answer carries; one without any is no reply."""
-    if "error" not in refusal.problem:
+    """The Redis error line that an error answer carries; it is no reply where the server took no command."""
+    if refusal.status in _NOT_TAKEN or "error" not in refusal.problem:
         raise refusal
     return Failure(str(refusal.problem["error"]))
 
