@@ -8,7 +8,7 @@ A body that is refused is read again with its pydantic model, only to say well w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -30,10 +30,19 @@ from core.commands import IdRequest, Trim
 from core.entry import BadEntry, fragment_from_fields, fragment_from_pairs
 from core.entry_lines import fragments_from_ndjson
 from core.errors import ErrorCode
-from core.limits import BATCH_ENTRIES_MAX, BODY_ELEMENTS_MAX, BODY_LINES_MAX, BULK_ELEMENTS_MAX
+from core.limits import (
+    BATCH_ENTRIES_MAX,
+    BODY_ELEMENTS_MAX,
+    BODY_LINES_MAX,
+    BULK_ELEMENTS_MAX,
+    ENTRY_BYTES_MAX,
+)
 
 PLAIN_BYTES_MAX: Final = 65_536
 """Larger bodies gain nothing from being looked at twice."""
+
+LINE_BYTES_MAX: Final = 2 * ENTRY_BYTES_MAX
+"""The longest text of one entry that is decoded at all: with its escapes, twice the largest entry."""
 
 _ABSENT: Final = (b"", b"null")
 _PLAIN_BEGIN: Final = b'{"fields":'
@@ -69,6 +78,13 @@ class RawBatch(msgspec.Struct, forbid_unknown_fields=True):
     if_last_id: str | None = None
 
 
+class BatchOptions(Protocol):
+    """What a batch asks for beside its entries."""
+
+    trim: dict[str, Any] | None
+    if_last_id: str | None
+
+
 class NewEntries(NamedTuple):
     """Entries to append: `ids` None stands for all chosen by the engine."""
 
@@ -89,12 +105,14 @@ T = TypeVar("T")
 
 def decode_xadd(raw: bytes) -> tuple[RawXadd, NewEntries]:
     """The body of `xadd` and its one entry. Raises `RequestRefused`: 400, 413 or 422."""
+    if len(raw) > LINE_BYTES_MAX:
+        raise entry_too_long("the body")
     require_few_elements(raw, BODY_ELEMENTS_MAX)
     try:
         body = _decode_xadd(raw)
         return body, _new_entries((body,))
     except (*UNREADABLE, BadEntry) as error:
-        raise _refusal(raw, XaddBody, error) from None
+        raise refusal_of(raw, XaddBody, error) from None
 
 
 def plain_fragment(raw: bytes) -> bytes | None:
@@ -116,7 +134,7 @@ def decode_batch(raw: bytes) -> tuple[RawBatch, NewEntries]:
         require_count(len(body.entries))
         return body, _new_entries(body.entries)
     except (*UNREADABLE, BadEntry) as error:
-        raise _refusal(raw, XaddBatchBody, error) from None
+        raise refusal_of(raw, XaddBatchBody, error) from None
 
 
 class LineShape(NamedTuple):
@@ -128,7 +146,8 @@ class LineShape(NamedTuple):
 
 def decode_lines(raw: bytes, shape: LineShape) -> NewEntries:
     """The entries of an NDJSON body. Raises `RequestRefused`: 400, 413 or 422."""
-    require_few_lines(raw)
+    if raw.count(b"\n") > BODY_LINES_MAX:
+        raise too_many_lines()
     require_few_elements(raw, BULK_ELEMENTS_MAX)
     new = decode_some_lines(raw, shape)
     require_count(len(new.fragments))
@@ -165,7 +184,8 @@ def trimming_of(raw: dict[str, Any] | None) -> Trim | None:
         raise mismatch([(pointer_of(("trim", *place)), text) for place, text in found]) from None
 
 
-def _fragment(entry: RawEntry) -> bytes:
+def fragment_of(entry: RawEntry) -> bytes:
+    """The fragment of one entry. Raises `BadEntry`."""
     fields, pairs = bytes(entry.fields), bytes(entry.pairs)
     if (fields in _ABSENT) == (pairs in _ABSENT):
         raise BadEntry("exactly one of `fields` and `pairs` is needed")
@@ -175,15 +195,26 @@ def _fragment(entry: RawEntry) -> bytes:
 
 
 def _new_entries(entries: Sequence[RawEntry]) -> NewEntries:
-    fragments = [_fragment(entry) for entry in entries]
-    ids = [requested_id_of(entry.id) for entry in entries]
-    return NewEntries(fragments, None if all(value is None for value in ids) else ids)
+    fragments = [fragment_of(entry) for entry in entries]
+    return NewEntries(fragments, ids_or_none([requested_id_of(entry.id) for entry in entries]))
 
 
-def require_few_lines(raw: bytes | bytearray) -> None:
-    """Raises `RequestRefused` 413 before anything is decoded."""
-    if len(raw) > BODY_LINES_MAX and raw.count(b"\n") > BODY_LINES_MAX:
-        raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"the body has more than {BODY_LINES_MAX} lines")
+def ids_or_none(ids: list[IdRequest]) -> list[IdRequest] | None:
+    """The ids as `NewEntries` has them: None where the engine chooses all."""
+    return None if all(value is None for value in ids) else ids
+
+
+def too_many_lines() -> RequestRefused:
+    """What to raise for a body of more lines than are allowed, before anything is decoded."""
+    return RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"the body has more than {BODY_LINES_MAX} lines")
+
+
+def entry_too_long(what: str) -> RequestRefused:
+    """What to raise for the text of one entry that is longer than is ever decoded."""
+    return RequestRefused(
+        ErrorCode.ENTRY_TOO_LARGE,
+        f"{what} is longer than {LINE_BYTES_MAX} bytes; an entry may take {ENTRY_BYTES_MAX} bytes at most",
+    )
 
 
 def require_count(count: int) -> None:
@@ -199,7 +230,7 @@ def require_count(count: int) -> None:
 # --- what was wrong --------------------------------------------------------------------------------
 
 
-def _refusal(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRefused:
+def refusal_of(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRefused:
     """The best that can be said of a body that msgspec or the entry reader refused."""
     if isinstance(error, BadEntry) and error.too_large:
         return RequestRefused(ErrorCode.ENTRY_TOO_LARGE, str(error))
@@ -249,7 +280,7 @@ def _check_fields_line(line: bytes) -> None:
 def _check_entry_line(line: bytes) -> None:
     parse_body(line, EntryToAppend)
     try:
-        _fragment(msgspec.json.decode(line, type=RawEntry))
+        fragment_of(msgspec.json.decode(line, type=RawEntry))
     except (*UNREADABLE, BadEntry) as error:
         raise mismatch([("", str(error))]) from None
 

@@ -7,7 +7,7 @@ what may be decoded at all: models find every place that is wrong, and a body ca
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -18,6 +18,7 @@ from api.json_texts import JsonMistake, json_mistake
 from api.negotiation import JSON, require_content_type
 from api.problems import HttpCode, RequestRefused
 from api.schema_texts import wrongs
+from api.turns import Slices
 from core.errors import ErrorCode
 from core.limits import BODY_ELEMENTS_MAX, KIB
 
@@ -29,8 +30,9 @@ _UNCOMPRESSED: Final = frozenset({"", "identity"})
 ERRORS_LISTED_MAX: Final = 100
 """Places that one problem lists: nobody mends more at once."""
 
-# Up to the next comma that stands in no string. Nothing is ever tried twice, so it takes O(bytes).
-_ELEMENT: Final = re.compile(rb'(?s)(?:[^",]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+,')
+# Up to the next comma that is in no string, or that many commas. Nothing is ever tried twice: O(bytes).
+_ONE: Final = rb'(?:[^",]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+,'
+_COMMAS: Final = tuple((step, re.compile(rb"(?s)(?:%b){%d}+" % (_ONE, step))) for step in (1_000, 1))
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 T = TypeVar("T")
@@ -99,13 +101,28 @@ def require_few_elements(raw: bytes, most: int) -> None:
 
 def count_elements(raw: bytes, most: int) -> int:
     """How many commas of JSON stand outside of strings; counts to `most`. O(bytes)."""
-    end = 0
-    for number in range(most):
-        element = _ELEMENT.match(raw, end)
-        if element is None:
-            return number
-        end = element.end()
-    return most
+    return max((count for count, _ in _counted(raw, most)), default=0)
+
+
+async def require_few_elements_in_slices(raw: bytes, most: int, slices: Slices) -> None:
+    """As `require_few_elements`; others are served meanwhile."""
+    if len(raw) < most or raw.count(b",") < most:
+        return
+    begin = 0
+    for count, end in _counted(raw, most):
+        if count == most:
+            raise too_many_elements(most)
+        await slices.count(end - begin)
+        begin = end
+
+
+def _counted(raw: bytes, most: int) -> Iterator[tuple[int, int]]:
+    """Counts to `most`, in steps: how many so far, and where the last of them is."""
+    count = end = 0
+    for step, commas in _COMMAS:
+        while count + step <= most and (found := commas.match(raw, end)) is not None:
+            count, end = count + step, found.end()
+            yield count, end
 
 
 def too_many_elements(most: int) -> RequestRefused:

@@ -7,7 +7,7 @@ It owns that order. It is a `StreamStore` itself, so handlers cannot tell, and c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from api.ports import Answer, NotAccepting, TurnStore, Unauthenticated, Watch
@@ -114,15 +114,15 @@ class GuardedStore:
         return admitted(self.guard, request)
 
     async def execute_admitted_each(
-        self, requests: Sequence[RedisRequest], room: ReplyRoom, take: Callable[[Answer], None]
+        self, requests: Sequence[RedisRequest], room: ReplyRoom, take: Callable[[Answer], Awaitable[None]]
     ) -> None:
         """Carry out the commands of requests that `admit` gave, one after another: see the port."""
         parts = _parts(requests)
         following = iter(parts)
 
-        def taken(answer: Answer) -> None:
+        async def taken(answer: Answer) -> None:
             self.guard.done(*next(following), answer)
-            take(answer)
+            await take(answer)
 
         try:
             await self._store.execute_each([part.command for part in parts], room, taken)

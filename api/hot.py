@@ -15,6 +15,7 @@ import msgspec
 from api.appends import (
     FIELDS_LINES,
     UNREADABLE,
+    BatchOptions,
     NewEntries,
     decode_batch,
     decode_lines,
@@ -30,7 +31,7 @@ from api.schemas.reads import GroupReadBody, GroupReadPosition, ReadBounds
 from core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits
 from core.entry import Shape
 from core.errors import no_such_key
-from core.limits import BODY_ELEMENTS_MAX, IDS_PER_REQUEST_MAX, PAGE_BYTES_MAX, PAGE_ENTRIES_MAX
+from core.limits import BODY_ELEMENTS_MAX, IDS_PER_REQUEST_MAX, PAGE_BYTES_MAX, READ_ENTRIES_MAX
 from core.replies import AppendReply, ReadReply, Reply
 from core.stream_id import SEQ_BITS, U64_MAX
 
@@ -66,13 +67,19 @@ def xadd_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempot
 
 def batch_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency) -> Append:
     """Append several entries."""
-    body, new = decode_batch(raw)
+    return decoded_batch_command(key, *decode_batch(raw), idempotency)
+
+
+def decoded_batch_command(
+    key: bytes, options: BatchOptions, new: NewEntries, idempotency: IdempotencyOf
+) -> Append:
+    """Append the entries of a batch that was decoded."""
     return Append(
         key,
         new.fragments,
         new.ids,
-        trimming_of(body.trim),
-        if_last_id=optional_id_of(body.if_last_id, "if_last_id"),
+        trimming_of(options.trim),
+        if_last_id=optional_id_of(options.if_last_id, "if_last_id"),
         idempotency=idempotency(new.ids is None),
     )
 
@@ -131,8 +138,9 @@ def read_limits(bounds: ReadBounds) -> ReadLimits:
     """The bounds asked for; where none are, those of a page."""
     return ReadLimits(
         count=bounds.count,
-        max_count=bounds.max_count or PAGE_ENTRIES_MAX,
-        max_bytes=bounds.max_bytes or PAGE_BYTES_MAX,
+        max_count=min(bounds.max_count or READ_ENTRIES_MAX, READ_ENTRIES_MAX),
+        max_bytes=bounds.max_bytes,
+        page_bytes=PAGE_BYTES_MAX,
     )
 
 

@@ -14,24 +14,30 @@ from typing import Final
 from starlette.requests import Request
 
 from api.appends import (
+    LINE_BYTES_MAX,
     LineShape,
     NewEntries,
     decode_lines,
     decode_some_lines,
+    entry_too_long,
+    ids_or_none,
     require_count,
-    require_few_lines,
+    too_many_lines,
 )
 from api.bodies import count_elements, too_many_elements
 from api.compression import Unpacking, encoding_of
 from api.disconnect import while_connected
 from core.commands import IdRequest
-from core.limits import BATCH_ENTRIES_MAX, BULK_ELEMENTS_MAX, KIB, LARGE_IMPORTS_MAX, MIB
+from core.limits import BATCH_ENTRIES_MAX, BODY_LINES_MAX, BULK_ELEMENTS_MAX, KIB, LARGE_IMPORTS_MAX, MIB
 
 LARGE_BYTES: Final = MIB
 """A body up to this size is decoded at once, in about 10 ms."""
 
 SLICE_BYTES: Final = 256 * KIB
 """How much of a larger body is decoded before others are served."""
+
+COUNTED_BYTES: Final = 8 * MIB
+"""How much of a body is searched for one byte before others are served."""
 
 INLINE_STEPS: Final = 128
 INLINE_BYTES: Final = MIB
@@ -85,16 +91,29 @@ async def _finish(unpacking: Unpacking) -> None:
         raise
 
 
+async def _count(raw: bytes | bytearray, byte: bytes) -> int:
+    """How often `byte` is in the body; serves others meanwhile."""
+    count = 0
+    for begin in range(0, len(raw), COUNTED_BYTES):
+        count += raw.count(byte, begin, begin + COUNTED_BYTES)
+        await asyncio.sleep(0)
+    return count
+
+
 async def decode_in_slices(raw: bytes | bytearray, shape: LineShape) -> NewEntries:
     """As `decode_lines`; serves others after each slice."""
-    require_few_lines(raw)
+    if await _count(raw, b"\n") > BODY_LINES_MAX:
+        raise too_many_lines()
     # Counting takes longer than decoding: only a body that can have too many is counted.
-    uncounted = BULK_ELEMENTS_MAX if raw.count(b",") >= BULK_ELEMENTS_MAX else None
+    uncounted = BULK_ELEMENTS_MAX if await _count(raw, b",") >= BULK_ELEMENTS_MAX else None
     fragments: list[bytes] = []
     ids: list[IdRequest] = []
     begin, line = 0, 1
     while begin < len(raw):
         end = raw.find(b"\n", begin + SLICE_BYTES) + 1 or len(raw)
+        if end - begin > SLICE_BYTES + LINE_BYTES_MAX:
+            number = line + raw.count(b"\n", begin, begin + SLICE_BYTES)
+            raise entry_too_long(f"line {number}")
         part = bytes(memoryview(raw)[begin:end])
         if uncounted is not None:
             uncounted -= count_elements(part, uncounted)
@@ -108,4 +127,4 @@ async def decode_in_slices(raw: bytes | bytearray, shape: LineShape) -> NewEntri
         begin, line = end, line + part.count(b"\n")
         await asyncio.sleep(0)
     require_count(len(fragments))
-    return NewEntries(fragments, None if all(value is None for value in ids) else ids)
+    return NewEntries(fragments, ids_or_none(ids))

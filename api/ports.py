@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol, TypeAlias, get_args
 
@@ -87,11 +87,11 @@ class TurnStore(StreamStore, Protocol):
     """A store that carries out long lists of commands in turns, and serves other requests in between."""
 
     async def execute_each(
-        self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], None]
+        self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], Awaitable[None]]
     ) -> None:
         """Carry out `commands` one after another, and hand each answer to `take`, in order. Other requests
-        are served in between. `room`: what the replies together may take; a read whose reply does not fit
-        is refused with REPLY_TOO_LARGE.
+        are served in between, and while `take` is awaited. `room`: what the replies together may take; a
+        read whose reply does not fit is refused with REPLY_TOO_LARGE.
 
         Show the answers to a client only after this returns: then what they reveal is durable. Raises
         `NotAccepting` if nothing was done, or if the outcome is unknown. A store that closes meanwhile

@@ -7,35 +7,28 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeVar
+from collections.abc import Iterator
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
-from pydantic import BaseModel
 
 from api.appends import UNREADABLE
-from api.bodies import explained, mismatch, require_few_elements
+from api.bodies import explained, mismatch, require_few_elements, require_few_elements_in_slices
 from api.ports import NotAccepting
 from api.problems import RequestRefused
 from api.schemas.command import CommandBody, CommandsBody
+from api.turns import PART_BYTES, Slices
 from core.commands import Command, Read, ReadGroup
 from core.errors import ErrorCode, StreamError
 from core.grammar import Resp, Rows, Status
-from core.limits import (
-    BODY_ELEMENTS_MAX,
-    BULK_ELEMENTS_MAX,
-    COMMAND_ARGUMENTS_MAX,
-    PIPELINE_COMMANDS_MAX,
-)
+from core.limits import BODY_ELEMENTS_MAX, BULK_ELEMENTS_MAX, COMMAND_ARGUMENTS_MAX
 
 # `float_hook` hands over the text of a number as it was sent: no digit is lost, and none is added.
 _decode_command: Final = msgspec.json.Decoder(list[Any], float_hook=str)
-_decode_commands: Final = msgspec.json.Decoder(list[list[Any]], float_hook=str)
+_decode_commands: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 _encode: Final = msgspec.json.Encoder().encode
-
-T = TypeVar("T")
 
 
 class _NotAWord(Exception):
@@ -45,31 +38,26 @@ class _NotAWord(Exception):
 def decode_command(raw: bytes) -> list[bytes]:
     """The words of one command. Raises `RequestRefused`: 400, 413 or 422."""
     require_few_elements(raw, BODY_ELEMENTS_MAX)
-    return _decoded(raw, _decode_command, CommandBody, _words)
-
-
-def decode_commands(raw: bytes) -> list[list[bytes]]:
-    """The words of each command. Raises `RequestRefused`: 400, 413 or 422."""
-    require_few_elements(raw, BULK_ELEMENTS_MAX)
-    return _decoded(raw, _decode_commands, CommandsBody, _all_words)
-
-
-def _decoded(
-    raw: bytes,
-    decoder: msgspec.json.Decoder[list[Any]],
-    model: type[BaseModel],
-    read: Callable[[list[Any]], T],
-) -> T:
-    """What `read` makes of the body; one that is refused is read again with its model, which says why."""
     try:
-        return read(decoder.decode(raw))
+        return _words(_decode_command.decode(raw))
     except (*UNREADABLE, _NotAWord) as error:
-        raise explained(raw, model, error) from None
+        raise explained(raw, CommandBody, error) from None
 
 
-def _all_words(commands: list[list[Any]]) -> list[list[bytes]]:
-    _check_count(len(commands), PIPELINE_COMMANDS_MAX, "commands")
-    return [_words(words) for words in commands]
+async def decode_commands(raw: bytes, commands_max: int, slices: Slices) -> list[list[bytes]]:
+    """The words of each command; others are served meanwhile. Raises `RequestRefused`: 400, 413 or 422."""
+    await require_few_elements_in_slices(raw, BULK_ELEMENTS_MAX, slices)
+    try:
+        commands = _decode_commands.decode(raw)
+        _check_count(len(commands), commands_max, "commands")
+        all_words = []
+        for each in commands:
+            words = _words(_decode_command.decode(each))
+            all_words.append(words)
+            await slices.count(len(words) * PART_BYTES)
+    except (*UNREADABLE, _NotAWord) as error:
+        raise explained(raw, CommandsBody, error) from None
+    return all_words
 
 
 def _words(words: list[Any]) -> list[bytes]:
@@ -144,6 +132,15 @@ def result_parts(reply: Resp, *, all_base64: bool) -> Iterator[bytes]:
 
 def _result(reply: Resp, *, all_base64: bool) -> Any:
     if isinstance(reply, list):
+        # Nearly all items are text: a call for each would cost as much as all the rest.
+        if not all_base64:
+            try:
+                return [
+                    item.decode() if type(item) is bytes else _result(item, all_base64=False)
+                    for item in reply
+                ]
+            except UnicodeDecodeError:
+                pass
         return [_result(item, all_base64=all_base64) for item in reply]
     if isinstance(reply, Status):
         plain = not all_base64 or reply == "OK"

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from api.ports import Answer, NotAccepting
 from app.clock import Clock
 from core.commands import Command
-from core.errors import StreamError
+from core.errors import StreamError, kept
 from core.outcome import Outcome, Wait, WakeUp
 from core.waiters import WaitQueue
 
@@ -133,7 +133,7 @@ class WaitingReaders:
         try:
             outcome = self._run(reader.command)
         except (StreamError, NotAccepting) as refusal:
-            self._hand_over(reader.receive, refusal)
+            self._hand_over(reader.receive, kept(refusal))
             return
         if outcome.wait is None or self._is_over(reader):
             self._hand_over(reader.receive, outcome.reply)

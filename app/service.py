@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from itertools import chain
 from typing import Final, TypeAlias
@@ -30,7 +30,7 @@ from app.slow_log import SlowLog
 from app.timing import COMMIT, WAIT, note_commands, note_phase
 from core.commands import GROWING, READ_ONLY, Command, ExpireIdempotencyKeys, Read, ReadGroup
 from core.engine import Engine
-from core.errors import ErrorCode, StreamError, out_of_memory, too_many_readers
+from core.errors import ErrorCode, StreamError, kept, out_of_memory, too_many_readers
 from core.keyspace import Keyspace
 from core.limits import TURN_COMMANDS_MAX
 from core.outcome import Outcome
@@ -171,7 +171,7 @@ class EngineStore:
         return replies
 
     async def execute_each(
-        self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], None]
+        self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], Awaitable[None]]
     ) -> None:
         """Carry out `commands` in turns, with other requests between them: see the port."""
         log = self._log
@@ -184,10 +184,10 @@ class EngineStore:
                 if not done:
                     raise
                 for _ in commands[done:]:
-                    take(refusal)
+                    await take(kept(refusal))
                 break
             for reply in replies:
-                take(reply)
+                await take(reply)
             done += len(replies)
             if done < len(commands):
                 await asyncio.sleep(0)
@@ -236,7 +236,7 @@ class EngineStore:
             self._require_memory(command)
             outcome = self._run(command)
         except (StreamError, NotAccepting) as refusal:
-            answer = refusal
+            answer = kept(refusal)
         else:
             self._readers.wake(outcome.wake_ups)
             answer = outcome.reply
@@ -250,7 +250,7 @@ class EngineStore:
             self._require_room(outcome)
         except (StreamError, NotAccepting) as refusal:
             self._note_refusal(command, refusal)
-            return self._answered(receive, refusal)
+            return self._answered(receive, kept(refusal))
         if outcome.wait is not None:
             return self._readers.add(outcome, receive)
         return self._answered(receive, outcome.reply)

@@ -37,6 +37,7 @@ from core.limits import (
     FIELDS_PER_ENTRY_MAX,
     PIPELINE_COMMANDS_MAX,
     READ_STREAMS_MAX,
+    TRANSACTION_COMMANDS_MAX,
 )
 
 CHEAP: Final = frozenset(
@@ -295,9 +296,9 @@ COMMANDS: Final = (
     _commands("pipeline", "XRANGE of 15 MiB entries", 40, "XRANGE wide - +", wide),
     _commands("pipeline", "XRANGE", PIPELINE_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
     _commands("pipeline", "XINFO FULL", PIPELINE_COMMANDS_MAX, "XINFO STREAM many FULL", _MANY),
-    _commands("transaction", "XADD", PIPELINE_COMMANDS_MAX, "XADD p * f v", _NOTHING),
+    _commands("transaction", "XADD", TRANSACTION_COMMANDS_MAX, "XADD p * f v", _NOTHING),
     _commands("transaction", "XRANGE of 15 MiB entries", 40, "XRANGE wide - +", wide),
-    _commands("transaction", "XRANGE", PIPELINE_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
+    _commands("transaction", "XRANGE", TRANSACTION_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
     _command("FLUSHALL", many_streams, "FLUSHALL"),
 )
 

@@ -236,7 +236,9 @@ class Block:
         return True
 
     def extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> int:
-        """Append as many of the entries, from the first on, as belong into this block; how many. O(n)."""
+        """Append entries from the first on that belong into this block; how many. 0: the first one belongs
+        into the next block. O(those that fit): where the first is large, few of the others are looked at.
+        """
         if self._ids is None:
             return 0
         most = len(fragments)
@@ -244,6 +246,9 @@ class Block:
             most = min(most, limits.entries - self.count)
         if most <= 0:
             return 0
+        if limits.size_bytes:
+            added_bytes = max(len(fragments[0]) - self.skeleton_bytes, 0) + ENTRY_OVERHEAD_BYTES
+            most = min(most, 2 * (1 + limits.size_bytes // added_bytes))
         taken, size_bytes = self._fit(fragments[:most], limits.size_bytes)
         self._ids.extend(ids[:taken])
         self._open_fragments.extend(fragments[:taken])

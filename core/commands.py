@@ -231,12 +231,14 @@ class ReadLimits(Struct, frozen=True):
     """How much one read may return (rules 23, 26, 34).
 
     `count` is for each stream, `max_count` over all of them. `max_bytes` is a soft budget of the
-    reply's size as RESP2 would serialise it: it is tested before each entry but the first.
+    reply's size as RESP2 would serialise it: it is tested before each entry but the first. `page_bytes`
+    is the same for the size as JSON, which costs nothing to measure: REST's own bound.
     """
 
     count: int | None = None
     max_count: int | None = None
     max_bytes: int | None = None
+    page_bytes: int | None = None
 
 
 class Read(Command, frozen=True):

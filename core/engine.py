@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from core import commands as c
-from core.errors import StreamError
+from core.errors import StreamError, kept
 from core.execution import Execution
 from core.foresight import require_fitting
 from core.handlers import (
@@ -126,7 +126,7 @@ class Engine:
         self, requests: Sequence[Sequence[c.Command]], rooms: Sequence[ReplyRoom], now_ms: int
     ) -> tuple[list[Reply | StreamError], Outcome]:
         """Carry out the commands of the first of `requests`, each with its own room, until their replies take
-        `TURN_REPLY_BYTES_MAX`: of one request at least. As `execute_all` otherwise."""
+        `TURN_REPLY_BYTES_MAX`, refused ones included: of one request at least. As `execute_all` otherwise."""
         run = Execution(self.keyspace, now_ms)
         replies: list[Reply | StreamError] = []
         reply_bytes = 0
@@ -134,9 +134,9 @@ class Engine:
             if reply_bytes >= TURN_REPLY_BYTES_MAX:
                 break
             run.reply_room = room
-            reply_bytes += room.left_bytes
+            reply_bytes -= room.asked_bytes
             replies += [_reply(run, command) for command in commands]
-            reply_bytes -= room.left_bytes
+            reply_bytes += room.asked_bytes
         return replies, Outcome(None, run.effects, run.wake_ups)
 
 
@@ -144,4 +144,4 @@ def _reply(run: Execution, command: c.Command) -> Reply | StreamError:
     try:
         return HANDLERS[type(command)](run, command)
     except StreamError as error:
-        return error
+        return kept(error)

@@ -152,7 +152,7 @@ def _checked(content: dict[str, str] | list[tuple[str, str]], fragment: bytes, *
 
 def _from_base64(text: str) -> bytes:
     try:
-        return b64decode(text, validate=True)
+        return binascii.a2b_base64(text, strict_mode=True)
     except (binascii.Error, ValueError):
         raise BadEntry(f"not base64: {text[:40]!r}") from None
 

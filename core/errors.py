@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
+
+ErrorT = TypeVar("ErrorT", bound=Exception)
 
 Missing: TypeAlias = Literal["stream", "group"]
 """What a command that needs a group does not find."""
@@ -59,6 +61,13 @@ class StreamError(Exception):
         self.line = line
         self.names: Mapping[str, bytes] = names or {}
         self.details = details
+
+
+def kept(error: ErrorT) -> ErrorT:
+    """The error, to keep as an answer. Its traceback is dropped: the frames would keep alive what was read
+    before the refusal, megabytes for each error."""
+    error.__traceback__ = error.__context__ = error.__cause__ = None
+    return error
 
 
 _ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")

@@ -36,10 +36,10 @@ class Execution(Struct, gc=False):
     retry: Command | None = None
     reply_room: ReplyRoom | None = None
 
-    def room(self) -> ReplyRoom:
-        """What the reply may take."""
+    def room(self, size_bytes: int | None = None) -> ReplyRoom:
+        """What the reply may take: the request's room, or a new one, of `size_bytes` if given."""
         if self.reply_room is None:
-            self.reply_room = ReplyRoom()
+            self.reply_room = ReplyRoom() if size_bytes is None else ReplyRoom(size_bytes)
         return self.reply_room
 
     def do(self, effect: Effect) -> None:

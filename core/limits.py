@@ -56,8 +56,8 @@ writer's time, where 64 MiB of nothing but commas would take half a minute and g
 BODY_ELEMENTS_MAX: Final = 300_000
 """Members and items in any other JSON body: the longest list of ids or arguments, the largest entry."""
 
-IDS_PER_REQUEST_MAX: Final = 100_000
-"""Ids named in one ack, nack, claim or delete: about 0.1 s of the writer's time."""
+IDS_PER_REQUEST_MAX: Final = 20_000
+"""Ids named in one ack, nack, claim or delete: each costs up to 5 us, 0.1 s of the writer's time together."""
 
 READ_STREAMS_MAX: Final = 1_000
 """Streams named in one read."""
@@ -65,8 +65,13 @@ READ_STREAMS_MAX: Final = 1_000
 PAGE_ENTRIES_MAX: Final = 100_000
 """Entries in one page of a REST reply, and the default where no count is given; `next` reads on."""
 
-PAGE_BYTES_MAX: Final = 32 * MIB
-"""Bytes of entries in one page of a REST reply: a page ends early at this size, and `next` reads on."""
+READ_ENTRIES_MAX: Final = 20_000
+"""Entries in one REST reply of a read of several streams, of a group read, of a read after a position, and
+pending entries in one page, whatever count was asked for: each costs up to 4 us, 0.1 s together."""
+
+PAGE_BYTES_MAX: Final = 8 * MIB
+"""Bytes of entries in one page of a REST reply: a page ends early at this size, and `next` reads on. The last
+entry may exceed it, so a page holds one of the largest entries."""
 
 LIST_PAGE_MAX: Final = 10_000
 """Streams in one page of `GET /v1/streams`."""
@@ -75,7 +80,10 @@ LIST_PAGE_DEFAULT: Final = 100
 """Streams in a page of `GET /v1/streams` where no limit is given."""
 
 PIPELINE_COMMANDS_MAX: Final = 10_000
-"""Commands in one pipeline or transaction: a transaction holds the writer until it ends."""
+"""Commands in one pipeline. Other requests are served between them."""
+
+TRANSACTION_COMMANDS_MAX: Final = 2_000
+"""Commands in one transaction, which holds the writer until it ends: about 0.04 s of appends."""
 
 COMMAND_ARGUMENTS_MAX: Final = 262_144
 """Words in one command of the command endpoint: as many as the largest entry or id list needs."""
@@ -106,8 +114,9 @@ entry fits twice."""
 TURN_COMMANDS_MAX: Final = 100
 """Commands of a pipeline that run before other requests get a turn: a few milliseconds of appends."""
 
-TURN_REPLY_BYTES_MAX: Final = MIB
-"""Reply bytes of a pipeline, or of the requests of one WebSocket, after which other requests get a turn."""
+TURN_REPLY_BYTES_MAX: Final = 256 * KIB
+"""Reply bytes of a pipeline, or of the requests of one WebSocket, after which other requests get a turn:
+about 10 ms of small entries. What a refused reply would have taken counts as well."""
 
 SPLIT_PARTS_MAX: Final = 10_000
 """Parts that `entries:split` plans at once."""

@@ -33,13 +33,15 @@ class Entries(Struct, frozen=True, gc=False):
 
     def first(self, count: int) -> Entries:
         """The first `count` of them, or all where there are no more."""
-        if count >= len(self.ids):
-            return self
+        return self if count >= len(self.ids) else self.part(0, count)
+
+    def part(self, start: int, stop: int) -> Entries:
+        """The entries from one place to another."""
         return Entries(
-            self.ids[:count],
-            self.fragments[:count],
-            None if self.idle_ms is None else self.idle_ms[:count],
-            None if self.deliveries is None else self.deliveries[:count],
+            self.ids[start:stop],
+            self.fragments[start:stop],
+            None if self.idle_ms is None else self.idle_ms[start:stop],
+            None if self.deliveries is None else self.deliveries[start:stop],
         )
 
 

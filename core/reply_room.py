@@ -31,13 +31,15 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class ReplyRoom:
-    """`left_bytes`: what further replies may take; it never rises. One object for each request."""
+    """`left_bytes`: what further replies may take; it never rises. `asked_bytes`: what was read for replies,
+    those that were refused included. One object for each request."""
 
-    __slots__ = ("_size_bytes", "_steps_left", "left_bytes")
+    __slots__ = ("_size_bytes", "_steps_left", "asked_bytes", "left_bytes")
 
     def __init__(self, size_bytes: int = REPLY_BYTES_MAX) -> None:
         self._size_bytes = size_bytes
         self.left_bytes = size_bytes
+        self.asked_bytes = 0
         self._steps_left = MATCHING_STEPS_MAX
 
     @property
@@ -61,6 +63,7 @@ class ReplyRoom:
 
     def charge(self, size_bytes: int) -> None:
         """Take `size_bytes`. Raises REPLY_TOO_LARGE where less is left."""
+        self.asked_bytes += size_bytes
         if size_bytes > self.left_bytes:
             raise self.refusal()
         self.left_bytes -= size_bytes
@@ -82,7 +85,7 @@ class ReplyRoom:
             self.charge(size_bytes)
         else:
             self.require_any()
-            self.left_bytes -= size_bytes
+            self._take(size_bytes)
 
     def fit(self, fragments: Sequence[bytes | None]) -> int:
         """How many of these entries, from the first on, go into a reply that may be cut. O(entries)."""
@@ -97,7 +100,11 @@ class ReplyRoom:
 
     def take_entries(self, fragments: Sequence[bytes | None]) -> None:
         """Take the room of entries that `fit` allows. O(entries)."""
-        self.left_bytes -= entries_bytes(fragments)
+        self._take(entries_bytes(fragments))
+
+    def _take(self, size_bytes: int) -> None:
+        self.asked_bytes += size_bytes
+        self.left_bytes -= size_bytes
 
     def take_steps(self, steps: int) -> bool:
         """Take so much work on patterns; False where less is left."""

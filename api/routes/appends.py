@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from api import hot
 from api.appends import ENTRY_LINES, FIELDS_LINES
+from api.batches import read_batch
 from api.bodies import json_body
 from api.idempotency import PRODUCER_HEADERS, idempotency_of
 from api.imports import Imports
@@ -92,7 +93,8 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
 async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithIds = False) -> Response:
     """Append entries in order, all or none. O(entries)."""
     raw = await json_body(request)
-    command = hot.batch_command(key, raw, partial(idempotency_of, request.headers, raw))
+    options, new = await read_batch(raw)
+    command = hot.decoded_batch_command(key, options, new, partial(idempotency_of, request.headers, raw))
     reply = hot.appended(await store.execute(traced(request.headers, command)), key)
     return _answer(reply, hot.batch_bytes(reply, with_ids=ids))
 

@@ -27,10 +27,11 @@ from api.problems import (
 )
 from api.redis_words import decode_command, decode_commands, outcome_parts, result_parts, waiting_at_most
 from api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
-from core.errors import ErrorCode, StreamError
+from api.turns import PART_BYTES, Slices
+from core.errors import ErrorCode, StreamError, kept
 from core.grammar import Request as RedisRequest
 from core.grammar import Resp, parse_request
-from core.limits import WAIT_MS_MAX
+from core.limits import PIPELINE_COMMANDS_MAX, TRANSACTION_COMMANDS_MAX, WAIT_MS_MAX
 from core.reply_room import ReplyRoom
 
 router = APIRouter(tags=["command"])
@@ -93,7 +94,7 @@ async def command(request: Request, store: Store, upstash_encoding: ReplyEncodin
     except StreamError as error:
         content = problem_of(CommandRefused(error), request_id_of(request.scope))
         return problem_response(content, headers_of(error))
-    parts = result_parts(reply, all_base64=_asks_base64(upstash_encoding))
+    parts = await Slices().gather(result_parts(reply, all_base64=_asks_base64(upstash_encoding)))
     return _json_response(b'{"result":', parts, b"}")
 
 
@@ -119,10 +120,11 @@ async def pipeline(request: Request, store: Store, upstash_encoding: ReplyEncodi
     `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
     changed nothing; those that follow are carried out, so that every write is reported.
     """
-    parsed = [_parsed(store, words) for words in decode_commands(await json_body(request))]
-    outcomes = _Outcomes(parsed, ReplyRoom(), all_base64=_asks_base64(upstash_encoding))
+    slices = Slices()
+    parsed = await _parsed_body(request, store, PIPELINE_COMMANDS_MAX, slices)
+    outcomes = _Outcomes(parsed, slices, all_base64=_asks_base64(upstash_encoding))
     await store.execute_admitted_each(_to_execute(parsed), outcomes.room, outcomes.take)
-    return _json_response(b"[", outcomes.parts(), b"]")
+    return _json_response(b"[", await outcomes.parts(), b"]")
 
 
 @router.post(
@@ -147,14 +149,15 @@ async def transaction(request: Request, store: Store, upstash_encoding: ReplyEnc
     `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others. Where
     the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
     """
-    parsed = [_parsed(store, words) for words in decode_commands(await json_body(request))]
+    slices = Slices()
+    parsed = await _parsed_body(request, store, TRANSACTION_COMMANDS_MAX, slices)
     for number, each in enumerate(parsed):
         if isinstance(each, StreamError):
             return refusal_response(request, _discarded(number, each))
-    outcomes = _Outcomes(parsed, ReplyRoom(), all_base64=_asks_base64(upstash_encoding))
+    outcomes = _Outcomes(parsed, slices, all_base64=_asks_base64(upstash_encoding))
     for reply in await store.execute_admitted(_to_execute(parsed)):
-        outcomes.take(reply)
-    return _json_response(b"[", outcomes.parts(), b"]")
+        await outcomes.take(reply)
+    return _json_response(b"[", await outcomes.parts(), b"]")
 
 
 def _discarded(number: int, error: StreamError) -> RequestRefused:
@@ -168,12 +171,22 @@ def _discarded(number: int, error: StreamError) -> RequestRefused:
     )
 
 
+async def _parsed_body(
+    request: Request, store: Store, commands_max: int, slices: Slices
+) -> list[RedisRequest | StreamError]:
+    """Each command of the body as it may be carried out, or why it may not be."""
+    parsed = []
+    for words in await decode_commands(await json_body(request), commands_max, slices):
+        parsed.append(_parsed(store, words))
+        await slices.count(len(words) * PART_BYTES)
+    return parsed
+
+
 def _parsed(store: Store, words: list[bytes]) -> RedisRequest | StreamError:
-    """The request as it may be carried out, or why it may not be."""
     try:
         return store.admit(parse_request(words))
     except StreamError as error:
-        return error
+        return kept(error)
 
 
 def _to_execute(parsed: Sequence[RedisRequest | StreamError]) -> list[RedisRequest]:
@@ -184,46 +197,48 @@ class _Outcomes:
     """The items of an answer, written as JSON as soon as they are known, so that replies are not kept."""
 
     def __init__(
-        self, parsed: Sequence[RedisRequest | StreamError], room: ReplyRoom, *, all_base64: bool
+        self, parsed: Sequence[RedisRequest | StreamError], slices: Slices, *, all_base64: bool
     ) -> None:
-        self.room = room
+        self.room = ReplyRoom()
+        self._slices = slices
         self._all_base64 = all_base64
         self._following = iter(parsed)
         self._parts: list[bytes] = []
 
-    def take(self, answer: Answer) -> None:
+    async def take(self, answer: Answer) -> None:
         """The answer to the next request that has a command."""
-        request = self._next_with_command()
+        request = await self._next_with_command()
         assert request is not None, "there is an answer for each command"
-        self._write(answer if isinstance(answer, StreamError | NotAccepting) else request.to_resp(answer))
+        refused = isinstance(answer, StreamError | NotAccepting)
+        await self._write(answer if refused else request.to_resp(answer))
 
-    def parts(self) -> list[bytes]:
+    async def parts(self) -> list[bytes]:
         """The JSON text of all items, with commas between them."""
-        self._next_with_command()
+        await self._next_with_command()
         return self._parts[:-1]
 
-    def _next_with_command(self) -> RedisRequest | None:
+    async def _next_with_command(self) -> RedisRequest | None:
         """The next request that has a command; the items before it need none, and are written."""
         for each in self._following:
             if isinstance(each, StreamError):
-                self._write(each)
+                await self._write(each)
             elif each.command is None:
-                self._write_literal(each.literal)
+                await self._write_literal(each.literal)
             else:
                 return each
         return None
 
-    def _write_literal(self, literal: Resp) -> None:
+    async def _write_literal(self, literal: Resp) -> None:
         texts = literal if isinstance(literal, list) else [literal]
         try:
             self.room.charge_names([text for text in texts if isinstance(text, bytes)])
         except StreamError as error:
-            self._write(error)
+            await self._write(error)
         else:
-            self._write(literal)
+            await self._write(literal)
 
-    def _write(self, outcome: Resp | StreamError | NotAccepting) -> None:
-        self._parts += outcome_parts(outcome, all_base64=self._all_base64)
+    async def _write(self, outcome: Resp | StreamError | NotAccepting) -> None:
+        self._parts += await self._slices.gather(outcome_parts(outcome, all_base64=self._all_base64))
         self._parts.append(b",")
 
 

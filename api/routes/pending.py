@@ -61,6 +61,7 @@ from core.commands import (
     PendingSummary,
 )
 from core.errors import ErrorCode
+from core.limits import READ_ENTRIES_MAX
 
 router = APIRouter(tags=["pending"])
 
@@ -97,11 +98,12 @@ async def xpending(
     count: PageCount = 100,
 ) -> Response:
     """Pending entries in id order, with owner, idle time and deliveries. O(log n + page)."""
-    command = PendingRange(key, group, start_of(start), end_of(end), count, min_idle_ms, consumer)
+    most = min(count, READ_ENTRIES_MAX)
+    command = PendingRange(key, group, start_of(start), end_of(end), most, min_idle_ms, consumer)
     entries = await store.execute(command)
     assert isinstance(entries, list)
     page = [pending_json(entry) for entry in entries]
-    return json_response({"pending": page, "next": page[-1]["id"] if len(page) == count else None})
+    return json_response({"pending": page, "next": page[-1]["id"] if len(page) == most else None})
 
 
 @router.get(

@@ -44,7 +44,7 @@ from api.schemas.entries import Entry, RangePage
 from core.commands import Range, Read, ReadFrom, ReadLimits
 from core.entry import Shape
 from core.errors import ErrorCode, no_such_key
-from core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX
+from core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX, READ_ENTRIES_MAX
 from core.replies import RangeReply, ReadReply
 
 router = APIRouter(tags=["entries"])
@@ -163,11 +163,11 @@ async def xrange(
         max_bytes=PAGE_BYTES_MAX,
         strict=page.strict,
     )
-    return json_response(range_json(await _range(store, query), page.shape))
+    return json_response(await range_json(await _range(store, query), page.shape))
 
 
 def _read_after(source: ReadFrom, page: _Page, wait: Waiting) -> Read:
-    limits = ReadLimits(count=page.most, max_bytes=PAGE_BYTES_MAX)
+    limits = ReadLimits(count=min(page.most, READ_ENTRIES_MAX), page_bytes=PAGE_BYTES_MAX)
     return Read((source,), limits, wait.block_ms, page.strict)
 
 

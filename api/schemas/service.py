@@ -74,12 +74,16 @@ class Limits(WireModel, ServerLimits):
     subscriptions_per_socket_max: int = _bound(SUBSCRIPTIONS_MAX, "Subscriptions of one WebSocket.")
     read_streams_max: int = _bound(limits.READ_STREAMS_MAX, "Streams named in one read.")
     page_entries_max: int = _bound(limits.PAGE_ENTRIES_MAX, "Entries of one page, and the default count.")
+    read_entries_max: int = _bound(
+        limits.READ_ENTRIES_MAX,
+        "Entries of one read of several streams, group read or read after a position, and pending entries of "
+        "one page, whatever count was asked for.",
+    )
     page_bytes_max: int = _bound(limits.PAGE_BYTES_MAX, "Bytes at which a page ends early.")
     list_page_max: int = _bound(limits.LIST_PAGE_MAX, "Streams in one page of the listing.")
     list_page_default: int = _bound(limits.LIST_PAGE_DEFAULT, "Streams in a page where no limit is given.")
-    pipeline_commands_max: int = _bound(
-        limits.PIPELINE_COMMANDS_MAX, "Commands of one pipeline or transaction."
-    )
+    pipeline_commands_max: int = _bound(limits.PIPELINE_COMMANDS_MAX, "Commands of one pipeline.")
+    transaction_commands_max: int = _bound(limits.TRANSACTION_COMMANDS_MAX, "Commands of one transaction.")
     command_arguments_max: int = _bound(limits.COMMAND_ARGUMENTS_MAX, "Words of one command.")
     copy_parts_max: int = _bound(
         limits.COPY_PARTS_MAX,

@@ -34,7 +34,7 @@ from api.websocket.requests import RequestId
 from api.websocket.shared_reads import SharedReads
 from api.websocket.subscription_book import SubscriptionBook
 from core.commands import Command
-from core.errors import ErrorCode, StreamError
+from core.errors import ErrorCode, StreamError, kept
 from core.reply_room import ReplyRoom
 
 SHOWN_LIMITS: Final = (
@@ -190,7 +190,7 @@ class WebSocketSession:
             require_quota(quota)
             return _Pending(request_id, self._planner.plan(envelope, raw), exchange)
         except (StreamError, RequestRefused, Unauthenticated) as error:
-            return _Pending(request_id, error, exchange)
+            return _Pending(request_id, kept(error), exchange)
 
     def next_turn(self) -> Turn | None:
         """The next requests to carry out, None where none wait."""

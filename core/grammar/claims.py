@@ -13,7 +13,7 @@ from core.commands import AutoClaim, Claim, ClaimOptions, PendingRange, PendingS
 from core.errors import StreamError, printable, syntax_error
 from core.grammar.refusals import invalid_argument
 from core.grammar.request import Request, Resp
-from core.grammar.shapes import entry_list, id_bulk, id_list, optional_id_bulk
+from core.grammar.shapes import entry_list, id_bulk, id_list, optional_id_bulk, row_list
 from core.grammar.words import I64_MAX, Words, check_id_count, late
 from core.replies import ClaimReply, PendingEntry, PendingSummaryReply
 from core.stream_id import StreamId, parse_id, parse_range_end, parse_range_start
@@ -183,4 +183,8 @@ def _summary(reply: PendingSummaryReply) -> Resp:
 
 def _pending(reply: Sequence[PendingEntry]) -> Resp:
     """Unowned entries have an empty consumer; their idle time is -1 already."""
-    return [[id_bulk(entry.id), entry.consumer or b"", entry.idle_ms, entry.deliveries] for entry in reply]
+    return row_list(reply, _pending_row)
+
+
+def _pending_row(entry: PendingEntry) -> Resp:
+    return [id_bulk(entry.id), entry.consumer or b"", entry.idle_ms, entry.deliveries]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from core.commands import Malformed
-from core.errors import ErrorCode, StreamError, not_an_integer
+from core.errors import ErrorCode, StreamError, kept, not_an_integer
 from core.grammar.refusals import limit_exceeded
 from core.limits import IDS_PER_REQUEST_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX
 from core.stream_id import StreamId, parse_id
@@ -36,7 +36,7 @@ def late(parse: Callable[[], T]) -> T | Malformed:
     try:
         return parse()
     except StreamError as error:
-        return Malformed(error)
+        return Malformed(kept(error))
 
 
 def check_id_count(count: int) -> None:

@@ -60,7 +60,7 @@ def _charge(run: Execution, taken: _Takeover, options: ClaimOptions) -> None:
         ]
         fragments = log.get_many(claimed, room.left_bytes)
         if len(fragments) < len(claimed):
-            raise room.refusal()
+            room.charge(entries_bytes(fragments))
     room.charge_entries(fragments)
 
 

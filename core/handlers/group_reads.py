@@ -41,7 +41,7 @@ def read_group(run: Execution, command: ReadGroup) -> ReadReply:
     Raises NOGROUP where a stream or its group is missing, before anything is changed (rule 27).
     """
     positions = [_check(run, command, source) for source in command.streams]
-    run.room().require_any()
+    run.room(command.limits.page_bytes).require_any()
     budget = ReplyBudget(command.limits)
     min_idle_ms = command.claim_min_idle_ms
     reads = []

@@ -33,9 +33,10 @@ def exact_entries(run: Execution, stream: Stream, command: Range) -> tuple[Entri
     room = run.room()
     most = smaller(command.count, room.items_left + 1)
     entries, more = _entries(stream, command, most, room.left_bytes + 1)
-    is_cut = len(entries) == 1 != command.count and entries_bytes(entries.fragments) > room.left_bytes
+    size_bytes = entries_bytes(entries.fragments)
+    is_cut = len(entries) == 1 != command.count and size_bytes > room.left_bytes
     if is_cut and _are_followed(stream, command, entries.ids):
-        raise room.refusal()
+        room.charge(size_bytes)
     room.charge_entries(entries.fragments)
     return entries, more
 

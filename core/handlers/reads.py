@@ -22,7 +22,7 @@ def read(run: Execution, command: Read) -> ReadReply:
     Where nothing does and the command blocks, the execution's `wait` is set, and its `retry` to the
     command with every position resolved (rule 22).
     """
-    run.room().require_any()
+    run.room(command.limits.page_bytes).require_any()
     positions = [_resolve(run, source) for source in command.streams]
     if command.strict:
         _require_untrimmed(run, command, positions)

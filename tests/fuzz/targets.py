@@ -7,6 +7,7 @@ It knows neither who makes the bytes (`tests.fuzz.run` for long, `test_seeds.py`
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
@@ -16,12 +17,14 @@ from api.compression import Unpacking, encoding_of
 from api.fast_path import plain_command, plain_route
 from api.problems import RequestRefused
 from api.redis_words import decode_command, decode_commands, outcome_parts, result_parts
+from api.turns import Slices
 from api.websocket.limits import ProtocolViolation
 from core.commands import Command
 from core.engine import Engine
 from core.errors import StreamError
 from core.grammar import parse_request
 from core.invariants import check
+from core.limits import PIPELINE_COMMANDS_MAX
 from core.storage.damage import Damage, opened
 from core.storage.records import decode_effects, encode_effects
 from core.storage.state import decode_group, encode_group
@@ -85,10 +88,18 @@ def commands(data: bytes) -> None:
             assert encode_group(decode_group(encode_group(group))) == encode_group(group)
 
 
+def _one_command(data: bytes) -> list[list[bytes]]:
+    return [decode_command(data)]
+
+
+def _all_commands(data: bytes) -> list[list[bytes]]:
+    return asyncio.run(decode_commands(data, PIPELINE_COMMANDS_MAX, Slices()))
+
+
 def command_bodies(data: bytes) -> None:
     """The bodies of the command routes."""
     world = _World()
-    for decode in (lambda raw: [decode_command(raw)], decode_commands):
+    for decode in (_one_command, _all_commands):
         try:
             for words in decode(data)[:20]:
                 world.say(words)

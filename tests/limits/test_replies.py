@@ -13,7 +13,7 @@ import pytest
 
 from api.ports import Answer, NotAccepting
 from app.service import EngineStore
-from core.commands import Append, Command, Range, StreamLength
+from core.commands import Append, Command, InfoStream, Range, StreamLength
 from core.engine import Engine
 from core.errors import ErrorCode, StreamError
 from core.limits import KIB, MIB, REPLY_BYTES_MAX, TURN_COMMANDS_MAX
@@ -77,6 +77,7 @@ def memory_bytes(process: ServerProcess, name: str) -> int:
 XRANGE_LARGE = ["XRANGE", "large", "-", "+"]
 REQUESTS: dict[str, tuple[str, Any, int]] = {
     "a pipeline": ("/v1/command/pipeline", [XRANGE_LARGE] * 40, 200),
+    "a pipeline of refused ranges": ("/v1/command/pipeline", [["XRANGE", "nuls", "-", "+"]] * 40, 200),
     "a transaction": ("/v1/command/multi-exec", [XRANGE_LARGE] * 40, 413),
     "a range of many entries": ("/v1/command", ["XRANGE", "small", "-", "+"], 413),
     "a read of many entries": ("/v1/command", ["XREAD", "STREAMS", "small", "0"], 200),
@@ -149,7 +150,10 @@ LENGTH = StreamLength(b"s")
 
 
 async def answers_of(store: EngineStore, commands: Sequence[Command], answers: list[Answer]) -> None:
-    await store.execute_each(commands, ReplyRoom(), answers.append)
+    async def take(answer: Answer) -> None:
+        answers.append(answer)
+
+    await store.execute_each(commands, ReplyRoom(), take)
 
 
 def test_others_are_served_between_the_commands_of_a_pipeline() -> None:
@@ -182,6 +186,45 @@ def test_a_turn_ends_early_where_its_replies_are_large() -> None:
         return len(counts)
 
     assert asyncio.run(turns()) >= 10
+
+
+def test_a_turn_ends_early_where_its_reads_are_refused() -> None:
+    async def turns() -> int:
+        store = EngineStore(Engine())
+        await store.execute(Append(b"s", [b'{"a":"%b"}' % (b"x" * MIB)] * 3))
+        answers: list[Answer] = []
+
+        async def take(answer: Answer) -> None:
+            answers.append(answer)
+
+        pipeline = asyncio.create_task(store.execute_each([Range(b"s")] * 10, ReplyRoom(2 * MIB), take))
+        counts = set()
+        while not pipeline.done():
+            await asyncio.sleep(0)
+            counts.add(len(answers))
+        assert all(isinstance(answer, StreamError) for answer in answers)
+        return len(counts)
+
+    assert asyncio.run(turns()) >= 10
+
+
+def test_a_refusal_that_is_kept_as_an_answer_keeps_no_frames() -> None:
+    async def answers() -> list[Answer]:
+        store = EngineStore(Engine())
+        kept: list[Answer] = []
+        store.submit(StreamLength(b"s"), kept.append)
+        refused = InfoStream(b"none")
+        await answers_of(store, [refused, refused], kept)
+        kept += await store.execute_all([refused])
+        store.submit(refused, kept.append)
+        store.drain()
+        store.submit(refused, kept.append)
+        return kept[1:]
+
+    kept = asyncio.run(answers())
+    assert len(kept) == 5
+    assert all(isinstance(answer, StreamError | NotAccepting) for answer in kept)
+    assert [answer.__traceback__ for answer in kept if isinstance(answer, Exception)] == [None] * 5
 
 
 def test_a_pipeline_that_a_stop_interrupts_reports_what_was_done() -> None:

@@ -7,7 +7,7 @@ test says what happens meanwhile and never sleeps.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from api.ports import Answer, NotAccepting, Watch
 from core.commands import Command, Read, ReadGroup
@@ -51,12 +51,12 @@ class EngineStore:
         return replies
 
     async def execute_each(
-        self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], None]
+        self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], Awaitable[None]]
     ) -> None:
         """Carry out one command after another at the clock's time."""
         self._check_open()
         for command in commands:
-            take(self.engine.execute_some([[command]], [room], self.now_ms)[0][0])
+            await take(self.engine.execute_some([[command]], [room], self.now_ms)[0][0])
 
     async def execute_turn(
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]

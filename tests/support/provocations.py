@@ -22,6 +22,7 @@ from core.limits import (
     ENTRY_BYTES_MAX,
     EPOCH_KEYS_MAX,
     PIPELINE_COMMANDS_MAX,
+    TRANSACTION_COMMANDS_MAX,
 )
 from core.stream_id import MAX_ID, format_id
 from tests.support.api_client import FIRST, ApiClient
@@ -229,7 +230,7 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
         {"streams": [{"key": "race:france", "after": FIRST}], "strict": True}, prepare=_trim
     ),
     ("pipeline", "LIMIT_EXCEEDED"): Provocation([["PING"]] * (PIPELINE_COMMANDS_MAX + 1)),
-    ("transaction", "LIMIT_EXCEEDED"): Provocation([["PING"]] * (PIPELINE_COMMANDS_MAX + 1)),
+    ("transaction", "LIMIT_EXCEEDED"): Provocation([["PING"]] * (TRANSACTION_COMMANDS_MAX + 1)),
     ("transaction", "TRANSACTION_ABORTED"): Provocation([["XLEN", "race:france"], ["XLEN"]]),
     **_of(
         "command",

@@ -18,7 +18,7 @@ Rules that must hold:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
@@ -35,6 +35,9 @@ BEFORE_ALL: Final = (0, 0)
 """`$`, as the first position, is replaced by the first id that is seen."""
 
 PENDING_PAGE: Final = 10_000
+IDS_PER_REQUEST_MAX: Final = 20_000
+"""As the server's `ids_per_request_max`."""
+
 BEATS_PER_LEASE: Final = 3
 """A lease is extended so often within its length: two extensions may fail before it runs out."""
 
@@ -174,13 +177,11 @@ class ConsumerState(Generic[ItemT]):
 
     def ack_calls(self, items: Iterable[Work]) -> list[Call[int]]:
         """What acknowledges them."""
-        return [group_calls.ack(key, self.options.group, ids) for key, ids in _ids_by_stream(items).items()]
+        return [group_calls.ack(key, self.options.group, ids) for key, ids in _requests(items)]
 
     def nack_calls(self, items: Iterable[Work], mode: NackMode) -> list[Call[int]]:
         """What gives them back; `silent`: as if they had not been delivered."""
-        return [
-            group_calls.nack(key, self.options.group, ids, mode) for key, ids in _ids_by_stream(items).items()
-        ]
+        return [group_calls.nack(key, self.options.group, ids, mode) for key, ids in _requests(items)]
 
     # --- leases --------------------------------------------------------------------------------
 
@@ -216,6 +217,13 @@ def is_group_missing(error: TailraceError) -> bool:
 def _order(entry_id: str) -> tuple[int, int]:
     ms, _, seq = entry_id.partition("-")
     return (int(ms), int(seq or 0)) if ms.isdigit() else BEFORE_ALL
+
+
+def _requests(items: Iterable[Work]) -> Iterator[tuple[str, list[str]]]:
+    """The ids by stream, as many together as one request may name."""
+    for key, ids in _ids_by_stream(items).items():
+        for start in range(0, len(ids), IDS_PER_REQUEST_MAX):
+            yield key, ids[start : start + IDS_PER_REQUEST_MAX]
 
 
 def _ids_by_stream(items: Iterable[Work]) -> Mapping[str, list[str]]:
