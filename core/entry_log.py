@@ -94,8 +94,7 @@ class EntryLog:
         start = 0
         block = self._blocks[-1] if self._blocks else self._begin_block(ids[0], fragments[0])
         while start < len(ids):
-            end = start + limits.entries if limits.entries else len(ids)
-            taken = block.extend(ids[start:end], fragments[start:end], limits)
+            taken = block.extend(ids, fragments, start, limits)
             if not taken:
                 block = self._begin_block(ids[start], fragments[start])
             start += taken
