@@ -344,11 +344,21 @@ class Block:
 
     def first_live_position(self) -> int:
         """The lowest position that is no hole; there is one."""
-        return (~self.holes & (self.holes + 1)).bit_length() - 1
+        return self.first_live_from(0)
 
     def last_live_position(self) -> int:
         """The highest position that is no hole; there is one."""
         return (~self.holes & ((1 << self.count) - 1)).bit_length() - 1
+
+    def first_live_from(self, position: int) -> int:
+        """The lowest position from `position` on that is no hole; the block's end or above where there is none."""
+        holes = self.holes >> position
+        return position + (~holes & (holes + 1)).bit_length() - 1
+
+    def first_hole_from(self, position: int, end: int) -> int:
+        """The lowest hole from `position` on, `end` where there is none below it."""
+        holes = self.holes >> position
+        return min(position + (holes & -holes).bit_length() - 1, end) if holes else end
 
     def live_positions(self, low: int, high: int) -> Sequence[int]:
         """The live positions in ``[low, high)``, rising. O(1) without holes."""

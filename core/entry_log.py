@@ -29,13 +29,15 @@ _NO_BOUND: Final = 1 << 62
 class EntryLog:
     """n: entries, m: entries touched, b: blocks (about n / 100)."""
 
-    __slots__ = ("_blocks", "_firsts", "cache", "length", "removed_ids")
+    __slots__ = ("_blocks", "_deleted_up_to", "_firsts", "cache", "length", "removed_ids")
 
     def __init__(self, cache: BlockCache) -> None:
         self._blocks: list[Block] = []
         self._firsts: list[StreamId] = []
         self.cache = cache
         self.length = 0
+        # No id above this one was taken out of the middle.
+        self._deleted_up_to = ZERO_ID
         # First ids of blocks that storage holds and the log does not any more; storage empties it.
         self.removed_ids: list[StreamId] = []
 
@@ -44,6 +46,8 @@ class EntryLog:
         self._blocks = list(blocks)
         self._firsts = [block.first_id for block in blocks]
         self.length = sum(block.live for block in blocks)
+        # What was deleted before is not known any more.
+        self._deleted_up_to = blocks[-1].last_id if blocks else ZERO_ID
 
     def copy(self, serial: int) -> EntryLog:
         """The same entries, as the log of the stream `serial`. O(b): payloads are shared."""
@@ -56,6 +60,7 @@ class EntryLog:
             twin._blocks.append(block.copy(filed_under[serials]))
         twin._firsts = self._firsts.copy()
         twin.length = self.length
+        twin._deleted_up_to = self._deleted_up_to
         return twin
 
     @property
@@ -147,6 +152,10 @@ class EntryLog:
 
     def __contains__(self, value: StreamId) -> bool:
         return self._locate(value) is not None
+
+    def index_of(self, value: StreamId) -> int:
+        """Which block holds `value`, or the one before it if none does; 0 where there is none. O(log b)."""
+        return max(bisect_right(self._firsts, value) - 1, 0)
 
     def _block_of(self, value: StreamId) -> Block | None:
         index = bisect_right(self._firsts, value) - 1
@@ -242,6 +251,37 @@ class EntryLog:
             else:
                 yield ids[low:high][::step], fragments[low:high][::step]
 
+    def spans_of_first(self, count: int) -> list[tuple[StreamId, StreamId]]:
+        """The first `count` live entries, at least one, as spans of ids, rising: no deleted entry lies in one.
+
+        O(1) spans where no entry was deleted before the last of them; else O(b), and the blocks with holes are
+        decoded.
+        """
+        [last_id] = self.at_ranks([count - 1])
+        spans: list[tuple[StreamId, StreamId]] = []
+        for block in self._blocks:
+            if block.first_id > last_id:
+                break
+            if block.holes:
+                for first, last in self._live_stretches(block, last_id):
+                    _add_span(spans, first, last)
+            elif block.first_id > self._deleted_up_to:
+                _add_span(spans, block.first_id, last_id)
+                break
+            else:
+                _add_span(spans, block.first_id, min(block.last_id, last_id))
+        return spans
+
+    def _live_stretches(self, block: Block, last_id: StreamId) -> Iterator[tuple[StreamId, StreamId]]:
+        """The stretches of `block` without holes, up to `last_id`, as spans of ids."""
+        ids = self._ids_of(block)
+        end = count_below(ids, last_id + 1)
+        position = block.first_live_position()
+        while position < end:
+            after = block.first_hole_from(position, end)
+            yield ids[position], ids[after - 1]
+            position = block.first_live_from(after)
+
     def _forward(self, first: int, last: int) -> Iterator[Block]:
         for index in range(first, last):
             yield self._blocks[index]
@@ -261,6 +301,7 @@ class EntryLog:
                 self.cache.forget(block)
         assert removed == len(ids), "only live entries can be removed"
         self.length -= removed
+        self._deleted_up_to = max(self._deleted_up_to, ids[-1])
         for index in reversed(emptied):
             self._drop(index)
 
@@ -282,7 +323,7 @@ class EntryLog:
 
     def _trim_block(self, block: Block, count: int) -> StreamId:
         positions = block.live_positions(0, block.count)[:count]
-        last_id = self.cache.scan(block).ids[positions[-1]]
+        last_id = self._ids_of(block)[positions[-1]]
         if block.remove(positions):
             self.cache.forget(block)
         return last_id
@@ -323,11 +364,26 @@ class EntryLog:
         for block in self._blocks:
             if len(ids) == len(ranks):
                 break
-            while len(ids) < len(ranks) and ranks[len(ids)] < below + block.live:
-                position = block.live_positions(0, block.count)[ranks[len(ids)] - below]
-                ids.append(self.cache.get(block).ids[position])
-            below += block.live
+            live = block.live
+            if ranks[len(ids)] < below + live:
+                end = bisect_left(ranks, below + live, len(ids))
+                positions = block.live_positions(0, block.count)
+                block_ids = self._ids_of(block)
+                ids += [block_ids[positions[rank - below]] for rank in ranks[len(ids) : end]]
+            below += live
         return ids
+
+    def _ids_of(self, block: Block) -> Sequence[StreamId]:
+        """The ids of `block` by position. Consecutive ones need no decoding."""
+        return range(block.first_id, block.last_id + 1) if block.is_run else self.cache.scan(block).ids
+
+
+def _add_span(spans: list[tuple[StreamId, StreamId]], first: StreamId, last: StreamId) -> None:
+    """Add a span above all others; one that begins where the last one ends continues it."""
+    if spans and spans[-1][1] + 1 == first:
+        spans[-1] = (spans[-1][0], last)
+    else:
+        spans.append((first, last))
 
 
 def _cut_to_bytes(ids: list[StreamId], fragments: list[bytes], last_piece: int, overshoot: int) -> None:

@@ -148,6 +148,11 @@ TRIM_LIMIT_FALLBACK: Final = 10_000
 TRIM_LIMIT_MAX: Final = 1_000_000
 """The default LIMIT of an approximate trim: factor x node entries, clamped (rule 12)."""
 
+ACKED_TRIM_LOOKS_MAX: Final = 10_000
+"""How far one trim under ACKED looks: a block of which a group has entries pending counts as one, and as many more
+as it has entries where some of them are not pending. About 0.05 s of the writer's time; the next trim goes on
+from there (rule 15)."""
+
 XAUTOCLAIM_SCAN_FACTOR: Final = 10
 """XAUTOCLAIM examines at most COUNT times this many pending entries a call (rule 52)."""
 

@@ -162,6 +162,28 @@ class PendingEntriesList:
             greatest = max(greatest, self.runs.peekitem(-1)[1].last_id)
         return next(self.ids()), greatest
 
+    def first_from(self, start: StreamId) -> StreamId | None:
+        """The least pending id at or after `start`, None where there is none. O(log n)."""
+        least = next(self.scattered_ids.from_(start), None) if self.scattered else None
+        for key in self.runs.islice(max(self.runs.bisect_right(start) - 1, 0)):
+            found = self.runs[key].first_live_from(start)
+            if found is not None:
+                return found if least is None else min(found, least)
+        return least
+
+    def count_between(self, first: StreamId, last: StreamId) -> int:
+        """How many ids from `first` to `last` are pending. O(log n + runs concerned)."""
+        count = self.scattered_ids.count_between(first, last) if self.scattered else 0
+        for run in self._runs_between(first, last):
+            count += run.count_live(*run.between(first, last))
+        return count
+
+    def _runs_between(self, first: StreamId, last: StreamId) -> list[Run]:
+        """The runs whose windows meet the ids from `first` to `last`. O(log n) and those runs."""
+        low = max(self.runs.bisect_right(first) - 1, 0)
+        runs = [self.runs[key] for key in self.runs.islice(low, self.runs.bisect_right(last))]
+        return [run for run in runs if run.last_id >= first and run.first_id <= last]
+
     # --- changing ------------------------------------------------------------------------------
 
     def deliver(self, ids: Sequence[StreamId], consumer: Consumer, at_ms: int) -> None:
@@ -185,11 +207,21 @@ class PendingEntriesList:
         """Take out `ids`, all pending and distinct. O(1) an entry, O(log runs) where out of order."""
         span = self.span_of(ids)
         if span is not None:
-            self._remove_span(*span, len(ids))
+            self._remove_span(*span, len(ids), len(ids))
             return
         left = self.count - len(ids)
         self.remove_present(ids)
         assert self.count == left, "only pending entries can be removed"
+
+    def remove_between(self, first: StreamId, last: StreamId) -> None:
+        """Take out all from `first` to `last`. O(log n + runs concerned + scattered entries concerned)."""
+        for run in self._runs_between(first, last):
+            low, high = run.between(first, last)
+            live = run.count_live(low, high)
+            if live:
+                self._remove_span(run, low, high - low, live)
+        if self.scattered:
+            self._remove_scattered(list(self.scattered_ids.between(first, last)))
 
     def remove_present(self, ids: Sequence[StreamId]) -> None:
         """Take out those of `ids` that are pending. O(m log m)."""
@@ -232,14 +264,14 @@ class PendingEntriesList:
         self.scattered_ids.note(ids)
         self._disown(ids, unit.consumer)
 
-    def _remove_span(self, run: Run, position: int, count: int) -> None:
-        if run.live == count:
+    def _remove_span(self, run: Run, position: int, length: int, live: int) -> None:
+        if run.live == live:
             self._drop_run(run)
             return
-        run.remove_span(position, count)
-        self.count -= count
+        run.remove_span(position, length, live)
+        self.count -= live
         assert run.consumer is not None
-        run.consumer.pending_count -= count
+        run.consumer.pending_count -= live
 
     def _remove_positions(self, run: Run, positions: Sequence[int]) -> None:
         if run.live == len(positions):
