@@ -178,6 +178,11 @@ class PendingEntriesList:
             count += run.count_live(*run.between(first, last))
         return count
 
+    def run_over(self, first: StreamId, last: StreamId) -> Run | None:
+        """The run in whose span the ids from `first` to `last` are, if nothing is pending between runs."""
+        runs = [] if self.scattered else self._runs_between(first, last)
+        return runs[0] if len(runs) == 1 and runs[0].first_id <= first and last <= runs[0].last_id else None
+
     def _runs_between(self, first: StreamId, last: StreamId) -> list[Run]:
         """The runs whose windows meet the ids from `first` to `last`. O(log n) and those runs."""
         low = max(self.runs.bisect_right(first) - 1, 0)

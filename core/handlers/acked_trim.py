@@ -13,6 +13,7 @@ from core.effects import EntriesRemoved, EntriesTrimmed
 from core.execution import Execution
 from core.limits import ACKED_TRIM_LOOKS_MAX
 from core.pending import PendingEntriesList
+from core.pending_units import Run
 from core.stream import Stream
 from core.stream_id import MAX_ID, ZERO_ID, StreamId
 
@@ -45,15 +46,22 @@ class _Pending:
     def __init__(self, pending: PendingEntriesList) -> None:
         self._pending = pending
         self._next_id: StreamId = ZERO_ID
+        self._run: Run | None = None
 
     def count_in(self, block: Block) -> int:
-        """How many ids from the block's first to its last are pending. O(1) up to the next pending one."""
-        if self._next_id < block.first_id:
-            found = self._pending.first_from(block.first_id)
-            self._next_id = MAX_ID if found is None else found
-        if block.last_id < self._next_id:
+        """How many ids from the block's first to its last are pending. O(1) up to the next pending one, and in
+        C where the last run found goes on."""
+        first, last = block.first_id, block.last_id
+        if last < self._next_id:
             return 0
-        return self._pending.count_between(block.first_id, block.last_id)
+        if self._run is not None and last <= self._run.last_id:
+            return self._run.count_live(*self._run.between(first, last))
+        self._run = self._pending.run_over(first, last)
+        count = self._pending.count_between(first, last)
+        if not count:
+            found = self._pending.first_from(first)
+            self._next_id = MAX_ID if found is None else found
+        return count
 
     def among(self, ids: list[StreamId]) -> set[StreamId]:
         """Those of `ids` that are pending."""
