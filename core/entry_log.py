@@ -14,16 +14,19 @@ from typing import Final, TypeAlias
 
 from core.block import Block, NodeLimits, PositionOf
 from core.block_cache import BlockCache
-from core.id_sequence import count_below
+from core.id_sequence import are_same, count_below
 from core.stream_id import MAX_ID, ZERO_ID, StreamId
 
-Opened: TypeAlias = tuple[PositionOf, Sequence[bytes], int]
-"""A block to look entries up in: where an id stands, the fragments by position, and the holes."""
+Opened: TypeAlias = tuple[PositionOf, Sequence[StreamId], Sequence[bytes], int]
+"""A block to look entries up in: where an id stands, the ids and fragments by position, and the holes."""
 
-_BEFORE_ALL: Final[Opened] = (lambda _: None, (), 0)
+_BEFORE_ALL: Final[Opened] = (lambda _: None, (), (), 0)
 """What an id below the first block's meets."""
 
 _NO_BOUND: Final = 1 << 62
+
+_SEARCHES_PER_TABLE: Final = 10
+"""A table of a block's positions costs about as much as so many searches."""
 
 
 class EntryLog:
@@ -124,7 +127,8 @@ class EntryLog:
         return self.cache.get(block).fragments[position]
 
     def get_many(self, ids: Sequence[StreamId], max_bytes: int | None = None) -> list[bytes | None]:
-        """The fragments of `ids` in their order, None where there is no such entry. O(m log b).
+        """The fragments of `ids` in their order, None where there is no such entry. O(m log b), and in C where
+        they follow each other as in the log.
 
         `max_bytes` ends after the fragment that exceeds it: the list is shorter than `ids` then.
         """
@@ -132,22 +136,26 @@ class EntryLog:
         firsts = self._firsts
         opened: dict[int, Opened] = {-1: _BEFORE_ALL}
         found: list[bytes | None] = []
-        for value in ids:
-            index = bisect_right(firsts, value) - 1
+        start = 0
+        while start < len(ids) and left >= 0:
+            index = bisect_right(firsts, ids[start]) - 1
             if index not in opened:
                 block = self._blocks[index]
                 decoded = self.cache.get(block)
-                opened[index] = (decoded.position_of, decoded.fragments, block.holes)
-            position_of, fragments, holes = opened[index]
-            position = position_of(value)
+                opened[index] = (decoded.position_of, decoded.ids, decoded.fragments, block.holes)
+            position_of, block_ids, fragments, holes = opened[index]
+            position = position_of(ids[start])
             if position is None or (holes and holes >> position & 1):
                 found.append(None)
-            else:
-                fragment = fragments[position]
-                found.append(fragment)
-                left -= len(fragment)
-                if left < 0:
-                    break
+                start += 1
+                continue
+            length = 1 if holes else _length_in_common(ids, start, block_ids, position)
+            some = fragments[position : position + length]
+            left -= sum(map(len, some))
+            found += some
+            start += length
+        if left < 0:
+            _cut_behind(found, left)
         return found
 
     def __contains__(self, value: StreamId) -> bool:
@@ -197,14 +205,16 @@ class EntryLog:
 
     def _found_in(self, block: Block, values: Sequence[StreamId]) -> dict[int, StreamId]:
         """The live ones of `values`, none of which is below the block, by position."""
-        found = {}
-        for value in values:
-            if value > block.last_id:
-                break
-            position = self._position_in(block, value)
-            if position is not None and not block.holes >> position & 1:
-                found[position] = value
-        return found
+        holes = block.holes
+        some = values[: bisect_right(values, block.last_id)]
+        if block.is_run:
+            first_id = block.first_id
+            return {value - first_id: value for value in some if not holes >> (value - first_id) & 1}
+        decoded = self.cache.get(block)
+        if len(some) >= _SEARCHES_PER_TABLE:
+            decoded.index()
+        found = zip(map(decoded.position_of, some), some, strict=True)
+        return {at: value for at, value in found if at is not None and not holes >> at & 1}
 
     def range(
         self,
@@ -384,6 +394,30 @@ def _add_span(spans: list[tuple[StreamId, StreamId]], first: StreamId, last: Str
         spans[-1] = (spans[-1][0], last)
     else:
         spans.append((first, last))
+
+
+def _length_in_common(
+    ids: Sequence[StreamId], start: int, block_ids: Sequence[StreamId], position: int
+) -> int:
+    """How many of ``ids[start:]`` are the ids from `position` on, one after another; the first one is. O(1) where
+    the next one is not, O(length) in C where all are."""
+    length = min(len(ids) - start, len(block_ids) - position)
+    if length == 1 or ids[start + 1] != block_ids[position + 1]:
+        return 1
+    some, others = ids[start : start + length], block_ids[position : position + length]
+    if are_same(some, others):
+        return length
+    return next(at for at, (one, other) in enumerate(zip(some, others, strict=True)) if one != other)
+
+
+def _cut_behind(found: list[bytes | None], left: int) -> None:
+    """Cut `found` behind the fragment with which the bytes left fell below 0; `left` is what they are now."""
+    while found:
+        left += len(found[-1] or b"")
+        if left < 0:
+            del found[-1]
+        else:
+            return
 
 
 def _cut_to_bytes(ids: list[StreamId], fragments: list[bytes], last_piece: int, overshoot: int) -> None:

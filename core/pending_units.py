@@ -179,7 +179,13 @@ class Run:
         Where many of the window's ids are asked for, a table of the window costs less than so many searches.
         """
         low, high = self.between(ids[0], ids[-1])
-        if isinstance(self.ids, range) or len(ids) * _SEARCHES_PER_TABLE < high - low:
+        if isinstance(self.ids, range):
+            first, gone = self.ids.start, self._gone
+            at = [value - first for value in ids]
+            if low <= at[0] and at[-1] < high and gone is None:
+                return at
+            return [p if low <= p < high and not (gone and gone[p]) else -1 for p in at]
+        if len(ids) * _SEARCHES_PER_TABLE < high - low:
             return [self.position_of(value) for value in ids]
         some = self.ids[low:high]
         if are_same(ids, some):
@@ -298,6 +304,8 @@ class Run:
     def live_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """The live ids at or after `start`, rising."""
         low = max(self.low, count_below(self.ids, start)) if start else self.low
+        if isinstance(self.ids, range) and self._gone is None:
+            return iter(self.ids[low : self.high])
         positions: Iterable[int] = range(low, self.high)
         if self.live < self.high - self.low:
             positions = compress(positions, (not flag for flag in self._flags()[low : self.high]))

@@ -10,7 +10,7 @@ from core.consumer import NEVER_ACTIVE_MS, Consumer
 from core.errors import no_group, no_such_key
 from core.execution import Execution, parsed
 from core.group import Group
-from core.handlers.pending_views import describe, description_bytes, pending_unit
+from core.handlers.pending_views import LOOKED_UP_TOGETHER, describe, description_bytes
 from core.handlers.ranges import exact_entries
 from core.idle import idle_since
 from core.lag import lag_of
@@ -109,10 +109,11 @@ def _described(
 ) -> list[PendingEntry]:
     room = run.room()
     described: list[PendingEntry] = []
-    for value in islice(ids, count):
-        unit = pending_unit(group, value)
-        room.charge(description_bytes(unit))
-        described.append(describe(value, unit, run.now_ms))
+    ids = islice(ids, count)
+    while some := list(islice(ids, LOOKED_UP_TOGETHER)):
+        for unit, values in group.pending.by_unit(some):
+            room.charge(len(values) * description_bytes(unit))
+            described += describe(values, unit, run.now_ms)
     return described
 
 
