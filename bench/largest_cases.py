@@ -18,6 +18,7 @@ from core.limits import (
     FIELDS_PER_ENTRY_MAX,
     IDS_PER_REQUEST_MAX,
     PIPELINE_COMMANDS_MAX,
+    READ_ENTRIES_MAX,
     READ_STREAMS_MAX,
 )
 
@@ -108,7 +109,7 @@ def filled(key: str, entries: int) -> Iterator[Request]:
 def delivered(key: str, group: str, entries: int) -> Iterator[Request]:
     """A group to which all entries of a stream are delivered, and none acknowledged."""
     yield Request("PUT", f"/v1/streams/{key}/groups/{group}", b'{"after":"0"}')
-    for _ in range(0, entries, 100_000):
+    for _ in range(0, entries, READ_ENTRIES_MAX):
         yield read_group(key, group)
 
 

@@ -137,7 +137,7 @@ class EntryLog:
         opened: dict[int, Opened] = {-1: _BEFORE_ALL}
         found: list[bytes | None] = []
         start = 0
-        while start < len(ids) and left >= 0:
+        while start < len(ids):
             index = bisect_right(firsts, ids[start]) - 1
             if index not in opened:
                 block = self._blocks[index]
@@ -154,8 +154,9 @@ class EntryLog:
             left -= sum(map(len, some))
             found += some
             start += length
-        if left < 0:
-            _cut_behind(found, left)
+            if left < 0:
+                _cut_behind(found, left)
+                break
         return found
 
     def __contains__(self, value: StreamId) -> bool:
@@ -364,6 +365,11 @@ class EntryLog:
         position = count_below(self.cache.get(block).ids, value)
         return before + len(block.live_positions(0, position))
 
+    def count_at_least(self, start: StreamId, end: StreamId) -> int:
+        """So many live entries at least are between two ids: those of the blocks between. O(b)."""
+        first, last = bisect_left(self._firsts, start), bisect_right(self._firsts, end) - 1
+        return sum(block.live for block in self._blocks[first:last])
+
     def at_ranks(self, ranks: Sequence[int]) -> list[StreamId]:
         """The ids of the entries with so many live entries below them. O(b + ranks).
 
@@ -412,12 +418,8 @@ def _length_in_common(
 
 def _cut_behind(found: list[bytes | None], left: int) -> None:
     """Cut `found` behind the fragment with which the bytes left fell below 0; `left` is what they are now."""
-    while found:
-        left += len(found[-1] or b"")
-        if left < 0:
-            del found[-1]
-        else:
-            return
+    while (left := left + len(found[-1] or b"")) < 0:
+        del found[-1]
 
 
 def _cut_to_bytes(ids: list[StreamId], fragments: list[bytes], last_piece: int, overshoot: int) -> None:

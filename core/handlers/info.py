@@ -88,7 +88,7 @@ def _full_group(run: Execution, stream: Stream, group: Group, count: int | None)
         lag=lag_of(stream, group),
         pending_count=group.pending.count,
         nacked_count=group.pending.nacked_count,
-        pending=_described(run, group, group.pending.ids(), count),
+        pending=_described(run, group, group.pending.ids(), group.pending.count, count),
         consumers=[_full_consumer(run, group, each, count) for each in group.consumers.values()],
     )
 
@@ -100,14 +100,16 @@ def _full_consumer(run: Execution, group: Group, consumer: Consumer, count: int 
         seen_at_ms=consumer.seen_at_ms,
         active_at_ms=consumer.active_at_ms,
         pending_count=consumer.pending_count,
-        pending=_described(run, group, consumer.pending_ids(), count),
+        pending=_described(run, group, consumer.pending_ids(), consumer.pending_count, count),
     )
 
 
 def _described(
-    run: Execution, group: Group, ids: Iterator[StreamId], count: int | None
+    run: Execution, group: Group, ids: Iterator[StreamId], available: int, count: int | None
 ) -> list[PendingEntry]:
     room = run.room()
+    if (available if count is None else min(available, count)) > room.items_left:
+        raise room.refusal()
     described: list[PendingEntry] = []
     ids = islice(ids, count)
     while some := list(islice(ids, LOOKED_UP_TOGETHER)):

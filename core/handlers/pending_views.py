@@ -44,14 +44,16 @@ def pending_range(run: Execution, command: PendingRange) -> list[PendingEntry]:
     room = run.room()
     if not _may_find_any(group, run.now_ms, command.min_idle_ms):
         return found
-    ids = _ids(group, command)
-    while some := list(islice(ids, min(command.count - len(found), LOOKED_UP_TOGETHER))):
+    ids, wanted = _ids(group, command), min(command.count, LOOKED_UP_TOGETHER)
+    while some := list(islice(ids, wanted)):
         for unit, values in group.pending.by_unit(some[: bisect_right(some, command.end)]):
             if unit.consumer is None or idle_since(unit.delivered_at_ms, run.now_ms) >= command.min_idle_ms:
-                room.charge(len(values) * description_bytes(unit))
-                found += describe(values, unit, run.now_ms)
-        if some[-1] >= command.end:
+                more = values[: command.count - len(found)]
+                room.charge(len(more) * description_bytes(unit))
+                found += describe(more, unit, run.now_ms)
+        if some[-1] >= command.end or len(found) == command.count:
             break
+        wanted = LOOKED_UP_TOGETHER
     return found
 
 
