@@ -30,6 +30,7 @@ from core.effects import (
     IdempotencyExpired,
     KeyspaceFlushed,
     Nacked,
+    PendingBetweenRemoved,
     PendingRemoved,
     StreamCopied,
     StreamCreated,
@@ -40,6 +41,7 @@ from core.effects import (
 )
 from core.group import Group
 from core.keyspace import Keyspace
+from core.stream_id import ZERO_ID
 
 
 def apply(keyspace: Keyspace, effect: Effect) -> None:
@@ -121,13 +123,17 @@ def _group_created(keyspace: Keyspace, effect: GroupCreated) -> None:
 
 
 def _group_moved(keyspace: Keyspace, effect: GroupMoved) -> None:
-    group = _group(keyspace, effect)
+    stream = keyspace.streams[effect.key]
+    group: Group = stream.groups[effect.group]
+    stream.forget_references_from(group.last_delivered_id + 1)
     group.last_delivered_id = effect.last_delivered_id
     group.entries_read = effect.entries_read
 
 
 def _group_destroyed(keyspace: Keyspace, effect: GroupDestroyed) -> None:
-    del keyspace.streams[effect.key].groups[effect.group]
+    stream = keyspace.streams[effect.key]
+    del stream.groups[effect.group]
+    stream.forget_references_from(ZERO_ID)
 
 
 def _consumer_created(keyspace: Keyspace, effect: ConsumerCreated) -> None:
@@ -135,7 +141,9 @@ def _consumer_created(keyspace: Keyspace, effect: ConsumerCreated) -> None:
 
 
 def _consumer_deleted(keyspace: Keyspace, effect: ConsumerDeleted) -> None:
-    group = _group(keyspace, effect)
+    stream = keyspace.streams[effect.key]
+    group: Group = stream.groups[effect.group]
+    stream.forget_references_from(ZERO_ID)
     group.pending.drop_consumer(group.consumers.pop(effect.consumer))
 
 
@@ -167,7 +175,18 @@ def _nacked(keyspace: Keyspace, effect: Nacked) -> None:
 
 
 def _pending_removed(keyspace: Keyspace, effect: PendingRemoved) -> None:
-    _group(keyspace, effect).pending.remove(effect.ids)
+    stream = keyspace.streams[effect.key]
+    if stream.referenced_below:
+        stream.forget_references_from(min(effect.ids))
+    stream.groups[effect.group].pending.remove(effect.ids)
+
+
+def _pending_between_removed(keyspace: Keyspace, effect: PendingBetweenRemoved) -> None:
+    stream = keyspace.streams[effect.key]
+    stream.forget_references_from(effect.first_ids[0])
+    pending = stream.groups[effect.group].pending
+    for first_id, last_id in zip(effect.first_ids, effect.last_ids, strict=True):
+        pending.remove_between(first_id, last_id)
 
 
 def _group(keyspace: Keyspace, effect: Any) -> Group:
@@ -201,4 +220,5 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     Transferred: _transferred,
     Nacked: _nacked,
     PendingRemoved: _pending_removed,
+    PendingBetweenRemoved: _pending_between_removed,
 }

@@ -43,6 +43,10 @@ _ELEMENT_OVERHEAD_BYTES: Final = 2
 """What a Redis macro node spends around one name or value."""
 
 
+_TRIED_TOGETHER_MAX: Final = 1_000
+"""Entries that an unbounded block takes at a time."""
+
+
 class Decoded:
     """A block's entries by position. Holes are still among them; their fragments may be empty.
 
@@ -235,27 +239,35 @@ class Block:
         self.size_bytes = size_bytes
         return True
 
-    def extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> int:
-        """Append entries from the first on that belong into this block; how many. 0: the first one belongs
-        into the next block. O(those that fit): where the first is large, few of the others are looked at.
-        """
+    def extend(
+        self, ids: Sequence[StreamId], fragments: Sequence[bytes], start: int, limits: NodeLimits
+    ) -> int:
+        """Append some of the entries from `start` on, 0 where not even the next one belongs into this block;
+        how many. O(entries appended), however many more there are."""
         if self._ids is None:
             return 0
-        most = len(fragments)
-        if limits.entries:
-            most = min(most, limits.entries - self.count)
-        if most <= 0:
+        wanted = self._room_for(fragments[start], limits)
+        if wanted <= 0:
             return 0
-        if limits.size_bytes:
-            added_bytes = max(len(fragments[0]) - self.skeleton_bytes, 0) + ENTRY_OVERHEAD_BYTES
-            most = min(most, 2 * (1 + limits.size_bytes // added_bytes))
-        taken, size_bytes = self._fit(fragments[:most], limits.size_bytes)
-        self._ids.extend(ids[:taken])
-        self._open_fragments.extend(fragments[:taken])
+        some = fragments[start : start + wanted]
+        taken, size_bytes = self._fit(some, limits.size_bytes)
+        self._ids.extend(ids[start : start + taken])
+        self._open_fragments.extend(some if taken == len(some) else some[:taken])
         self.count += taken
         self.last_id = self._ids[-1]
         self.size_bytes = size_bytes
         return taken
+
+    def _room_for(self, fragment: bytes, limits: NodeLimits) -> int:
+        """For how many entries there is room, if all are as long as `fragment`. One fits into an empty block."""
+        most = limits.entries - self.count if limits.entries else _TRIED_TOGETHER_MAX
+        if not limits.size_bytes:
+            return most
+        each = ENTRY_OVERHEAD_BYTES
+        if len(fragment) > self.skeleton_bytes:
+            each += len(fragment) - self.skeleton_bytes
+        room = (limits.size_bytes - self.size_bytes - 1) // each
+        return min(most, room if self.count else max(room, 1))
 
     def _fit(self, fragments: Sequence[bytes], limit_bytes: int) -> tuple[int, int]:
         """How many of `fragments` belong into this block, and what it takes with them; see `append`."""
@@ -332,11 +344,21 @@ class Block:
 
     def first_live_position(self) -> int:
         """The lowest position that is no hole; there is one."""
-        return (~self.holes & (self.holes + 1)).bit_length() - 1
+        return self.first_live_from(0)
 
     def last_live_position(self) -> int:
         """The highest position that is no hole; there is one."""
         return (~self.holes & ((1 << self.count) - 1)).bit_length() - 1
+
+    def first_live_from(self, position: int) -> int:
+        """The lowest position from `position` on that is no hole; the block's end or above where there is none."""
+        holes = self.holes >> position
+        return position + (~holes & (holes + 1)).bit_length() - 1
+
+    def first_hole_from(self, position: int, end: int) -> int:
+        """The lowest hole from `position` on, `end` where there is none below it."""
+        holes = self.holes >> position
+        return min(position + (holes & -holes).bit_length() - 1, end) if holes else end
 
     def live_positions(self, low: int, high: int) -> Sequence[int]:
         """The live positions in ``[low, high)``, rising. O(1) without holes."""
@@ -349,10 +371,9 @@ class Block:
 def _measure(fragment: bytes) -> tuple[int, int]:
     """Bytes that a macro node spends on the names of `fragment`, and the fragment without values."""
     flat = flat_of(fragment)
-    names, values = flat[::2], flat[1::2]
-    names_bytes = sum(map(len, names)) + _ELEMENT_OVERHEAD_BYTES * len(names)
-    value_overhead = _ELEMENT_OVERHEAD_BYTES * len(values)
-    return names_bytes, len(fragment) - sum(map(len, values)) - value_overhead
+    overhead = _ELEMENT_OVERHEAD_BYTES * (len(flat) // 2)
+    values_bytes = sum(map(len, flat[1::2]))
+    return sum(map(len, flat[::2])) + overhead, len(fragment) - values_bytes - overhead
 
 
 def _pack(ids: IdSequence, fragments: Sequence[bytes]) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import merge
+from itertools import chain
 
 from sortedcontainers import SortedDict
 
@@ -35,11 +36,11 @@ class Consumer:
 
     def pending_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """Its pending ids at or after `start`, rising. O(log n + m)."""
-        return merge(run_ids(self.runs, start), self.scattered_ids.from_(start))
+        ids = run_ids(self.runs, start)
+        return merge(ids, self.scattered_ids.from_(start)) if self.scattered else ids
 
 
 def run_ids(runs: SortedDict[StreamId, Run], start: StreamId) -> Iterator[StreamId]:
     """The live ids at or after `start` of runs that do not overlap, by their first ids."""
     index = max(runs.bisect_right(start) - 1, 0)
-    for first_id in runs.islice(index):
-        yield from runs[first_id].live_ids(start)
+    return chain.from_iterable(runs[first_id].live_ids(start) for first_id in runs.islice(index))

@@ -213,3 +213,13 @@ class PendingRemoved(Effect, frozen=True):
     key: bytes
     group: bytes
     ids: Sequence[StreamId]
+
+
+class PendingBetweenRemoved(Effect, frozen=True):
+    """Entries left the group's pending entries list: all from ``first_ids[i]`` to ``last_ids[i]``, both
+    included. The spans rise and do not overlap. Their entries are trimmed, so their number may be large."""
+
+    key: bytes
+    group: bytes
+    first_ids: Sequence[StreamId]
+    last_ids: Sequence[StreamId]

@@ -14,28 +14,33 @@ from typing import Final, TypeAlias
 
 from core.block import Block, NodeLimits, PositionOf
 from core.block_cache import BlockCache
-from core.id_sequence import count_below
+from core.id_sequence import are_same, count_below
 from core.stream_id import MAX_ID, ZERO_ID, StreamId
 
-Opened: TypeAlias = tuple[PositionOf, Sequence[bytes], int]
-"""A block to look entries up in: where an id stands, the fragments by position, and the holes."""
+Opened: TypeAlias = tuple[PositionOf, Sequence[StreamId], Sequence[bytes], int]
+"""A block to look entries up in: where an id stands, the ids and fragments by position, and the holes."""
 
-_BEFORE_ALL: Final[Opened] = (lambda _: None, (), 0)
+_BEFORE_ALL: Final[Opened] = (lambda _: None, (), (), 0)
 """What an id below the first block's meets."""
 
 _NO_BOUND: Final = 1 << 62
+
+_SEARCHES_PER_TABLE: Final = 10
+"""A table of a block's positions costs about as much as so many searches."""
 
 
 class EntryLog:
     """n: entries, m: entries touched, b: blocks (about n / 100)."""
 
-    __slots__ = ("_blocks", "_firsts", "cache", "length", "removed_ids")
+    __slots__ = ("_blocks", "_deleted_up_to", "_firsts", "cache", "length", "removed_ids")
 
     def __init__(self, cache: BlockCache) -> None:
         self._blocks: list[Block] = []
         self._firsts: list[StreamId] = []
         self.cache = cache
         self.length = 0
+        # No id above this one was taken out of the middle.
+        self._deleted_up_to = ZERO_ID
         # First ids of blocks that storage holds and the log does not any more; storage empties it.
         self.removed_ids: list[StreamId] = []
 
@@ -44,6 +49,8 @@ class EntryLog:
         self._blocks = list(blocks)
         self._firsts = [block.first_id for block in blocks]
         self.length = sum(block.live for block in blocks)
+        # What was deleted before is not known any more.
+        self._deleted_up_to = blocks[-1].last_id if blocks else ZERO_ID
 
     def copy(self, serial: int) -> EntryLog:
         """The same entries, as the log of the stream `serial`. O(b): payloads are shared."""
@@ -56,6 +63,7 @@ class EntryLog:
             twin._blocks.append(block.copy(filed_under[serials]))
         twin._firsts = self._firsts.copy()
         twin.length = self.length
+        twin._deleted_up_to = self._deleted_up_to
         return twin
 
     @property
@@ -94,8 +102,7 @@ class EntryLog:
         start = 0
         block = self._blocks[-1] if self._blocks else self._begin_block(ids[0], fragments[0])
         while start < len(ids):
-            end = start + limits.entries if limits.entries else len(ids)
-            taken = block.extend(ids[start:end], fragments[start:end], limits)
+            taken = block.extend(ids, fragments, start, limits)
             if not taken:
                 block = self._begin_block(ids[start], fragments[start])
             start += taken
@@ -120,7 +127,8 @@ class EntryLog:
         return self.cache.get(block).fragments[position]
 
     def get_many(self, ids: Sequence[StreamId], max_bytes: int | None = None) -> list[bytes | None]:
-        """The fragments of `ids` in their order, None where there is no such entry. O(m log b).
+        """The fragments of `ids` in their order, None where there is no such entry. O(m log b), and in C where
+        they follow each other as in the log.
 
         `max_bytes` ends after the fragment that exceeds it: the list is shorter than `ids` then.
         """
@@ -128,26 +136,35 @@ class EntryLog:
         firsts = self._firsts
         opened: dict[int, Opened] = {-1: _BEFORE_ALL}
         found: list[bytes | None] = []
-        for value in ids:
-            index = bisect_right(firsts, value) - 1
+        start = 0
+        while start < len(ids):
+            index = bisect_right(firsts, ids[start]) - 1
             if index not in opened:
                 block = self._blocks[index]
                 decoded = self.cache.get(block)
-                opened[index] = (decoded.position_of, decoded.fragments, block.holes)
-            position_of, fragments, holes = opened[index]
-            position = position_of(value)
+                opened[index] = (decoded.position_of, decoded.ids, decoded.fragments, block.holes)
+            position_of, block_ids, fragments, holes = opened[index]
+            position = position_of(ids[start])
             if position is None or (holes and holes >> position & 1):
                 found.append(None)
-            else:
-                fragment = fragments[position]
-                found.append(fragment)
-                left -= len(fragment)
-                if left < 0:
-                    break
+                start += 1
+                continue
+            length = 1 if holes else _length_in_common(ids, start, block_ids, position)
+            some = fragments[position : position + length]
+            left -= sum(map(len, some))
+            found += some
+            start += length
+            if left < 0:
+                _cut_behind(found, left)
+                break
         return found
 
     def __contains__(self, value: StreamId) -> bool:
         return self._locate(value) is not None
+
+    def index_of(self, value: StreamId) -> int:
+        """Which block holds `value`, or the one before it if none does; 0 where there is none. O(log b)."""
+        return max(bisect_right(self._firsts, value) - 1, 0)
 
     def _block_of(self, value: StreamId) -> Block | None:
         index = bisect_right(self._firsts, value) - 1
@@ -189,14 +206,16 @@ class EntryLog:
 
     def _found_in(self, block: Block, values: Sequence[StreamId]) -> dict[int, StreamId]:
         """The live ones of `values`, none of which is below the block, by position."""
-        found = {}
-        for value in values:
-            if value > block.last_id:
-                break
-            position = self._position_in(block, value)
-            if position is not None and not block.holes >> position & 1:
-                found[position] = value
-        return found
+        holes = block.holes
+        some = values[: bisect_right(values, block.last_id)]
+        if block.is_run:
+            first_id = block.first_id
+            return {value - first_id: value for value in some if not holes >> (value - first_id) & 1}
+        decoded = self.cache.get(block)
+        if len(some) >= _SEARCHES_PER_TABLE:
+            decoded.index()
+        found = zip(map(decoded.position_of, some), some, strict=True)
+        return {at: value for at, value in found if at is not None and not holes >> at & 1}
 
     def range(
         self,
@@ -243,6 +262,37 @@ class EntryLog:
             else:
                 yield ids[low:high][::step], fragments[low:high][::step]
 
+    def spans_of_first(self, count: int) -> list[tuple[StreamId, StreamId]]:
+        """The first `count` live entries, at least one, as spans of ids, rising: no deleted entry lies in one.
+
+        O(1) spans where no entry was deleted before the last of them; else O(b), and the blocks with holes are
+        decoded.
+        """
+        [last_id] = self.at_ranks([count - 1])
+        spans: list[tuple[StreamId, StreamId]] = []
+        for block in self._blocks:
+            if block.first_id > last_id:
+                break
+            if block.holes:
+                for first, last in self._live_stretches(block, last_id):
+                    _add_span(spans, first, last)
+            elif block.first_id > self._deleted_up_to:
+                _add_span(spans, block.first_id, last_id)
+                break
+            else:
+                _add_span(spans, block.first_id, min(block.last_id, last_id))
+        return spans
+
+    def _live_stretches(self, block: Block, last_id: StreamId) -> Iterator[tuple[StreamId, StreamId]]:
+        """The stretches of `block` without holes, up to `last_id`, as spans of ids."""
+        ids = self._ids_of(block)
+        end = count_below(ids, last_id + 1)
+        position = block.first_live_position()
+        while position < end:
+            after = block.first_hole_from(position, end)
+            yield ids[position], ids[after - 1]
+            position = block.first_live_from(after)
+
     def _forward(self, first: int, last: int) -> Iterator[Block]:
         for index in range(first, last):
             yield self._blocks[index]
@@ -262,6 +312,7 @@ class EntryLog:
                 self.cache.forget(block)
         assert removed == len(ids), "only live entries can be removed"
         self.length -= removed
+        self._deleted_up_to = max(self._deleted_up_to, ids[-1])
         for index in reversed(emptied):
             self._drop(index)
 
@@ -283,7 +334,7 @@ class EntryLog:
 
     def _trim_block(self, block: Block, count: int) -> StreamId:
         positions = block.live_positions(0, block.count)[:count]
-        last_id = self.cache.scan(block).ids[positions[-1]]
+        last_id = self._ids_of(block)[positions[-1]]
         if block.remove(positions):
             self.cache.forget(block)
         return last_id
@@ -314,6 +365,11 @@ class EntryLog:
         position = count_below(self.cache.get(block).ids, value)
         return before + len(block.live_positions(0, position))
 
+    def count_at_least(self, start: StreamId, end: StreamId) -> int:
+        """So many live entries at least are between two ids: those of the blocks between. O(b)."""
+        first, last = bisect_left(self._firsts, start), bisect_right(self._firsts, end) - 1
+        return sum(block.live for block in self._blocks[first:last])
+
     def at_ranks(self, ranks: Sequence[int]) -> list[StreamId]:
         """The ids of the entries with so many live entries below them. O(b + ranks).
 
@@ -324,11 +380,46 @@ class EntryLog:
         for block in self._blocks:
             if len(ids) == len(ranks):
                 break
-            while len(ids) < len(ranks) and ranks[len(ids)] < below + block.live:
-                position = block.live_positions(0, block.count)[ranks[len(ids)] - below]
-                ids.append(self.cache.get(block).ids[position])
-            below += block.live
+            live = block.live
+            if ranks[len(ids)] < below + live:
+                end = bisect_left(ranks, below + live, len(ids))
+                positions = block.live_positions(0, block.count)
+                block_ids = self._ids_of(block)
+                ids += [block_ids[positions[rank - below]] for rank in ranks[len(ids) : end]]
+            below += live
         return ids
+
+    def _ids_of(self, block: Block) -> Sequence[StreamId]:
+        """The ids of `block` by position. Consecutive ones need no decoding."""
+        return range(block.first_id, block.last_id + 1) if block.is_run else self.cache.scan(block).ids
+
+
+def _add_span(spans: list[tuple[StreamId, StreamId]], first: StreamId, last: StreamId) -> None:
+    """Add a span above all others; one that begins where the last one ends continues it."""
+    if spans and spans[-1][1] + 1 == first:
+        spans[-1] = (spans[-1][0], last)
+    else:
+        spans.append((first, last))
+
+
+def _length_in_common(
+    ids: Sequence[StreamId], start: int, block_ids: Sequence[StreamId], position: int
+) -> int:
+    """How many of ``ids[start:]`` are the ids from `position` on, one after another; the first one is. O(1) where
+    the next one is not, O(length) in C where all are."""
+    length = min(len(ids) - start, len(block_ids) - position)
+    if length == 1 or ids[start + 1] != block_ids[position + 1]:
+        return 1
+    some, others = ids[start : start + length], block_ids[position : position + length]
+    if are_same(some, others):
+        return length
+    return next(at for at, (one, other) in enumerate(zip(some, others, strict=True)) if one != other)
+
+
+def _cut_behind(found: list[bytes | None], left: int) -> None:
+    """Cut `found` behind the fragment with which the bytes left fell below 0; `left` is what they are now."""
+    while (left := left + len(found[-1] or b"")) < 0:
+        del found[-1]
 
 
 def _cut_to_bytes(ids: list[StreamId], fragments: list[bytes], last_piece: int, overshoot: int) -> None:

@@ -73,6 +73,10 @@ PAGE_BYTES_MAX: Final = 8 * MIB
 """Bytes of entries in one page of a REST reply: a page ends early at this size, and `next` reads on. The last
 entry may exceed it, so a page holds one of the largest entries."""
 
+READ_ENTRIES_MAX: Final = 50_000
+"""Entries that one XREAD or XREADGROUP returns, whatever its COUNT and however many streams it reads: about
+0.05 s of the writer's time. The next read goes on from there."""
+
 LIST_PAGE_MAX: Final = 10_000
 """Streams in one page of `GET /v1/streams`."""
 
@@ -157,6 +161,11 @@ TRIM_LIMIT_FACTOR: Final = 100
 TRIM_LIMIT_FALLBACK: Final = 10_000
 TRIM_LIMIT_MAX: Final = 1_000_000
 """The default LIMIT of an approximate trim: factor x node entries, clamped (rule 12)."""
+
+ACKED_TRIM_LOOKS_MAX: Final = 10_000
+"""How far one trim under ACKED looks: a block of which a group has entries pending counts as one, and as many more
+as it has entries where some of them are not pending. About 0.05 s of the writer's time; the next trim goes on
+from there (rule 15)."""
 
 XAUTOCLAIM_SCAN_FACTOR: Final = 10
 """XAUTOCLAIM examines at most COUNT times this many pending entries a call (rule 52)."""

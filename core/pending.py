@@ -19,6 +19,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
+from itertools import islice
 from operator import eq
 
 from sortedcontainers import SortedDict
@@ -126,6 +127,28 @@ class PendingEntriesList:
             units.update((value, run) for value, at in zip(values, positions, strict=True) if at >= 0)
         return units
 
+    def by_unit(self, ids: Sequence[StreamId]) -> Iterator[tuple[Unit, Sequence[StreamId]]]:
+        """Pending `ids`, which rise, in pieces that a unit holds each. O(pieces log runs), and O(m) in C."""
+        start = 0
+        while start < len(ids):
+            unit: Unit | None = self.scattered.get(ids[start])
+            end = start + 1
+            if unit is None:
+                unit, end = self._piece_of_run(ids, start)
+            yield unit, ids[start:end]
+            start = end
+
+    def _piece_of_run(self, ids: Sequence[StreamId], start: int) -> tuple[Run, int]:
+        """The run that holds ``ids[start]``, and where the ids end that it holds one after another."""
+        found = self._in_run(ids[start])
+        assert found is not None, "only pending ids are asked for"
+        run = found[0]
+        end = bisect_right(ids, run.last_id, start)
+        if self.scattered:
+            some = islice(ids, start, end)
+            end = next((at for at, value in enumerate(some, start) if value in self.scattered), end)
+        return run, end
+
     def _in_runs(self, ids: Iterable[StreamId]) -> Iterator[tuple[Run, Sequence[StreamId], list[int]]]:
         """Each run that some of `ids` may be in, those ids, rising, and their positions (-1: none).
 
@@ -151,7 +174,8 @@ class PendingEntriesList:
 
     def ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """Pending ids at or after `start`, rising; the list must not change meanwhile. O(log n + m)."""
-        return merge(run_ids(self.runs, start), self.scattered_ids.from_(start))
+        ids = run_ids(self.runs, start)
+        return merge(ids, self.scattered_ids.from_(start)) if self.scattered else ids
 
     def bounds(self) -> tuple[StreamId, StreamId] | None:
         """The least and the greatest pending id. O(log n)."""
@@ -161,6 +185,33 @@ class PendingEntriesList:
         if self.runs:
             greatest = max(greatest, self.runs.peekitem(-1)[1].last_id)
         return next(self.ids()), greatest
+
+    def first_from(self, start: StreamId) -> StreamId | None:
+        """The least pending id at or after `start`, None where there is none. O(log n)."""
+        least = next(self.scattered_ids.from_(start), None) if self.scattered else None
+        for key in self.runs.islice(max(self.runs.bisect_right(start) - 1, 0)):
+            found = self.runs[key].first_live_from(start)
+            if found is not None:
+                return found if least is None else min(found, least)
+        return least
+
+    def count_between(self, first: StreamId, last: StreamId) -> int:
+        """How many ids from `first` to `last` are pending. O(log n + runs concerned)."""
+        count = self.scattered_ids.count_between(first, last) if self.scattered else 0
+        for run in self._runs_between(first, last):
+            count += run.count_live(*run.between(first, last))
+        return count
+
+    def run_over(self, first: StreamId, last: StreamId) -> Run | None:
+        """The run in whose span the ids from `first` to `last` are, if nothing is pending between runs."""
+        runs = [] if self.scattered else self._runs_between(first, last)
+        return runs[0] if len(runs) == 1 and runs[0].first_id <= first and last <= runs[0].last_id else None
+
+    def _runs_between(self, first: StreamId, last: StreamId) -> list[Run]:
+        """The runs whose windows meet the ids from `first` to `last`. O(log n) and those runs."""
+        low = max(self.runs.bisect_right(first) - 1, 0)
+        runs = [self.runs[key] for key in self.runs.islice(low, self.runs.bisect_right(last))]
+        return [run for run in runs if run.last_id >= first and run.first_id <= last]
 
     # --- changing ------------------------------------------------------------------------------
 
@@ -185,11 +236,21 @@ class PendingEntriesList:
         """Take out `ids`, all pending and distinct. O(1) an entry, O(log runs) where out of order."""
         span = self.span_of(ids)
         if span is not None:
-            self._remove_span(*span, len(ids))
+            self._remove_span(*span, len(ids), len(ids))
             return
         left = self.count - len(ids)
         self.remove_present(ids)
         assert self.count == left, "only pending entries can be removed"
+
+    def remove_between(self, first: StreamId, last: StreamId) -> None:
+        """Take out all from `first` to `last`. O(log n + runs concerned + scattered entries concerned)."""
+        for run in self._runs_between(first, last):
+            low, high = run.between(first, last)
+            live = run.count_live(low, high)
+            if live:
+                self._remove_span(run, low, high - low, live)
+        if self.scattered:
+            self._remove_scattered(list(self.scattered_ids.between(first, last)))
 
     def remove_present(self, ids: Sequence[StreamId]) -> None:
         """Take out those of `ids` that are pending. O(m log m)."""
@@ -232,14 +293,14 @@ class PendingEntriesList:
         self.scattered_ids.note(ids)
         self._disown(ids, unit.consumer)
 
-    def _remove_span(self, run: Run, position: int, count: int) -> None:
-        if run.live == count:
+    def _remove_span(self, run: Run, position: int, length: int, live: int) -> None:
+        if run.live == live:
             self._drop_run(run)
             return
-        run.remove_span(position, count)
-        self.count -= count
+        run.remove_span(position, length, live)
+        self.count -= live
         assert run.consumer is not None
-        run.consumer.pending_count -= count
+        run.consumer.pending_count -= live
 
     def _remove_positions(self, run: Run, positions: Sequence[int]) -> None:
         if run.live == len(positions):

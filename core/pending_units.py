@@ -178,8 +178,14 @@ class Run:
 
         Where many of the window's ids are asked for, a table of the window costs less than so many searches.
         """
-        low, high = self._between(ids[0], ids[-1])
-        if isinstance(self.ids, range) or len(ids) * _SEARCHES_PER_TABLE < high - low:
+        low, high = self.between(ids[0], ids[-1])
+        if isinstance(self.ids, range):
+            first, gone = self.ids.start, self._gone
+            at = [value - first for value in ids]
+            if low <= at[0] and at[-1] < high and gone is None:
+                return at
+            return [p if low <= p < high and not (gone and gone[p]) else -1 for p in at]
+        if len(ids) * _SEARCHES_PER_TABLE < high - low:
             return [self.position_of(value) for value in ids]
         some = self.ids[low:high]
         if are_same(ids, some):
@@ -192,8 +198,9 @@ class Run:
             return list(positions)
         return [-1 if position < 0 or gone[position] else position for position in positions]
 
-    def _between(self, first: StreamId, last: StreamId) -> tuple[int, int]:
-        """The positions of the window that hold ids from `first` to `last`."""
+    def between(self, first: StreamId, last: StreamId) -> tuple[int, int]:
+        """The positions of the window that hold ids from `first` to `last`: the lower end is not below the
+        upper one where there is none. O(log n)."""
         return max(self.low, count_below(self.ids, first)), min(self.high, count_below(self.ids, last + 1))
 
     def is_live(self, position: int) -> bool:
@@ -221,11 +228,25 @@ class Run:
             return False
         return self._gone is None or self._gone.find(1, position, position + count) < 0
 
-    def remove_span(self, position: int, count: int) -> None:
-        """Take `count` live entries from `position` on out; another one stays. O(count) in C."""
-        self._flags()[position : position + count] = b"\x01" * count
-        self.live -= count
+    def remove_span(self, position: int, length: int, live: int) -> None:
+        """Take `length` entries from `position` on out, `live` of which are live; another one stays. O(length)
+        in C."""
+        self._flags()[position : position + length] = b"\x01" * length
+        self.live -= live
         self._close_in()
+
+    def count_live(self, low: int, high: int) -> int:
+        """How many of the window's positions ``[low, high)`` are live. O(high - low) in C."""
+        if self._gone is None or self.live == self.high - self.low:
+            return high - low
+        return self._gone.count(0, low, high)
+
+    def first_live_from(self, start: StreamId) -> StreamId | None:
+        """The first live id at or after `start`, None where there is none. O(log n), and the gone ones in C."""
+        low = max(self.low, count_below(self.ids, start))
+        if low >= self.high:
+            return None
+        return self.ids[low if self._gone is None else self._gone.find(0, low)]
 
     def _flags(self) -> bytearray:
         if self._gone is None:
@@ -283,6 +304,8 @@ class Run:
     def live_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """The live ids at or after `start`, rising."""
         low = max(self.low, count_below(self.ids, start)) if start else self.low
+        if isinstance(self.ids, range) and self._gone is None:
+            return iter(self.ids[low : self.high])
         positions: Iterable[int] = range(low, self.high)
         if self.live < self.high - self.low:
             positions = compress(positions, (not flag for flag in self._flags()[low : self.high]))

@@ -1,4 +1,4 @@
-"""How much more one read may return: MAXCOUNT over all its streams, MAXSIZE over its whole reply.
+"""How much more one read may return: MAXCOUNT or `READ_ENTRIES_MAX` over all its streams, MAXSIZE over its whole reply.
 
 MAXSIZE is soft (rule 26): the size of the reply so far, as RESP2 would write it, is looked at before
 each entry but the very first, so the last entry may overshoot. The bytes are counted in Redis's order: a
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from core.commands import ReadLimits
 from core.entry import flat_of
+from core.limits import READ_ENTRIES_MAX
 from core.replies import Entries
 from core.stream_id import format_id
 
@@ -36,7 +37,9 @@ class ReplyBudget:
 
     def __init__(self, limits: ReadLimits) -> None:
         self._limits = limits
-        self._remaining = limits.max_count
+        self._remaining = READ_ENTRIES_MAX
+        if limits.max_count is not None:
+            self._remaining = min(limits.max_count, READ_ENTRIES_MAX)
         self._used_bytes = 0
         self._used_at_most = 0
         self._aside: list[tuple[Entries, bool]] = []
@@ -57,8 +60,8 @@ class ReplyBudget:
         self._used_at_most += size
 
     @property
-    def remaining(self) -> int | None:
-        """How many entries may still be given, None for any number."""
+    def remaining(self) -> int:
+        """How many entries may still be given."""
         limit = self._limits.max_bytes
         return self._remaining if limit is None or not self._is_full(limit) else 0
 
@@ -84,12 +87,11 @@ class ReplyBudget:
 
         `claim`: each is written with its idle time and deliveries.
         """
-        count = len(entries.ids) if self._remaining is None else min(len(entries.ids), self._remaining)
+        count = min(len(entries.ids), self._remaining)
         if self._limits.max_bytes is not None:
             count = self._spend_bytes(entries.first(count), self._limits.max_bytes, claim=claim)
         self.served += count
-        if self._remaining is not None:
-            self._remaining -= count
+        self._remaining -= count
         return count
 
     def _spend_bytes(self, entries: Entries, limit: int, *, claim: bool) -> int:

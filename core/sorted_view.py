@@ -41,6 +41,15 @@ class SortedView:
         """Members at or after `start`, rising; they must not change meanwhile."""
         return self._settled().irange(start)
 
+    def between(self, first: int, last: int) -> Iterator[int]:
+        """Members from `first` to `last`, rising; they must not change meanwhile."""
+        return self._settled().irange(first, last)
+
+    def count_between(self, first: int, last: int) -> int:
+        """How many members are not below `first` and not above `last`."""
+        order = self._settled()
+        return order.bisect_right(last) - order.bisect_left(first)
+
     def up_to(self, end: int) -> Iterator[int]:
         """Members at or before `end`, falling; they must not change meanwhile."""
         return self._settled().irange(maximum=end, reverse=True)

@@ -19,6 +19,10 @@ class Stream:
     id ever deleted by XDEL and its kin; trimming does not move it (rule 17). `entries_added`: how many
     entries were ever added. `max_trimmed_id`: no entry above it was ever trimmed, so a reader that stands
     there or further on has missed nothing. `serial`: in which order the keyspace's streams came, for SCAN.
+
+    `referenced_below`: every live entry below this id is still referenced by a group, as a trim under ACKED
+    found out; `passed_live_max`: no block below it has more live entries. They are notes that save a later trim the
+    way to there, and no state: neither stored nor copied.
     """
 
     __slots__ = (
@@ -29,6 +33,8 @@ class Stream:
         "log",
         "max_deleted_id",
         "max_trimmed_id",
+        "passed_live_max",
+        "referenced_below",
         "serial",
     )
 
@@ -41,6 +47,8 @@ class Stream:
         self.entries_added = 0
         self.groups: SortedDict[bytes, Group] = SortedDict()
         self.idempotency = idempotency
+        self.referenced_below: StreamId = ZERO_ID
+        self.passed_live_max = 0
 
     @property
     def part_count(self) -> int:
@@ -59,6 +67,11 @@ class Stream:
         twin.entries_added = self.entries_added
         twin.groups = SortedDict((name, group.copy()) for name, group in self.groups.items())
         return twin
+
+    def forget_references_from(self, value: StreamId) -> None:
+        """Entries from `value` on may be referenced no longer. O(1)."""
+        if value < self.referenced_below:
+            self.referenced_below = value
 
     @property
     def length(self) -> int:

@@ -52,6 +52,7 @@ def _charge(run: Execution, taken: _Takeover, options: ClaimOptions) -> None:
     if options.just_id:
         room.charge_items(len(options.ids))
         return
+    claimed: Sequence[StreamId] = options.ids
     fragments = log.get_many(options.ids, room.left_bytes)
     if len(fragments) < len(options.ids) or entries_bytes(fragments) > room.left_bytes:
         # What is not idle enough is not in the reply.
@@ -62,6 +63,7 @@ def _charge(run: Execution, taken: _Takeover, options: ClaimOptions) -> None:
         if len(fragments) < len(claimed):
             room.charge(entries_bytes(fragments))
     room.charge_entries(fragments)
+    taken.fragment_of = dict(zip(claimed, fragments, strict=True))
 
 
 def _delivered_at_ms(run: Execution, options: ClaimOptions) -> int:
@@ -148,6 +150,7 @@ class _Takeover:
         self.stream: Stream = run.keyspace.streams[key]
         self.unit_of: Callable[[StreamId], Unit | None] = group.pending.get
         self.is_live: Callable[[StreamId], bool] = self.stream.log.__contains__
+        self.fragment_of: dict[StreamId, bytes | None] = {}
         self._batch: dict[StreamId, int] = {}
         self._ids: list[StreamId] = []
         self._dropped: dict[StreamId, None] = {}
@@ -192,6 +195,7 @@ class _Takeover:
         fragments: list[bytes | None] = [None] * len(self._ids)
         if not just_id:
             fragments = self.stream.log.get_many(self._ids, room.left_bytes)
+            self.fragment_of = dict(zip(self._ids, fragments, strict=False))
         kept = room.fit(fragments)
         room.take_entries(fragments[:kept])
         given_up = self._ids[kept:]
@@ -216,7 +220,7 @@ class _Takeover:
         if self._ids:
             name, now_ms = self.group.name, self.run.now_ms
             self.run.do(ConsumerSeen(self.key, name, self.consumer, now_ms, active=True))
-        fragments = () if just_id else self.stream.log.get_many(self._ids)
+        fragments = () if just_id else list(map(self.fragment_of.__getitem__, self._ids))
         return ClaimReply(Entries(self._ids, fragments), just_id, cursor, dropped)
 
 

@@ -25,7 +25,6 @@ from core.id_sequence import pack_ids
 from core.idle import idle_since
 from core.lag import entries_read_after
 from core.outcome import Wait
-from core.pending_units import Unit
 from core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
 from core.reply_budget import ReplyBudget
 from core.stream import Stream
@@ -203,15 +202,12 @@ class _StreamReader:
         self._see()
         return StreamRead(self.key, entries, next=ids[kept - 1] if kept else after, history=True)
 
-    def _unit(self, value: StreamId) -> Unit:
-        unit = self.group.pending.get(value)
-        assert unit is not None, "a consumer's entries are its group's"
-        return unit
-
     def _with_times(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None]) -> Entries:
-        units = [self._unit(value) for value in ids]
-        idle_ms = [idle_since(unit.delivered_at_ms, self.run.now_ms) for unit in units]
-        counts = [unit.deliveries_of(value) for unit, value in zip(units, ids, strict=True)]
+        idle_ms: list[int] = []
+        counts: list[int] = []
+        for unit, some in self.group.pending.by_unit(ids):
+            idle_ms += [idle_since(unit.delivered_at_ms, self.run.now_ms)] * len(some)
+            counts += unit.counts_of(some)
         return Entries(ids, fragments, idle_ms, counts)
 
     def _take_over(self, live: Entries) -> None:

@@ -10,7 +10,7 @@ from core.consumer import NEVER_ACTIVE_MS, Consumer
 from core.errors import no_group, no_such_key
 from core.execution import Execution, parsed
 from core.group import Group
-from core.handlers.pending_views import describe, description_bytes, pending_unit
+from core.handlers.pending_views import LOOKED_UP_TOGETHER, describe, description_bytes
 from core.handlers.ranges import exact_entries
 from core.idle import idle_since
 from core.lag import lag_of
@@ -88,7 +88,7 @@ def _full_group(run: Execution, stream: Stream, group: Group, count: int | None)
         lag=lag_of(stream, group),
         pending_count=group.pending.count,
         nacked_count=group.pending.nacked_count,
-        pending=_described(run, group, group.pending.ids(), count),
+        pending=_described(run, group, group.pending.ids(), group.pending.count, count),
         consumers=[_full_consumer(run, group, each, count) for each in group.consumers.values()],
     )
 
@@ -100,19 +100,22 @@ def _full_consumer(run: Execution, group: Group, consumer: Consumer, count: int 
         seen_at_ms=consumer.seen_at_ms,
         active_at_ms=consumer.active_at_ms,
         pending_count=consumer.pending_count,
-        pending=_described(run, group, consumer.pending_ids(), count),
+        pending=_described(run, group, consumer.pending_ids(), consumer.pending_count, count),
     )
 
 
 def _described(
-    run: Execution, group: Group, ids: Iterator[StreamId], count: int | None
+    run: Execution, group: Group, ids: Iterator[StreamId], available: int, count: int | None
 ) -> list[PendingEntry]:
     room = run.room()
+    if (available if count is None else min(available, count)) > room.items_left:
+        raise room.refusal()
     described: list[PendingEntry] = []
-    for value in islice(ids, count):
-        unit = pending_unit(group, value)
-        room.charge(description_bytes(unit))
-        described.append(describe(value, unit, run.now_ms))
+    ids = islice(ids, count)
+    while some := list(islice(ids, LOOKED_UP_TOGETHER)):
+        for unit, values in group.pending.by_unit(some):
+            room.charge(len(values) * description_bytes(unit))
+            described += describe(values, unit, run.now_ms)
     return described
 
 

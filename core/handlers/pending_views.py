@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import islice, repeat
+from typing import Final
 
 from core.commands import PendingRange, PendingSummary
 from core.execution import Execution
@@ -13,6 +16,9 @@ from core.pending_units import Unit
 from core.replies import PendingEntry, PendingSummaryReply
 from core.reply_room import ITEM_BYTES, NAME_GROWTH_MAX
 from core.stream_id import StreamId
+
+LOOKED_UP_TOGETHER: Final = 1_000
+"""Pending entries that XPENDING finds out about at a time."""
 
 UNOWNED_IDLE_MS = -1
 """The idle time shown for an entry without an owner."""
@@ -38,13 +44,16 @@ def pending_range(run: Execution, command: PendingRange) -> list[PendingEntry]:
     room = run.room()
     if not _may_find_any(group, run.now_ms, command.min_idle_ms):
         return found
-    for value in _ids(group, command):
-        if value > command.end or len(found) == command.count:
+    ids, wanted = _ids(group, command), min(command.count, LOOKED_UP_TOGETHER)
+    while some := list(islice(ids, wanted)):
+        for unit, values in group.pending.by_unit(some[: bisect_right(some, command.end)]):
+            if unit.consumer is None or idle_since(unit.delivered_at_ms, run.now_ms) >= command.min_idle_ms:
+                more = values[: command.count - len(found)]
+                room.charge(len(more) * description_bytes(unit))
+                found += describe(more, unit, run.now_ms)
+        if some[-1] >= command.end or len(found) == command.count:
             break
-        unit = pending_unit(group, value)
-        if unit.consumer is None or idle_since(unit.delivered_at_ms, run.now_ms) >= command.min_idle_ms:
-            room.charge(description_bytes(unit))
-            found.append(describe(value, unit, run.now_ms))
+        wanted = LOOKED_UP_TOGETHER
     return found
 
 
@@ -66,22 +75,15 @@ def _ids(group: Group, command: PendingRange) -> Iterator[StreamId]:
     return iter(()) if consumer is None else consumer.pending_ids(command.start)
 
 
-def pending_unit(group: Group, value: StreamId) -> Unit:
-    """The unit that holds the pending id `value`."""
-    unit = group.pending.get(value)
-    assert unit is not None, "only pending ids are asked for"
-    return unit
-
-
 def description_bytes(unit: Unit) -> int:
     """What one pending entry takes in a reply, at most. O(1)."""
     return 2 * ITEM_BYTES + (0 if unit.consumer is None else NAME_GROWTH_MAX * len(unit.consumer.name))
 
 
-def describe(value: StreamId, unit: Unit, now_ms: int) -> PendingEntry:
-    """One pending entry as replies show it; a clock that stepped back shows 0 idle, not less."""
-    deliveries = unit.deliveries_of(value)
-    if unit.consumer is None:
-        return PendingEntry(value, None, UNOWNED_IDLE_MS, unit.delivered_at_ms, deliveries)
-    idle_ms = idle_since(unit.delivered_at_ms, now_ms)
-    return PendingEntry(value, unit.consumer.name, idle_ms, unit.delivered_at_ms, deliveries)
+def describe(values: Sequence[StreamId], unit: Unit, now_ms: int) -> Iterator[PendingEntry]:
+    """Pending entries of one unit as replies show them; a clock that stepped back shows 0 idle, not less."""
+    name, idle_ms = None, UNOWNED_IDLE_MS
+    if unit.consumer is not None:
+        name, idle_ms = unit.consumer.name, idle_since(unit.delivered_at_ms, now_ms)
+    at_ms = unit.delivered_at_ms
+    return map(PendingEntry, values, repeat(name), repeat(idle_ms), repeat(at_ms), unit.counts_of(values))

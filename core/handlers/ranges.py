@@ -32,6 +32,9 @@ def exact_entries(run: Execution, stream: Stream, command: Range) -> tuple[Entri
     gathered than show that there is no room for them."""
     room = run.room()
     most = smaller(command.count, room.items_left + 1)
+    is_more = command.count is None or command.count > room.items_left
+    if is_more and stream.log.count_at_least(command.start, command.end) > room.items_left:
+        raise room.refusal()
     entries, more = _entries(stream, command, most, room.left_bytes + 1)
     size_bytes = entries_bytes(entries.fragments)
     is_cut = len(entries) == 1 != command.count and size_bytes > room.left_bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.effects import PendingRemoved
+from core.effects import PendingBetweenRemoved, PendingRemoved
 from core.execution import Execution
 from core.stream import Stream
 from core.stream_id import StreamId
@@ -23,3 +23,20 @@ def drop_references(run: Execution, key: bytes, stream: Stream, ids: Sequence[St
         pending = group.pending.present(ids)
         if pending:
             run.do(PendingRemoved(key, group.name, pending))
+
+
+def drop_references_of_first(run: Execution, key: bytes, stream: Stream, count: int) -> None:
+    """Remove the first `count` live entries, at least one, from every group's pending entries list (rule 16).
+
+    O(runs of pending entries) where no entry was deleted before the last of them, else O(blocks). What is
+    pending of deleted entries stays.
+    """
+    groups = [group for group in stream.groups.values() if group.pending.count]
+    if not groups:
+        return
+    spans = stream.log.spans_of_first(count)
+    for group in groups:
+        pending = [span for span in spans if group.pending.count_between(*span)]
+        if pending:
+            first_ids, last_ids = zip(*pending, strict=True)
+            run.do(PendingBetweenRemoved(key, group.name, first_ids, last_ids))

@@ -41,6 +41,7 @@ KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.Nacked,
     e.PendingRemoved,
     e.StreamCopied,
+    e.PendingBetweenRemoved,
 )
 
 Convert = Callable[[Any], Any]
