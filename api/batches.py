@@ -79,5 +79,6 @@ def _refused_entry(raw: bytes, number: int, entry: bytes, error: Exception) -> R
         # A place in the entry alone would mislead.
         return refusal_of(raw, XaddBatchBody, error)
     if refusal.code is HttpCode.BODY_MISMATCH:
-        return mismatch([(f"/entries/{number}{item['pointer']}", item["detail"]) for item in refusal.errors])
+        places = [(str(item["pointer"]), str(item["detail"])) for item in refusal.errors]
+        return mismatch([(f"/entries/{number}{pointer}", detail) for pointer, detail in places])
     return refusal
