@@ -29,7 +29,7 @@ from core.entry import BadEntry
 from core.limits import BULK_ELEMENTS_MAX, KIB
 
 AT_ONCE_BYTES_MAX: Final = 256 * KIB
-"""A body up to this size is decoded at once: in 3 ms, and in 30 ms where its entries are small and in base64."""
+"""A body up to this size is decoded at once, in 3 ms; in 30 ms where its entries are small and in base64."""
 
 
 class RawLargeBatch(msgspec.Struct, forbid_unknown_fields=True):
