@@ -17,13 +17,14 @@ from typing import Final, NamedTuple
 from starlette.datastructures import Headers
 
 from api import hot
+from api.batches import AT_ONCE_BYTES_MAX
 from api.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
 from api.imports import LARGE_BYTES
 from api.names import name_from_path
 from api.negotiation import JSON, NDJSON
 from api.operation_scopes import scope_of
 from api.problems import RequestRefused
-from core.commands import Command, ReadGroup
+from core.commands import Append, Command, ReadGroup
 from core.errors import StreamError
 from core.grammar import Scope
 from core.replies import AppendReply, ReadReply, Reply
@@ -141,7 +142,12 @@ def _xadd(key: bytes) -> FastRoute:
 
 
 def _batch(key: bytes) -> FastRoute:
-    return _route(partial(hot.batch_command, key), _batch_answer, 201, "xadd_batch")
+    return _route(partial(_batch_command, key), _batch_answer, 201, "xadd_batch")
+
+
+def _batch_command(key: bytes, raw: bytes, *idempotency: hot.IdempotencyOf) -> Append | None:
+    """None of a large one: the documented route decodes it in slices."""
+    return None if len(raw) > AT_ONCE_BYTES_MAX else hot.batch_command(key, raw, *idempotency)
 
 
 def _import(key: bytes) -> FastRoute:

@@ -209,8 +209,9 @@ class _Outcomes:
         """The answer to the next request that has a command."""
         request = await self._next_with_command()
         assert request is not None, "there is an answer for each command"
-        refused = isinstance(answer, StreamError | NotAccepting)
-        await self._write(answer if refused else request.to_resp(answer))
+        await self._write(
+            answer if isinstance(answer, StreamError | NotAccepting) else request.to_resp(answer)
+        )
 
     async def parts(self) -> list[bytes]:
         """The JSON text of all items, with commas between them."""

@@ -116,7 +116,7 @@ def test_others_are_served_while_a_large_batch_is_decoded(monkeypatch: pytest.Mo
     raw = batch(ENTRIES * 10_000)
     _, count = turns_of(read_batch(raw))
     assert count >= len(raw) // SLICE_BYTES
-    monkeypatch.setattr(batches, "LARGE_BYTES", len(raw))
+    monkeypatch.setattr(batches, "AT_ONCE_BYTES_MAX", len(raw))
     _, count = turns_of(read_batch(raw))
     assert count <= 2
 
