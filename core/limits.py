@@ -153,7 +153,8 @@ TRIM_LIMIT_MAX: Final = 1_000_000
 """The default LIMIT of an approximate trim: factor x node entries, clamped (rule 12)."""
 
 ACKED_TRIM_LOOKS_MAX: Final = 10_000
-"""How far one trim under ACKED looks: a block of which a group has entries pending counts as one, and as many more
+"""How far one trim under ACKED looks: a block of which a group has entries pending counts as one, and as
+many more
 as it has entries where some of them are not pending. About 0.05 s of the writer's time; the next trim goes on
 from there (rule 15)."""
 
