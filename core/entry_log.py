@@ -150,9 +150,13 @@ class EntryLog:
                 start += 1
                 continue
             length = 1 if holes else _length_in_common(ids, start, block_ids, position)
-            some = fragments[position : position + length]
-            left -= sum(map(len, some))
-            found += some
+            if length == 1:
+                found.append(fragments[position])
+                left -= len(fragments[position])
+            else:
+                some = fragments[position : position + length]
+                left -= sum(map(len, some))
+                found += some
             start += length
             if left < 0:
                 _cut_behind(found, left)
