@@ -43,8 +43,7 @@ _ELEMENT_OVERHEAD_BYTES: Final = 2
 """What a Redis macro node spends around one name or value."""
 
 
-_TRIED_TOGETHER_MAX: Final = 1_000
-"""Entries that an unbounded block takes at a time."""
+_NO_BOUND: Final = 1 << 62
 
 
 class Decoded:
@@ -259,8 +258,9 @@ class Block:
         return taken
 
     def _room_for(self, fragment: bytes, limits: NodeLimits) -> int:
-        """For how many entries there is room, if all are as long as `fragment`. One fits into an empty block."""
-        most = limits.entries - self.count if limits.entries else _TRIED_TOGETHER_MAX
+        """For how many entries there is room, if all are as long as `fragment`. One fits into an empty
+        block."""
+        most = limits.entries - self.count if limits.entries else _NO_BOUND
         if not limits.size_bytes:
             return most
         each = ENTRY_OVERHEAD_BYTES
@@ -351,7 +351,8 @@ class Block:
         return (~self.holes & ((1 << self.count) - 1)).bit_length() - 1
 
     def first_live_from(self, position: int) -> int:
-        """The lowest position from `position` on that is no hole; the block's end or above where there is none."""
+        """The lowest position from `position` on that is no hole; the block's end or above where there is
+        none."""
         holes = self.holes >> position
         return position + (~holes & (holes + 1)).bit_length() - 1
 

@@ -127,8 +127,8 @@ class EntryLog:
         return self.cache.get(block).fragments[position]
 
     def get_many(self, ids: Sequence[StreamId], max_bytes: int | None = None) -> list[bytes | None]:
-        """The fragments of `ids` in their order, None where there is no such entry. O(m log b), and in C where
-        they follow each other as in the log.
+        """The fragments of `ids` in their order, None where there is no such entry. O(m log b), and in C
+        where they follow each other as in the log.
 
         `max_bytes` ends after the fragment that exceeds it: the list is shorter than `ids` then.
         """
@@ -150,9 +150,13 @@ class EntryLog:
                 start += 1
                 continue
             length = 1 if holes else _length_in_common(ids, start, block_ids, position)
-            some = fragments[position : position + length]
-            left -= sum(map(len, some))
-            found += some
+            if length == 1:
+                found.append(fragments[position])
+                left -= len(fragments[position])
+            else:
+                some = fragments[position : position + length]
+                left -= sum(map(len, some))
+                found += some
             start += length
             if left < 0:
                 _cut_behind(found, left)
@@ -263,10 +267,11 @@ class EntryLog:
                 yield ids[low:high][::step], fragments[low:high][::step]
 
     def spans_of_first(self, count: int) -> list[tuple[StreamId, StreamId]]:
-        """The first `count` live entries, at least one, as spans of ids, rising: no deleted entry lies in one.
+        """The first `count` live entries, at least one, as spans of ids, rising: no deleted entry lies in
+        one.
 
-        O(1) spans where no entry was deleted before the last of them; else O(b), and the blocks with holes are
-        decoded.
+        O(1) spans where no entry was deleted before the last of them; else O(b), and the blocks with holes
+        are decoded.
         """
         [last_id] = self.at_ranks([count - 1])
         spans: list[tuple[StreamId, StreamId]] = []
@@ -405,8 +410,8 @@ def _add_span(spans: list[tuple[StreamId, StreamId]], first: StreamId, last: Str
 def _length_in_common(
     ids: Sequence[StreamId], start: int, block_ids: Sequence[StreamId], position: int
 ) -> int:
-    """How many of ``ids[start:]`` are the ids from `position` on, one after another; the first one is. O(1) where
-    the next one is not, O(length) in C where all are."""
+    """How many of ``ids[start:]`` are the ids from `position` on, one after another; the first one is.
+    O(1) where the next one is not, O(length) in C where all are."""
     length = min(len(ids) - start, len(block_ids) - position)
     if length == 1 or ids[start + 1] != block_ids[position + 1]:
         return 1

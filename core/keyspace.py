@@ -106,8 +106,10 @@ class Keyspace:
 
     def clear(self) -> None:
         """Delete all streams; settings stay."""
-        for key in list(self.streams):
-            self.delete(key)
+        self.cache.clear()
+        self.streams.clear()
+        self.keys_by_serial.clear()
+        self._scan_order = None
 
     def put(self, key: bytes, stream: Stream) -> None:
         """Enter a stream under its name and serial."""

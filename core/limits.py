@@ -66,16 +66,12 @@ PAGE_ENTRIES_MAX: Final = 100_000
 """Entries in one page of a REST reply, and the default where no count is given; `next` reads on."""
 
 READ_ENTRIES_MAX: Final = 20_000
-"""Entries in one REST reply of a read of several streams, of a group read, of a read after a position, and
-pending entries in one page, whatever count was asked for: each costs up to 4 us, 0.1 s together."""
+"""Entries that one read of streams or of a group returns, and pending entries in one page, whatever count was
+asked for: each costs up to 4 us of the writer's time. The next read goes on from there."""
 
 PAGE_BYTES_MAX: Final = 8 * MIB
 """Bytes of entries in one page of a REST reply: a page ends early at this size, and `next` reads on. The last
 entry may exceed it, so a page holds one of the largest entries."""
-
-READ_ENTRIES_MAX: Final = 50_000
-"""Entries that one XREAD or XREADGROUP returns, whatever its COUNT and however many streams it reads: about
-0.05 s of the writer's time. The next read goes on from there."""
 
 LIST_PAGE_MAX: Final = 10_000
 """Streams in one page of `GET /v1/streams`."""
@@ -163,7 +159,8 @@ TRIM_LIMIT_MAX: Final = 1_000_000
 """The default LIMIT of an approximate trim: factor x node entries, clamped (rule 12)."""
 
 ACKED_TRIM_LOOKS_MAX: Final = 10_000
-"""How far one trim under ACKED looks: a block of which a group has entries pending counts as one, and as many more
+"""How far one trim under ACKED looks: a block of which a group has entries pending counts as one, and as
+many more
 as it has entries where some of them are not pending. About 0.05 s of the writer's time; the next trim goes on
 from there (rule 15)."""
 

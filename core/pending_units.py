@@ -229,8 +229,8 @@ class Run:
         return self._gone is None or self._gone.find(1, position, position + count) < 0
 
     def remove_span(self, position: int, length: int, live: int) -> None:
-        """Take `length` entries from `position` on out, `live` of which are live; another one stays. O(length)
-        in C."""
+        """Take `length` entries from `position` on out, `live` of which are live; another one stays.
+        O(length) in C."""
         self._flags()[position : position + length] = b"\x01" * length
         self.live -= live
         self._close_in()
@@ -242,7 +242,8 @@ class Run:
         return self._gone.count(0, low, high)
 
     def first_live_from(self, start: StreamId) -> StreamId | None:
-        """The first live id at or after `start`, None where there is none. O(log n), and the gone ones in C."""
+        """The first live id at or after `start`, None where there is none. O(log n), and the gone ones in
+        C."""
         low = max(self.low, count_below(self.ids, start))
         if low >= self.high:
             return None

@@ -1,4 +1,5 @@
-"""How much more one read may return: MAXCOUNT or `READ_ENTRIES_MAX` over all its streams, MAXSIZE over its whole reply.
+"""How much more one read may return: MAXCOUNT, or `READ_ENTRIES_MAX`, over all its streams, and MAXSIZE
+over its whole reply.
 
 MAXSIZE is soft (rule 26): the size of the reply so far, as RESP2 would write it, is looked at before
 each entry but the very first, so the last entry may overshoot. The bytes are counted in Redis's order: a

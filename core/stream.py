@@ -21,8 +21,8 @@ class Stream:
     there or further on has missed nothing. `serial`: in which order the keyspace's streams came, for SCAN.
 
     `referenced_below`: every live entry below this id is still referenced by a group, as a trim under ACKED
-    found out; `passed_live_max`: no block below it has more live entries. They are notes that save a later trim the
-    way to there, and no state: neither stored nor copied.
+    found out; `passed_live_max`: no block below it has more live entries. They are notes that save a later
+    trim the way to there, and no state: neither stored nor copied.
     """
 
     __slots__ = (
@@ -70,8 +70,7 @@ class Stream:
 
     def forget_references_from(self, value: StreamId) -> None:
         """Entries from `value` on may be referenced no longer. O(1)."""
-        if value < self.referenced_below:
-            self.referenced_below = value
+        self.referenced_below = min(self.referenced_below, value)
 
     @property
     def length(self) -> int:

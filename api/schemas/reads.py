@@ -7,9 +7,9 @@ from typing import Annotated, Final, Self
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from api.schemas.base import Milliseconds, NameEncodingField, WireModel
+from api.schemas.base import I64_MAX, Milliseconds, NameEncodingField, WireModel
 from api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
-from core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX, READ_STREAMS_MAX, WAIT_MS_MAX
+from core.limits import PAGE_ENTRIES_MAX, READ_STREAMS_MAX, WAIT_MS_MAX
 
 DELIVERED_EXAMPLE: Final[JsonDict] = {**LAST_ENTRY_EXAMPLE, "idle_ms": 0, "deliveries": 0}
 
@@ -50,9 +50,11 @@ class ReadBounds(WireModel):
     max_count: Annotated[int, Field(ge=1, le=PAGE_ENTRIES_MAX)] | None = Field(
         None, description="The most entries over all streams; not less than `count`.", examples=[500]
     )
-    max_bytes: Annotated[int, Field(ge=1, le=PAGE_BYTES_MAX)] | None = Field(
+    max_bytes: Annotated[int, Field(ge=1, le=I64_MAX)] | None = Field(
         None,
-        description="Stop once the reply has this size; the first entry always fits.",
+        description=(
+            "Stop once the reply has this size, or `page_bytes_max` if that is less; the first entry always fits."
+        ),
         examples=[1048576],
     )
     wait_ms: Annotated[int, Field(ge=0, le=WAIT_MS_MAX)] | None = Field(

@@ -100,6 +100,10 @@ class Limits(WireModel, ServerLimits):
     xautoclaim_scan_max: int = _bound(
         limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle ones looks at."
     )
+    acked_trim_looks_max: int = _bound(
+        limits.ACKED_TRIM_LOOKS_MAX,
+        "Blocks and entries that one trim by the policy `acknowledged` looks at where entries are pending.",
+    )
     reply_bytes_max: int = _bound(
         limits.REPLY_BYTES_MAX,
         "Bytes of the replies of one request: the JSON text of entries and names, and 128 for each.",

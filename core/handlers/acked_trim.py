@@ -1,7 +1,7 @@
 """Trimming entries that no group refers to any more (ACKED, rules 14 and 15), whatever stays between them.
 
-Blocks are passed over as wholes where a group has all of their entries pending, or where no group has any. What
-a trim found referenced, the next one need not look at: the stream notes how far that is. A trim that has
+Blocks are passed over as wholes where a group has all of their entries pending, or where no group has any.
+What a trim found referenced, the next one need not look at: the stream notes how far that is. A trim that has
 looked at `ACKED_TRIM_LOOKS_MAX` blocks and entries ends there, and the next one goes on from there.
 """
 
@@ -19,8 +19,8 @@ from core.stream_id import MAX_ID, ZERO_ID, StreamId
 
 
 def trim_acknowledged(run: Execution, key: bytes, rule: Trim, limit: int) -> int:
-    """Remove what `rule` and `limit` (0: none) let go, and say how many entries went. O(blocks), and O(entries)
-    of the blocks of which some are referenced; both bounded."""
+    """Remove what `rule` and `limit` (0: none) let go, and say how many entries went. O(blocks), and
+    O(entries) of the blocks of which some are referenced; both bounded."""
     stream = run.keyspace.streams[key]
     walk = _Walk(stream, rule, limit)
     walk.go()
@@ -49,8 +49,8 @@ class _Pending:
         self._run: Run | None = None
 
     def count_in(self, block: Block) -> int:
-        """How many ids from the block's first to its last are pending. O(1) up to the next pending one, and in
-        C where the last run found goes on."""
+        """How many ids from the block's first to its last are pending. O(1) up to the next pending one,
+        and in C where the last run found goes on."""
         first, last = block.first_id, block.last_id
         if last < self._next_id:
             return 0
@@ -104,8 +104,8 @@ class _Walk:
         self.referenced_below = max(self.referenced_below, passed_below)
 
     def _begin(self) -> int:
-        """The first block that a trim before this one has not passed, 0 where one of those passed would be the
-        last to be looked at."""
+        """The first block that a trim before this one has not passed, 0 where one of those passed would be
+        the last to be looked at."""
         most = self.passed_live_max
         if self.limit and most > self.limit:
             return 0

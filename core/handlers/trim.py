@@ -79,7 +79,8 @@ def _whole_blocks(stream: Stream, rule: Trim, limit: int) -> int:
 
 
 def _within_limit(stream: Stream, wanted: int, limit: int) -> int:
-    """At most `wanted` of the first entries; the last block of which some go must be within the limit whole."""
+    """At most `wanted` of the first entries; the last block of which some go must be within the limit
+    whole."""
     allowed = 0
     for block in stream.log.blocks:
         if allowed >= wanted or allowed + block.live > limit:

@@ -260,6 +260,6 @@ def _stand_in(block: Block) -> bytes:
     """A payload as long as the lost one, whose ids keep the block's ends."""
     inner = range(block.first_id, block.first_id + block.count - 1)
     stand_in = Block(block.first_id, b"{}")
-    stand_in.extend(PackedIds.of([*inner, block.last_id]), [b"{}"] * block.count, NodeLimits(0, 0))
+    stand_in.extend(PackedIds.of([*inner, block.last_id]), [b"{}"] * block.count, 0, NodeLimits(0, 0))
     stand_in.seal()
     return stand_in.payload()

@@ -110,7 +110,6 @@ def test_a_request_lets_others_have_their_turn(app: Any, state: State, case: Cas
     finally:
         loop.close()
     assert all(0 < status < 500 for status in statuses)
-    print(case.name, loop.most)
     assert loop.most <= CALLS_PER_TURN_MAX
 
 

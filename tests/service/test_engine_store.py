@@ -57,9 +57,11 @@ def test_the_engine_is_given_the_clock_s_time(store: EngineStore, clock: SetCloc
 
 def test_a_pipeline_whose_storage_failed_is_told_so_though_the_server_shuts_down(store: EngineStore) -> None:
     async def failing_between_two_turns() -> None:
-        answers: list[Answer] = []
+        async def take(_answer: Answer) -> None:
+            """The answers do not matter."""
+
         commands = [Append(b"s", [FRAGMENT])] * (TURN_COMMANDS_MAX + 1)
-        pipeline = asyncio.create_task(store.execute_each(commands, ReplyRoom(), answers.append))
+        pipeline = asyncio.create_task(store.execute_each(commands, ReplyRoom(), take))
         await asyncio.sleep(0)
         assert store.keyspace.streams[b"s"].length == TURN_COMMANDS_MAX
         store.fail("the disk is full")
