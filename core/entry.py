@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import binascii
 import json
-from base64 import b64decode, b64encode
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from itertools import chain
@@ -64,7 +64,7 @@ def fragment_from_flat(flat: Sequence[bytes]) -> bytes:
     try:
         fragment = _encode(_fields_or_pairs([item.decode() for item in flat]))
     except UnicodeDecodeError:
-        fragment = BASE64_MARK + _encode(_fields_or_pairs([b64encode(item).decode() for item in flat]))
+        fragment = BASE64_MARK + _encode(_fields_or_pairs(list(map(_to_base64, flat))))
     return _bounded(fragment)
 
 
@@ -90,7 +90,7 @@ def flat_of(fragment: bytes) -> list[bytes]:
     encoded = fragment[:1] == BASE64_MARK
     texts = _texts_of(fragment[1:] if encoded else fragment)
     if encoded:
-        return [b64decode(text) for text in texts]
+        return list(map(a2b_base64, texts))
     return [text.encode() for text in texts]
 
 
@@ -150,9 +150,13 @@ def _checked(content: dict[str, str] | list[tuple[str, str]], fragment: bytes, *
     return fragment_from_flat([_from_base64(text) for text in chain.from_iterable(pairs)])
 
 
+def _to_base64(item: bytes) -> str:
+    return b2a_base64(item, newline=False).decode()
+
+
 def _from_base64(text: str) -> bytes:
     try:
-        return binascii.a2b_base64(text, strict_mode=True)
+        return a2b_base64(text, strict_mode=True)
     except (binascii.Error, ValueError):
         raise BadEntry(f"not base64: {text[:40]!r}") from None
 
@@ -289,7 +293,7 @@ def _reshaped(fragment: bytes, shape: Shape) -> bytes:
     texts = list(_texts_of(fragment[1:] if encoded else fragment))
     if not encoded and shape in (Shape.NATURAL_BASE64, Shape.PAIRS_BASE64):
         encoded = True
-        texts = [b64encode(text.encode()).decode() for text in texts]
+        texts = [_to_base64(text.encode()) for text in texts]
     mark = BASE64_MARK if encoded else b""
     if shape in (Shape.PAIRS, Shape.PAIRS_BASE64):
         return mark + _encode(list(zip(texts[::2], texts[1::2], strict=True)))

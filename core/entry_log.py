@@ -370,10 +370,14 @@ class EntryLog:
         position = count_below(self.cache.get(block).ids, value)
         return before + len(block.live_positions(0, position))
 
-    def count_at_least(self, start: StreamId, end: StreamId) -> int:
-        """So many live entries at least are between two ids: those of the blocks between. O(b)."""
+    def has_more_than(self, count: int, start: StreamId, end: StreamId) -> bool:
+        """Whether the blocks between two ids alone have more than `count` live entries. O(count / 100)."""
         first, last = bisect_left(self._firsts, start), bisect_right(self._firsts, end) - 1
-        return sum(block.live for block in self._blocks[first:last])
+        for index in range(first, last):
+            count -= self._blocks[index].live
+            if count < 0:
+                return True
+        return False
 
     def at_ranks(self, ranks: Sequence[int]) -> list[StreamId]:
         """The ids of the entries with so many live entries below them. O(b + ranks).

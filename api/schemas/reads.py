@@ -53,7 +53,7 @@ class ReadBounds(WireModel):
     max_bytes: Annotated[int, Field(ge=1, le=I64_MAX)] | None = Field(
         None,
         description=(
-            "Stop once the reply has this size, or `page_bytes_max` if that is less; the first entry always fits."
+            "Stop once the reply has this size, or `page_bytes_max` if less; the first entry always fits."
         ),
         examples=[1048576],
     )

@@ -33,7 +33,7 @@ def exact_entries(run: Execution, stream: Stream, command: Range) -> tuple[Entri
     room = run.room()
     most = smaller(command.count, room.items_left + 1)
     is_more = command.count is None or command.count > room.items_left
-    if is_more and stream.log.count_at_least(command.start, command.end) > room.items_left:
+    if is_more and stream.log.has_more_than(room.items_left, command.start, command.end):
         raise room.refusal()
     entries, more = _entries(stream, command, most, room.left_bytes + 1)
     size_bytes = entries_bytes(entries.fragments)
