@@ -489,7 +489,7 @@ export type GroupReadBody = {
      */
     max_count?: number;
     /**
-     * Stop once the reply has this size; the first entry always fits.
+     * Stop once the reply has this size, or `page_bytes_max` if less; the first entry always fits.
      */
     max_bytes?: number;
     /**
@@ -741,6 +741,10 @@ export type Limits = {
      */
     page_entries_max: number;
     /**
+     * Entries of one read of several streams, group read or read after a position, and pending entries of one page, whatever count was asked for.
+     */
+    read_entries_max: number;
+    /**
      * Bytes at which a page ends early.
      */
     page_bytes_max: number;
@@ -753,9 +757,13 @@ export type Limits = {
      */
     list_page_default: number;
     /**
-     * Commands of one pipeline or transaction.
+     * Commands of one pipeline.
      */
     pipeline_commands_max: number;
+    /**
+     * Commands of one transaction.
+     */
+    transaction_commands_max: number;
     /**
      * Words of one command.
      */
@@ -776,6 +784,14 @@ export type Limits = {
      * Keys that one `SCAN` looks at, whatever its `COUNT`.
      */
     scan_count_max: number;
+    /**
+     * Pending entries that one scan for idle ones looks at.
+     */
+    xautoclaim_scan_max: number;
+    /**
+     * Blocks and entries that one trim by the policy `acknowledged` looks at where entries are pending.
+     */
+    acked_trim_looks_max: number;
     /**
      * Bytes of the replies of one request: the JSON text of entries and names, and 128 for each.
      */
@@ -1150,7 +1166,7 @@ export type ReadBody = {
      */
     max_count?: number;
     /**
-     * Stop once the reply has this size; the first entry always fits.
+     * Stop once the reply has this size, or `page_bytes_max` if less; the first entry always fits.
      */
     max_bytes?: number;
     /**

@@ -38,7 +38,7 @@ class GroupReadBody:
     max_count: int | Unset = UNSET
     """ The most entries over all streams; not less than `count`. """
     max_bytes: int | Unset = UNSET
-    """ Stop once the reply has this size; the first entry always fits. """
+    """ Stop once the reply has this size, or `page_bytes_max` if less; the first entry always fits. """
     wait_ms: int | Unset = UNSET
     """ How long to wait for entries where there are none; 0 by default. `Prefer: wait=N` is seconds. """
     encoding: GroupReadBodyEncoding | Unset = UNSET

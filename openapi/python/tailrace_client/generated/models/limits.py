@@ -20,16 +20,17 @@ class Limits:
                 'request_burst': 0, 'memory_limit_mb': 0, 'name_bytes_max': 512, 'fields_per_entry_max': 65536,
                 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max': 10000, 'large_imports_max': 2,
                 'batch_entries_max': 100000, 'body_lines_max': 200000, 'bulk_elements_max': 2000000, 'body_elements_max':
-                300000, 'ids_per_request_max': 100000, 'url_bytes_max': 65535, 'head_bytes_max': 131072, 'headers_max': 100,
+                300000, 'ids_per_request_max': 20000, 'url_bytes_max': 65535, 'head_bytes_max': 131072, 'headers_max': 100,
                 'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000, 'subscriptions_per_socket_max': 100,
-                'read_streams_max': 1000, 'page_entries_max': 100000, 'page_bytes_max': 33554432, 'list_page_max': 10000,
-                'list_page_default': 100, 'pipeline_commands_max': 10000, 'command_arguments_max': 262144, 'copy_parts_max':
-                250000, 'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000, 'reply_bytes_max':
-                50331648, 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_reply_bytes_max': 1048576,
-                'split_parts_max': 10000, 'wait_ms_max': 60000, 'element_bytes_max': 1073741824, 'node_entries_default': 100,
-                'node_bytes_default': 4096, 'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400,
-                'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000,
-                'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max': 1000000}
+                'read_streams_max': 1000, 'page_entries_max': 100000, 'read_entries_max': 20000, 'page_bytes_max': 8388608,
+                'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max': 10000, 'transaction_commands_max':
+                2000, 'command_arguments_max': 262144, 'copy_parts_max': 250000, 'pattern_bytes_max': 1024,
+                'matching_steps_max': 10000000, 'scan_count_max': 1000, 'xautoclaim_scan_max': 20000, 'acked_trim_looks_max':
+                10000, 'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100,
+                'turn_reply_bytes_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'element_bytes_max': 1073741824,
+                'node_entries_default': 100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100, 'idmp_duration_s_max':
+                86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000, 'epoch_producers_max':
+                10000, 'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max': 1000000}
 
     """
 
@@ -105,6 +106,9 @@ class Limits:
     """ Streams named in one read. """
     page_entries_max: int
     """ Entries of one page, and the default count. """
+    read_entries_max: int
+    """ Entries of one read of several streams, group read or read after a position, and pending entries of one
+    page, whatever count was asked for. """
     page_bytes_max: int
     """ Bytes at which a page ends early. """
     list_page_max: int
@@ -112,7 +116,9 @@ class Limits:
     list_page_default: int
     """ Streams in a page where no limit is given. """
     pipeline_commands_max: int
-    """ Commands of one pipeline or transaction. """
+    """ Commands of one pipeline. """
+    transaction_commands_max: int
+    """ Commands of one transaction. """
     command_arguments_max: int
     """ Words of one command. """
     copy_parts_max: int
@@ -123,6 +129,10 @@ class Limits:
     """ Work on glob patterns in one request: a key that is looked at takes 64 steps or more. """
     scan_count_max: int
     """ Keys that one `SCAN` looks at, whatever its `COUNT`. """
+    xautoclaim_scan_max: int
+    """ Pending entries that one scan for idle ones looks at. """
+    acked_trim_looks_max: int
+    """ Blocks and entries that one trim by the policy `acknowledged` looks at where entries are pending. """
     reply_bytes_max: int
     """ Bytes of the replies of one request: the JSON text of entries and names, and 128 for each. """
     socket_reply_bytes_max: int
@@ -228,6 +238,8 @@ class Limits:
 
         page_entries_max = self.page_entries_max
 
+        read_entries_max = self.read_entries_max
+
         page_bytes_max = self.page_bytes_max
 
         list_page_max = self.list_page_max
@@ -235,6 +247,8 @@ class Limits:
         list_page_default = self.list_page_default
 
         pipeline_commands_max = self.pipeline_commands_max
+
+        transaction_commands_max = self.transaction_commands_max
 
         command_arguments_max = self.command_arguments_max
 
@@ -245,6 +259,10 @@ class Limits:
         matching_steps_max = self.matching_steps_max
 
         scan_count_max = self.scan_count_max
+
+        xautoclaim_scan_max = self.xautoclaim_scan_max
+
+        acked_trim_looks_max = self.acked_trim_looks_max
 
         reply_bytes_max = self.reply_bytes_max
 
@@ -319,15 +337,19 @@ class Limits:
                 "subscriptions_per_socket_max": subscriptions_per_socket_max,
                 "read_streams_max": read_streams_max,
                 "page_entries_max": page_entries_max,
+                "read_entries_max": read_entries_max,
                 "page_bytes_max": page_bytes_max,
                 "list_page_max": list_page_max,
                 "list_page_default": list_page_default,
                 "pipeline_commands_max": pipeline_commands_max,
+                "transaction_commands_max": transaction_commands_max,
                 "command_arguments_max": command_arguments_max,
                 "copy_parts_max": copy_parts_max,
                 "pattern_bytes_max": pattern_bytes_max,
                 "matching_steps_max": matching_steps_max,
                 "scan_count_max": scan_count_max,
+                "xautoclaim_scan_max": xautoclaim_scan_max,
+                "acked_trim_looks_max": acked_trim_looks_max,
                 "reply_bytes_max": reply_bytes_max,
                 "socket_reply_bytes_max": socket_reply_bytes_max,
                 "turn_commands_max": turn_commands_max,
@@ -420,6 +442,8 @@ class Limits:
 
         page_entries_max = d.pop("page_entries_max")
 
+        read_entries_max = d.pop("read_entries_max")
+
         page_bytes_max = d.pop("page_bytes_max")
 
         list_page_max = d.pop("list_page_max")
@@ -427,6 +451,8 @@ class Limits:
         list_page_default = d.pop("list_page_default")
 
         pipeline_commands_max = d.pop("pipeline_commands_max")
+
+        transaction_commands_max = d.pop("transaction_commands_max")
 
         command_arguments_max = d.pop("command_arguments_max")
 
@@ -437,6 +463,10 @@ class Limits:
         matching_steps_max = d.pop("matching_steps_max")
 
         scan_count_max = d.pop("scan_count_max")
+
+        xautoclaim_scan_max = d.pop("xautoclaim_scan_max")
+
+        acked_trim_looks_max = d.pop("acked_trim_looks_max")
 
         reply_bytes_max = d.pop("reply_bytes_max")
 
@@ -508,15 +538,19 @@ class Limits:
             subscriptions_per_socket_max=subscriptions_per_socket_max,
             read_streams_max=read_streams_max,
             page_entries_max=page_entries_max,
+            read_entries_max=read_entries_max,
             page_bytes_max=page_bytes_max,
             list_page_max=list_page_max,
             list_page_default=list_page_default,
             pipeline_commands_max=pipeline_commands_max,
+            transaction_commands_max=transaction_commands_max,
             command_arguments_max=command_arguments_max,
             copy_parts_max=copy_parts_max,
             pattern_bytes_max=pattern_bytes_max,
             matching_steps_max=matching_steps_max,
             scan_count_max=scan_count_max,
+            xautoclaim_scan_max=xautoclaim_scan_max,
+            acked_trim_looks_max=acked_trim_looks_max,
             reply_bytes_max=reply_bytes_max,
             socket_reply_bytes_max=socket_reply_bytes_max,
             turn_commands_max=turn_commands_max,
