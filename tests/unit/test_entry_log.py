@@ -216,3 +216,14 @@ def test_positions_bisect_like_a_list() -> None:
     log = grown(50, NodeLimits(10, 0), gap=3)
     ids = log.range()[0]
     assert [log.rank(value) for value in range(160)] == [bisect_left(ids, value) for value in range(160)]
+
+
+@pytest.mark.parametrize("gap", [1, 7])
+def test_fragments_end_after_the_one_that_exceeds_the_bytes_allowed(gap: int) -> None:
+    log = grown(20, NodeLimits(10, 0), gap=gap)
+    ids = log.range()[0]
+    fragments = log.get_many(ids)
+    sizes = [len(fragment or b"") for fragment in fragments]
+    for wanted in range(1, 20):
+        assert log.get_many(ids, sum(sizes[:wanted]) - 1) == fragments[:wanted]
+    assert log.get_many(ids, sum(sizes)) == fragments

@@ -236,3 +236,10 @@ def test_units_of_many_ids_are_those_of_each_id(gap: int) -> None:
 
 def test_there_is_nothing_to_find_in_an_empty_list() -> None:
     assert PendingEntriesList().units_of([1, 2, 3, 4, 5]) == {}
+
+
+def test_ids_between_those_of_a_run_are_not_removed_from_it() -> None:
+    pending, alice = PendingEntriesList(), Consumer(b"alice", 0)
+    pending.deliver(pack_ids(list(range(10, 200, 10))), alice, 1)
+    pending.remove_present([11, 12, 13, 14, 15])
+    assert pending.count == alice.pending_count == 19

@@ -307,3 +307,20 @@ def test_a_turn_ends_with_the_request_that_has_enough_replies(calls: Calls) -> N
     assert len(replies) == 2
     replies, _ = calls.engine.execute_some([second, second], rooms, calls.now_ms)
     assert replies == [3, 3]
+
+
+def test_a_range_whose_first_entry_alone_takes_the_room_is_refused_if_others_follow(calls: Calls) -> None:
+    reply, _ = with_room(calls, c.Range(b"s"), 1_000)
+    assert is_refused(reply)
+
+
+def test_the_pending_entries_of_a_full_view_are_counted_before_they_are_described() -> None:
+    calls = Calls()
+    calls.add(b"s", *(f"{number}-0" for number in range(1, 101)))
+    calls.reply(c.CreateGroup(b"s", b"g", 0))
+    calls.read_new(b"s", b"g", b"alice")
+    full = c.InfoStream(b"s", full_count=50)
+    entries_only = 60 * ITEM_BYTES + 50 * len(calls.engine.keyspace.streams[b"s"].log.range()[1][0])
+    reply, outcome = with_room(calls, full, entries_only)
+    assert is_refused(reply)
+    assert not outcome.effects
