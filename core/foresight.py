@@ -2,8 +2,8 @@
 
 This module first runs the reads whose reply must be complete, on the current streams, and adds what the
 transaction itself appends before each read; those ids are known, because a transaction runs at one instant.
-It does not predict reads of a stream that the transaction trims, deletes from, renames or appends to with a
-condition. If the reply to such a read does not fit, that read alone is refused. Reads that can be cut are
+It does not predict reads of a stream that the transaction trims, deletes from, renames, copies to or appends to
+with a condition. If the reply to such a read does not fit, that read alone is refused. Reads that can be cut are
 cut. So a transaction is refused only if its replies are certain not to fit.
 """
 
@@ -45,6 +45,7 @@ _REMOVING: Final = (
     c.SetStreamPosition,
     c.DeleteKeys,
     c.RenameKey,
+    c.CopyKey,
     c.Flush,
 )
 """Commands after which the entries and the next id of their stream are not known in advance."""
@@ -92,6 +93,8 @@ class _Foreseen:
             self._all_unknown = True
         elif isinstance(command, c.RenameKey):
             self._unknown.update((command.key, command.new_key))
+        elif isinstance(command, c.CopyKey):
+            self._unknown.add(command.new_key)
         elif isinstance(command, c.DeleteKeys):
             self._unknown.update(command.keys)
         else:

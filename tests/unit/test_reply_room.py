@@ -254,6 +254,7 @@ FITTING: list[list[c.Command]] = [
     [c.DeleteKeys((b"s",)), ALL, ALL],
     [c.Flush(), ALL, ALL],
     [c.RenameKey(b"s", b"t"), ALL, ALL, c.Range(b"t")],
+    [c.Append(b"n", [b'{"f":"v"}']), c.CopyKey(b"n", b"s", replace=True), ALL, ALL],
     [c.Append(b"s", [LARGE], trim=c.Trim(max_length=1)), ALL, ALL, ALL],
     [c.Range(b"none"), c.InfoStream(b"none"), ALL],
     [c.CreateGroup(b"s", b"h", 0), c.PendingSummary(b"s", b"h"), ALL],
