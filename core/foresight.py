@@ -2,9 +2,9 @@
 
 This module first runs the reads whose reply must be complete, on the current streams, and adds what the
 transaction itself appends before each read; those ids are known, because a transaction runs at one instant.
-It does not predict reads of a stream that the transaction trims, deletes from, renames, copies to or appends to
-with a condition. If the reply to such a read does not fit, that read alone is refused. Reads that can be cut are
-cut. So a transaction is refused only if its replies are certain not to fit.
+It does not predict reads of a stream that the transaction trims, deletes from, renames, copies to or appends
+to with a condition. If the reply to such a read does not fit, that read alone is refused. Reads that can be
+cut are cut. So a transaction is refused only if its replies are certain not to fit.
 """
 
 from __future__ import annotations
