@@ -27,11 +27,14 @@ NAME_GROWTH_MAX: Final = 6
 
 _BASE64_OBJECT_BYTES: Final = len('{"base64":""}')
 
+_BETWEEN: Final = b"\n"
+_MARKED: Final = _BETWEEN + BASE64_MARK
+
 _encode: Final = msgspec.json.Encoder().encode
 
 
 class ReplyRoom:
-    """`left_bytes`: what further replies may take; it never rises. `asked_bytes`: what was read for replies,
+    """`left_bytes`: what further replies may take. `asked_bytes`: what was read for replies,
     those that were refused included. One object for each request."""
 
     __slots__ = ("_size_bytes", "_steps_left", "asked_bytes", "left_bytes")
@@ -87,20 +90,23 @@ class ReplyRoom:
             self.require_any()
             self._take(size_bytes)
 
-    def fit(self, fragments: Sequence[bytes | None]) -> int:
-        """How many of these entries, from the first on, go into a reply that may be cut. O(entries)."""
-        left_bytes = self.left_bytes
-        if entries_bytes(fragments) <= left_bytes:
+    def take_fitting(self, fragments: Sequence[bytes | None]) -> int:
+        """Take the room of the entries, from the first on, that fit into a reply that may be cut; how many.
+        O(entries)."""
+        size_bytes = entries_bytes(fragments)
+        if size_bytes <= self.left_bytes:
+            self._take(size_bytes)
             return len(fragments)
         count = 0
-        while left_bytes > 0 and count < len(fragments):
-            left_bytes -= entries_bytes(fragments[count : count + 1])
+        while self.has_any and count < len(fragments):
+            self._take(entries_bytes(fragments[count : count + 1]))
             count += 1
         return count
 
-    def take_entries(self, fragments: Sequence[bytes | None]) -> None:
-        """Take the room of entries that `fit` allows. O(entries)."""
-        self._take(entries_bytes(fragments))
+    def give_back(self, fragments: Sequence[bytes | None]) -> None:
+        """Give back the room of entries that are not in the reply after all. O(entries)."""
+        if fragments:
+            self.left_bytes += entries_bytes(fragments)
 
     def _take(self, size_bytes: int) -> None:
         self.asked_bytes += size_bytes
@@ -118,10 +124,18 @@ def entries_bytes(fragments: Sequence[bytes | None]) -> int:
     A fragment is the JSON text itself, unless it is base64: its strings that are UTF-8 are written as text,
     in which a control character takes six bytes.
     """
-    stored = list(filter(None, fragments)) if None in fragments else fragments
-    size_bytes = len(fragments) * ITEM_BYTES + sum(map(len, stored))  # type: ignore[arg-type] # no None is left
-    if stored and max(stored) >= BASE64_MARK:  # type: ignore[type-var, operator] # no None is left
-        marked = [fragment for fragment in stored if fragment is not None and fragment[:1] == BASE64_MARK]
+    stored: Sequence[bytes]
+    try:
+        # Fragments have no line feeds, so the text shows which of them begin with a mark.
+        joined = _BETWEEN.join(fragments)  # type: ignore[arg-type] # None raises
+    except TypeError:
+        stored = [fragment for fragment in fragments if fragment is not None]
+        joined = _BETWEEN.join(stored)
+    else:
+        stored = fragments  # type: ignore[assignment] # none is None
+    size_bytes = len(fragments) * ITEM_BYTES + len(joined) - max(len(stored) - 1, 0)
+    if BASE64_MARK in joined and (joined[:1] == BASE64_MARK or _MARKED in joined):
+        marked = [fragment for fragment in stored if fragment[:1] == BASE64_MARK]
         size_bytes += sum(_text_bytes_of_all(flat_of(each)) - len(each) for each in marked)
     return size_bytes
 

@@ -196,8 +196,7 @@ class _Takeover:
         if not just_id:
             fragments = self.stream.log.get_many(self._ids, room.left_bytes)
             self.fragment_of = dict(zip(self._ids, fragments, strict=False))
-        kept = room.fit(fragments)
-        room.take_entries(fragments[:kept])
+        kept = room.take_fitting(fragments)
         given_up = self._ids[kept:]
         del self._ids[kept:]
         for value in given_up:

@@ -143,12 +143,12 @@ class _StreamReader:
 
     def _take_idle(self, min_idle_ms: int, count: int | None) -> Entries:
         found = self._idle(min_idle_ms, self._most(count))
-        found = found.first(self.room.fit(found.fragments))
+        found = found.first(self.room.take_fitting(found.fragments))
         if not found.ids:
             return found
         self._serve()
         claimed = found.first(self.budget.spend(found, claim=True))
-        self.room.take_entries(claimed.fragments)
+        self.room.give_back(found.fragments[len(claimed) :])
         if claimed.ids:
             self._take_over(claimed)
             self._is_active = True
@@ -191,10 +191,10 @@ class _StreamReader:
         ids = list(islice(consumer.pending_ids(after + 1), most))
         self.budget.begin_stream(self.key)
         fragments = self.stream.log.get_many(ids, self.room.left_bytes)
-        fitting = self.room.fit(fragments)
+        fitting = self.room.take_fitting(fragments)
         kept = self.budget.spend(Entries(ids[:fitting], fragments[:fitting]))
         self.budget.end_stream(kept)
-        self.room.take_entries(fragments[:kept])
+        self.room.give_back(fragments[kept:fitting])
         entries = self._with_times(ids[:kept], fragments[:kept])
         live = _without_deleted(entries)
         if live.ids:

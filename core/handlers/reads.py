@@ -93,9 +93,9 @@ def take_after(
     most = smaller(wanted, room.items_left + 1)
     max_bytes = smaller(budget.fragment_bytes_max, room.left_bytes)
     ids, fragments = stream.log.range(after + 1, count=most, max_bytes=max_bytes)
-    entries = Entries(ids, fragments).first(room.fit(fragments))
+    entries = Entries(ids, fragments).first(room.take_fitting(fragments))
     kept = entries.first(budget.spend(entries, claim=claim))
-    room.take_entries(kept.fragments)
+    room.give_back(entries.fragments[len(kept) :])
     return Entries(as_run(kept.ids), kept.fragments)
 
 

@@ -74,15 +74,22 @@ def test_names_take_their_json_text() -> None:
 
 
 def test_one_entry_always_fits_where_any_room_is_left_and_two_must_fit() -> None:
+    assert ReplyRoom(1).take_fitting([LARGE, LARGE]) == 1
     room = ReplyRoom(1)
-    assert room.fit([LARGE, LARGE]) == 1
     with pytest.raises(StreamError, match="1 bytes"):
         room.charge_entries([LARGE, LARGE])
     room.charge_entries([LARGE])
-    assert (room.fit([LARGE]), room.items_left) == (0, 0)
+    assert (room.take_fitting([LARGE]), room.items_left) == (0, 0)
     with pytest.raises(StreamError, match="does not fit"):
         room.charge_entries([LARGE])
     room.charge_entries([])
+
+
+def test_what_is_given_back_can_be_taken_again() -> None:
+    room = ReplyRoom(2 * LARGE_BYTES)
+    assert room.take_fitting([LARGE, LARGE, LARGE]) == 2
+    room.give_back([LARGE])
+    assert room.take_fitting([LARGE, LARGE]) == 1
 
 
 def test_a_request_has_one_room_of_its_own(calls: Calls) -> None:
