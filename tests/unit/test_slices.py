@@ -14,11 +14,12 @@ from api.appends import decode_batch, decode_xadd
 from api.batches import decode_batch_in_slices, read_batch
 from api.bodies import count_elements, require_few_elements_in_slices
 from api.imports import decode_in_slices
+from api.ndjson import EXPORT_PAGE_ENTRIES, export_page, exported
 from api.problems import RequestRefused
 from api.redis_words import decode_commands
 from api.replies import SLICE_ENTRIES, entries_json, range_json
 from api.turns import SLICE_BYTES, Slices
-from core.commands import Append, CreateGroup, ReadFrom, ReadGroup, ReadLimits, Special
+from core.commands import Append, CreateGroup, Range, ReadFrom, ReadGroup, ReadLimits, Special
 from core.entry import Shape
 from core.limits import MIB, READ_ENTRIES_MAX
 from core.replies import Entries, RangeReply
@@ -142,6 +143,22 @@ def test_commas_are_counted_outside_of_strings(count: int) -> None:
 
 
 # --- replies -------------------------------------------------------------------------------------------
+
+
+def test_others_are_served_between_the_pages_of_an_export() -> None:
+    client = ApiClient()
+    client.run(Append(b"s", [b'{"f":"v"}'] * (3 * EXPORT_PAGE_ENTRIES)))
+
+    async def export() -> int:
+        query = Range(b"s")
+        first = await client.store.execute(export_page(query))
+        assert isinstance(first, RangeReply)
+        lines = exported(client.store, query, first, Shape.NATURAL, fields_only=False)
+        return sum([piece.count(b"\n") async for piece in lines])
+
+    count, turns_of_others = turns_of(export())
+    assert count == 3 * EXPORT_PAGE_ENTRIES
+    assert turns_of_others > 3
 
 
 @pytest.mark.parametrize("shape", list(Shape))
