@@ -24,8 +24,13 @@ def frame_with_poison(spark: SparkSession) -> DataFrame:
 
 
 def fields_of(base_url: str, stream: str) -> list[dict[str, str]]:
-    answer = httpx.get(f"{base_url}/v1/streams/{stream}/entries")
-    return [entry["fields"] for entry in answer.json()["entries"]]
+    fields: list[dict[str, str]] = []
+    start: str | None = "-"
+    while start is not None:
+        page = httpx.get(f"{base_url}/v1/streams/{stream}/entries", params={"start": start}).json()
+        fields += [entry["fields"] for entry in page["entries"]]
+        start = page["next"] and f"({page['next']}"
+    return fields
 
 
 def sink_of(base_url: str, stream: str, **options: Any) -> TailraceSink:
