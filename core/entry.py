@@ -12,7 +12,6 @@ fragment + ``}``. This module knows that form, and nothing of streams, ids' orde
 
 from __future__ import annotations
 
-import binascii
 import json
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Sequence
@@ -157,7 +156,7 @@ def _to_base64(item: bytes) -> str:
 def _from_base64(text: str) -> bytes:
     try:
         return a2b_base64(text, strict_mode=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise BadEntry(f"not base64: {text[:40]!r}") from None
 
 

@@ -30,7 +30,6 @@ from core.replies import Entries
 RequestT = TypeVar("RequestT", bound=Request)
 
 _ABSENT: Final = (b"", b"null", b"\xc0")
-_JSON_SPACE: Final = b" \t\r\n"
 
 
 class Envelope(msgspec.Struct):
