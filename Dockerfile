@@ -9,6 +9,7 @@ COPY pyproject.toml constraints.txt README.md LICENSE NOTICE ./
 COPY core core
 COPY api api
 COPY app app
+COPY tailrace tailrace
 RUN --mount=type=cache,target=/root/.cache/pip \
     python -m venv --without-pip /opt/tailrace \
     && python -m pip --python /opt/tailrace/bin/python install --disable-pip-version-check \

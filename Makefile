@@ -151,7 +151,7 @@ $(TYPESCRIPT): openapi/typescript/package.json openapi/typescript/package-lock.j
 
 .PHONY: sdk-typescript
 sdk-typescript: $(TYPESCRIPT) $(RUNTIME) ## Generate openapi/typescript/src/generated from openapi/openapi.sdk.json, and compile the package
-	@PATH="$$PWD/$(BIN):$$PATH"; version=$$(python -c 'import app; print(app.__version__)'); cd openapi/typescript && \
+	@PATH="$$PWD/$(BIN):$$PATH"; version=$$(python -c 'from tailrace.app import __version__; print(__version__)'); cd openapi/typescript && \
 	  npm version --silent --no-git-tag-version --allow-same-version "$$version" >/dev/null && \
 	  npm run --silent generate && npm run --silent build
 

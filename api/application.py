@@ -15,22 +15,22 @@ from starlette.middleware import Middleware
 from starlette.routing import WebSocketRoute
 from starlette.types import Lifespan
 
-from api.body_limit import BodyLimit
-from api.head import HeadAsGet
-from api.imports import Imports
-from api.openapi import Api
-from api.origins import Cors, Origins
-from api.path_shim import RawPath
-from api.ports import NoSlowLog, SlowLog, TurnStore
-from api.problem_handlers import install_problem_handlers
-from api.rates import UNRATED, RateLimit, Rates
-from api.request_id import RequestId
-from api.routes import ROUTERS
-from api.security import UNSECURED, Authentication, Security
-from api.server_limits import DEFAULT_LIMITS, ServerLimits
-from api.tallies import Tallies
-from api.websocket_endpoint import WEBSOCKET_PATH, WebSocketEndpoint, upgrade_required
-from core.limits import BODY_BYTES_MAX
+from tailrace.api.access.origins import Cors, Origins
+from tailrace.api.access.rates import UNRATED, RateLimit, Rates
+from tailrace.api.access.security import UNSECURED, Authentication, Security
+from tailrace.api.document.openapi import Api
+from tailrace.api.http.body_limit import BodyLimit
+from tailrace.api.http.head import HeadAsGet
+from tailrace.api.http.path_shim import RawPath
+from tailrace.api.http.problem_handlers import install_problem_handlers
+from tailrace.api.http.request_id import RequestId
+from tailrace.api.ports import NoSlowLog, SlowLog, TurnStore
+from tailrace.api.routes import ROUTERS
+from tailrace.api.server_limits import DEFAULT_LIMITS, ServerLimits
+from tailrace.api.tallies import Tallies
+from tailrace.api.websocket.endpoint import WEBSOCKET_PATH, WebSocketEndpoint, upgrade_required
+from tailrace.api.wire.imports import Imports
+from tailrace.core.limits import BODY_BYTES_MAX
 
 DISTRIBUTION: Final = "tailrace"
 

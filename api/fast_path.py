@@ -16,18 +16,18 @@ from typing import Final, NamedTuple
 
 from starlette.datastructures import Headers
 
-from api import hot
-from api.batches import AT_ONCE_BYTES_MAX
-from api.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
-from api.imports import LARGE_BYTES
-from api.names import name_from_path
-from api.negotiation import JSON, NDJSON
-from api.operation_scopes import scope_of
-from api.problems import RequestRefused
-from core.commands import Append, Command, ReadGroup
-from core.errors import StreamError
-from core.grammar import Scope
-from core.replies import AppendReply, ReadReply, Reply
+from tailrace.api import hot
+from tailrace.api.access.operation_scopes import scope_of
+from tailrace.api.problems.table import RequestRefused
+from tailrace.api.wire.batches import AT_ONCE_BYTES_MAX
+from tailrace.api.wire.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
+from tailrace.api.wire.imports import LARGE_BYTES
+from tailrace.api.wire.names import name_from_path
+from tailrace.api.wire.negotiation import JSON, NDJSON
+from tailrace.core.commands import Append, Command, ReadGroup
+from tailrace.core.errors import StreamError
+from tailrace.core.grammar import Scope
+from tailrace.core.replies import AppendReply, ReadReply, Reply
 
 BODY_BYTES_MAX: Final = LARGE_BYTES
 """Larger bodies gain nothing here. The documented route bounds them while they arrive, and decodes a large

@@ -12,7 +12,8 @@ from typing import Annotated, Final
 
 import msgspec
 
-from api.appends import (
+from tailrace.api.schemas.reads import GroupReadBody, GroupReadPosition, ReadBounds
+from tailrace.api.wire.appends import (
     FIELDS_LINES,
     UNREADABLE,
     BatchOptions,
@@ -23,17 +24,16 @@ from api.appends import (
     plain_fragment,
     trimming_of,
 )
-from api.bodies import parse_body, require_few_elements
-from api.names import name_from_body
-from api.parameters import group_read_position_of, ids_of, optional_id_of
-from api.replies import appended_json, slice_json
-from api.schemas.reads import GroupReadBody, GroupReadPosition, ReadBounds
-from core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits
-from core.entry import Shape
-from core.errors import no_such_key
-from core.limits import BODY_ELEMENTS_MAX, IDS_PER_REQUEST_MAX, PAGE_BYTES_MAX, READ_ENTRIES_MAX
-from core.replies import AppendReply, ReadReply, Reply
-from core.stream_id import SEQ_BITS, U64_MAX
+from tailrace.api.wire.bodies import parse_body, require_few_elements
+from tailrace.api.wire.names import name_from_body
+from tailrace.api.wire.parameters import group_read_position_of, ids_of, optional_id_of
+from tailrace.api.wire.replies import appended_json, slice_json
+from tailrace.core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits
+from tailrace.core.errors import no_such_key
+from tailrace.core.limits import BODY_ELEMENTS_MAX, IDS_PER_REQUEST_MAX, PAGE_BYTES_MAX, READ_ENTRIES_MAX
+from tailrace.core.log.entry import Shape
+from tailrace.core.replies import AppendReply, ReadReply, Reply
+from tailrace.core.stream_id import SEQ_BITS, U64_MAX
 
 IdempotencyOf = Callable[[bool], Idempotency | None]
 """The idempotency that a request asks for; the argument says whether the server chooses all ids."""

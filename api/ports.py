@@ -12,12 +12,12 @@ from typing import Final, NamedTuple, Protocol, TypeAlias, get_args
 
 from msgspec import Struct
 
-from core.commands import Command, Read, ReadGroup
-from core.errors import StreamError
-from core.glob import Glob, compile_glob
-from core.grammar import Scope
-from core.replies import Reply
-from core.reply_room import ReplyRoom
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.errors import StreamError
+from tailrace.core.glob import Glob, compile_glob
+from tailrace.core.grammar import Scope
+from tailrace.core.replies import Reply
 
 
 class NotAccepting(Exception):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from api.problems import HttpCode, RequestRefused
-from api.server_limits import ServerLimits
+from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.server_limits import ServerLimits
 
 RETRY_AFTER_S: Final = 1
 

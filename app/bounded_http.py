@@ -39,12 +39,12 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from api.problems import DEFECT, HttpCode
-from app.connections import SMALL_BODY_BYTES, Connections, cut
-from app.handshakes import head_bytes, opens_websocket, require_handshake
-from app.refusals import Refused, refusal_bytes
-from app.request_heads import origin_form, require_sound_head
-from core.limits import HEAD_BYTES_MAX, HEADERS_MAX, URL_BYTES_MAX
+from tailrace.api.problems.table import DEFECT, HttpCode
+from tailrace.app.connections import SMALL_BODY_BYTES, Connections, cut
+from tailrace.app.handshakes import head_bytes, opens_websocket, require_handshake
+from tailrace.app.refusals import Refused, refusal_bytes
+from tailrace.app.request_heads import origin_form, require_sound_head
+from tailrace.core.limits import HEAD_BYTES_MAX, HEADERS_MAX, URL_BYTES_MAX
 
 BODY_WINDOW_S: Final = 8
 """Over how many seconds the rate of a body is taken: long enough for a line that stutters."""

@@ -23,9 +23,9 @@ from ipaddress import IPv6Address, ip_address
 from itertools import count
 from typing import Final, NamedTuple, Protocol
 
-from api.server_limits import ServerLimits
-from app.open_files import REFUSED_MAX
-from core.limits import KIB, MIB
+from tailrace.api.server_limits import ServerLimits
+from tailrace.app.open_files import REFUSED_MAX
+from tailrace.core.limits import KIB, MIB
 
 PORTIONS: Final = 10
 """In how many parts the connections are looked at, one after another within a second."""

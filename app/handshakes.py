@@ -2,7 +2,7 @@
 
 It owns the choice between the two protocols of a connection. The rules for a handshake are those of the
 library `websockets`, which reads each one here, while the connection still speaks HTTP: once the protocol
-has changed, a head that the library cannot read gets no answer. `api.websocket_handshake` decides who may
+has changed, a head that the library cannot read gets no answer. `api.websocket.handshake` decides who may
 open a WebSocket.
 """
 
@@ -15,9 +15,9 @@ from websockets.exceptions import HeaderLineTooLong, InvalidHeader, RequestLineT
 from websockets.http11 import MAX_LINE_LENGTH
 from websockets.server import ServerProtocol
 
-from api.problems import HttpCode
-from api.websocket_endpoint import WEBSOCKET_PATH
-from app.refusals import Headers, Refused
+from tailrace.api.problems.table import HttpCode
+from tailrace.api.websocket.endpoint import WEBSOCKET_PATH
+from tailrace.app.refusals import Headers, Refused
 
 _PATH: Final = WEBSOCKET_PATH.encode()
 _VERSION_HEADER: Final = "Sec-WebSocket-Version"

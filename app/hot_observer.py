@@ -9,12 +9,12 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from app.access_log import access_logger, log_request
-from app.metrics.sources import Sources
-from core.commands import Command
+from tailrace.app.metrics.sources import Sources
+from tailrace.app.observability.access_log import access_logger, log_request
+from tailrace.core.commands import Command
 
 if TYPE_CHECKING:
-    from app.spans import Tracing
+    from tailrace.app.observability.spans import Tracing
 
 
 class HotTiming:

@@ -18,19 +18,19 @@ from typing import Any, ClassVar, NamedTuple
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from api.cutting import ABORT_EXTENSION
-from api.fast_path import FastRoute, plain_command, plain_route
-from api.permissions import allowed, is_administrative
-from api.ports import DirectStore, Principal, Unauthenticated
-from api.problems import RequestRefused
-from api.rates import QUOTA_STATE, Quota, Rates
-from api.request_id import request_id_of_header
-from api.security import Security
-from app.bounded_http import BoundedHttpProtocol
-from app.hot_observer import HotObserver
-from app.plain_request import AnswerStarts, PlainRequest
-from core.commands import Command
-from core.errors import StreamError
+from tailrace.api.access.cutting import ABORT_EXTENSION
+from tailrace.api.access.permissions import allowed, is_administrative
+from tailrace.api.access.rates import QUOTA_STATE, Quota, Rates
+from tailrace.api.access.security import Security
+from tailrace.api.fast_path import FastRoute, plain_command, plain_route
+from tailrace.api.http.request_id import request_id_of_header
+from tailrace.api.ports import DirectStore, Principal, Unauthenticated
+from tailrace.api.problems.table import RequestRefused
+from tailrace.app.bounded_http import BoundedHttpProtocol
+from tailrace.app.hot_observer import HotObserver
+from tailrace.app.plain_request import AnswerStarts, PlainRequest
+from tailrace.core.commands import Command
+from tailrace.core.errors import StreamError
 
 
 class FastHttpProtocol(BoundedHttpProtocol):

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from api.fast_path import FastRoute
-from api.rates import Rates
-from api.request_id import new_request_id
-from api.security import Security
-from app.hot_observer import HotObserver
-from app.http_protocol import Credentials, FastHttpProtocol, credentials_of
-from app.metrics.sources import Sources
-from app.plain_request import AnswerStarts, Headers, PlainRequest
+from tailrace.api.access.rates import Rates
+from tailrace.api.access.security import Security
+from tailrace.api.fast_path import FastRoute
+from tailrace.api.http.request_id import new_request_id
+from tailrace.app.hot_observer import HotObserver
+from tailrace.app.http_protocol import Credentials, FastHttpProtocol, credentials_of
+from tailrace.app.metrics.sources import Sources
+from tailrace.app.plain_request import AnswerStarts, Headers, PlainRequest
 
 if TYPE_CHECKING:
-    from app.spans import Tracing
+    from tailrace.app.observability.spans import Tracing
 
 HEADS_MAX: Final = 1024
 """Of one server; a head for each length of body and each stream. When they are as many, all are forgotten."""

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
-from app.service import EngineStore
-from app.storage import Storage
+from tailrace.app.store.service import EngineStore
+from tailrace.app.store.storage import Storage
 
 if TYPE_CHECKING:
-    from app.spans import Tracing
+    from tailrace.app.observability.spans import Tracing
 
 TICK_S: Final = 1.0
 """Redis expires idempotency keys once a second (rule 61); nobody can see a finer step."""

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from api.application import create_api
-from api.security import Security
-from app import __version__
-from app.connections import SWEEP_PERIOD_S
-from app.lifespan import keeping, ticking, tracing_until_the_end
-from app.memory import MemoryCeiling
-from app.metrics.endpoint import MetricsEndpoint
-from app.metrics.loop_lag import PERIOD_S as LAG_PERIOD_S
-from app.metrics.sources import Sources
-from app.observed import Observed
-from app.rates import TokenBuckets
-from app.settings import Durability, Settings
-from app.tokens.keeper import REFRESH_PERIOD_S, TokenKeeper
-from app.tokens.usage import recording_usage
+from tailrace.api.access.security import Security
+from tailrace.api.application import create_api
+from tailrace.app import __version__
+from tailrace.app.connections import SWEEP_PERIOD_S
+from tailrace.app.lifespan import keeping, ticking, tracing_until_the_end
+from tailrace.app.metrics.endpoint import MetricsEndpoint
+from tailrace.app.metrics.sources import Sources
+from tailrace.app.observability.counters.loop_lag import PERIOD_S as LAG_PERIOD_S
+from tailrace.app.observed import Observed
+from tailrace.app.rates import TokenBuckets
+from tailrace.app.settings import Durability, Settings
+from tailrace.app.store.memory import MemoryCeiling
+from tailrace.app.tokens.keeper import REFRESH_PERIOD_S, TokenKeeper
+from tailrace.app.tokens.usage import recording_usage
 
 if TYPE_CHECKING:
-    from app.spans import Tracing
+    from tailrace.app.observability.spans import Tracing
 
 
 def create_app(

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.path_shim import raw_path_of
-from api.problems import request_id_of
-from app.access_log import access_logger, log_request
-from app.metrics.sources import Sources
-from app.timing import COMMIT, WAIT, RequestTiming, current_timing
+from tailrace.api.http.path_shim import raw_path_of
+from tailrace.api.problems.table import request_id_of
+from tailrace.app.metrics.sources import Sources
+from tailrace.app.observability.access_log import access_logger, log_request
+from tailrace.app.observability.timing import COMMIT, WAIT, RequestTiming, current_timing
 
 if TYPE_CHECKING:
-    from app.spans import RequestSpan, Tracing
+    from tailrace.app.observability.spans import RequestSpan, Tracing
 
 CLIENT_GONE_STATUS: Final = 499
 """Where the connection ended before there was an answer; the number is nginx's."""

@@ -13,16 +13,16 @@ from typing import Any, ClassVar, Final, Protocol
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from api.fast_path import REPLAYED_LINE, REPLAYED_STATUS, FastRoute
-from api.hot import encode
-from api.negotiation import JSON
-from api.ports import Answer, NotAccepting, Principal
-from api.problems import DEFECT, PROBLEM_MEDIA_TYPE, HttpCode, not_accepting_problem, problem
-from api.rates import Quota
-from app.hot_observer import HotObserver, HotTiming
-from core.commands import Command
-from core.errors import StreamError
-from core.replies import AppendReply
+from tailrace.api.access.rates import Quota
+from tailrace.api.fast_path import REPLAYED_LINE, REPLAYED_STATUS, FastRoute
+from tailrace.api.hot import encode
+from tailrace.api.ports import Answer, NotAccepting, Principal
+from tailrace.api.problems.table import DEFECT, PROBLEM_MEDIA_TYPE, HttpCode, not_accepting_problem, problem
+from tailrace.api.wire.negotiation import JSON
+from tailrace.app.hot_observer import HotObserver, HotTiming
+from tailrace.core.commands import Command
+from tailrace.core.errors import StreamError
+from tailrace.core.replies import AppendReply
 
 _logger: Final = logging.getLogger("tailrace.http")
 

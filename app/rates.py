@@ -12,17 +12,17 @@ from collections.abc import Callable
 from math import ceil
 from typing import Final
 
-from api.ports import ANONYMOUS_LOCAL, Principal
-from api.rates import Quota
-from api.server_limits import ServerLimits
-from app.connections import network_of
+from tailrace.api.access.rates import Quota
+from tailrace.api.ports import ANONYMOUS_LOCAL, Principal
+from tailrace.api.server_limits import ServerLimits
+from tailrace.app.connections import network_of
 
 BUCKETS_MAX: Final = 100_000
 """Buckets kept; an attacker with more addresses than that meets the bound on connections first."""
 
 
 class TokenBuckets:
-    """`api.rates.Rates`. `clock_s` never steps."""
+    """`api.access.rates.Rates`. `clock_s` never steps."""
 
     def __init__(self, limits: ServerLimits, clock_s: Callable[[], float] = time.monotonic) -> None:
         self._per_s = limits.requests_per_s

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from api.problems import PROBLEM_MEDIA_TYPE, HttpCode, problem
-from api.request_id import new_request_id
+from tailrace.api.http.request_id import new_request_id
+from tailrace.api.problems.table import PROBLEM_MEDIA_TYPE, HttpCode, problem
 
 Headers = Sequence[tuple[bytes, bytes]]
 

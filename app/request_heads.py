@@ -12,8 +12,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from api.problems import HttpCode
-from app.refusals import Headers, Refused
+from tailrace.api.problems.table import HttpCode
+from tailrace.app.refusals import Headers, Refused
 
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
 

@@ -17,9 +17,9 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
-from app.collector import settle_collector
-from app.reasons import reason
-from app.settings import Settings
+from tailrace.app.collector import settle_collector
+from tailrace.app.reasons import reason
+from tailrace.app.settings import Settings
 
 _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 

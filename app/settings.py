@@ -15,8 +15,8 @@ from typing import Annotated, Final
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from api.server_limits import ServerLimits
-from app.tokens.file import DEFAULT_NAME
+from tailrace.api.server_limits import ServerLimits
+from tailrace.app.tokens.file import DEFAULT_NAME
 
 ENVIRONMENT_PREFIX: Final = "TAILRACE_"
 

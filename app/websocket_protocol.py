@@ -19,7 +19,8 @@ from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.protocol import State
 
-from api.websocket.limits import (
+from tailrace.api.websocket.handshake import SOCKET_EXTENSION
+from tailrace.api.websocket_limits import (
     CLOSE_GRACE_S,
     FRAME_BYTES_MAX,
     OUTPUT_BYTES_MAX,
@@ -27,9 +28,8 @@ from api.websocket.limits import (
     STALL_S,
     CloseCode,
 )
-from api.websocket_handshake import SOCKET_EXTENSION
-from app.bounded_http import BODY_WINDOW_S
-from app.connections import SMALL_BODY_BYTES, Connections, cut
+from tailrace.app.bounded_http import BODY_WINDOW_S
+from tailrace.app.connections import SMALL_BODY_BYTES, Connections, cut
 
 CUT_AFTER_S: Final = 2
 """How long closing may wait for a client to take what is left for it."""
@@ -40,7 +40,7 @@ def _nothing() -> None:
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """One connection; an `api.websocket_endpoint.Socket` once it is open. `registry` is set by
+    """One connection; an `api.websocket.endpoint.Socket` once it is open. `registry` is set by
     `websocket_protocol`; the HTTP connection that this one was is counted there already."""
 
     registry: ClassVar[Connections]

@@ -29,7 +29,7 @@ from bench.largest_streams import (
     scattered,
     wide,
 )
-from core.limits import (
+from tailrace.core.limits import (
     BATCH_ENTRIES_MAX,
     BODY_BYTES_MAX,
     COMMAND_ARGUMENTS_MAX,

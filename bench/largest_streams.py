@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from core.limits import BATCH_ENTRIES_MAX, IDS_PER_REQUEST_MAX, PIPELINE_COMMANDS_MAX
+from tailrace.core.limits import BATCH_ENTRIES_MAX, IDS_PER_REQUEST_MAX, PIPELINE_COMMANDS_MAX
 
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from core.consumer import Consumer
-from core.effects import (
+from tailrace.core.effects import (
     AppendRemembered,
     Claimed,
     ConfigChanged,
@@ -39,9 +38,10 @@ from core.effects import (
     StreamRenamed,
     Transferred,
 )
-from core.group import Group
-from core.keyspace import Keyspace
-from core.stream_id import ZERO_ID
+from tailrace.core.group import Group
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.stream_id import ZERO_ID
 
 
 def apply(keyspace: Keyspace, effect: Effect) -> None:

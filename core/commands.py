@@ -15,8 +15,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from core.errors import StreamError
-from core.stream_id import MAX_ID, ZERO_ID, StreamId
+from tailrace.core.errors import StreamError
+from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 
 
 class Command(Struct, frozen=True, gc=False):
@@ -91,7 +91,7 @@ class Idempotency(Struct, frozen=True):
 
     `fingerprint`: a hash of the body, so that another body under the same key is refused; None (as
     in Redis) accepts any. `epoch` and `layout`: for a producer that replays whole batches, see
-    `core.idempotency`.
+    `core.idempotency.memory`.
     """
 
     producer: bytes
@@ -107,7 +107,7 @@ class Idempotency(Struct, frozen=True):
 class Append(Command, frozen=True):
     """XADD, xadd_batch and import_entries: append `fragments` in order, all or none.
 
-    `fragments`: entries as `core.entry` stores them. `ids`: one request an entry, or None for all
+    `fragments`: entries as `core.log.entry` stores them. `ids`: one request an entry, or None for all
     ``*``. `create` False is NOMKSTREAM. `if_last_id`: refuse with PRECONDITION_FAILED unless the
     stream's last generated id is this (a missing stream's is 0-0).
     """

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from core.stream_id import StreamId
+from tailrace.core.stream_id import StreamId
 
 
 class Effect(Struct, frozen=True, gc=False):

@@ -16,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from core import commands as c
-from core.errors import StreamError, kept
-from core.execution import Execution
-from core.foresight import require_fitting
-from core.handlers import (
+from tailrace.core import commands as c
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.errors import StreamError, kept
+from tailrace.core.execution import Execution
+from tailrace.core.foresight import require_fitting
+from tailrace.core.handlers import (
     acks,
     append,
     claims,
@@ -38,11 +39,10 @@ from core.handlers import (
     recording,
     trim,
 )
-from core.keyspace import Keyspace
-from core.limits import TURN_REPLY_BYTES_MAX
-from core.outcome import Outcome
-from core.replies import Reply
-from core.reply_room import ReplyRoom
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.limits import TURN_REPLY_BYTES_MAX
+from tailrace.core.outcome import Outcome
+from tailrace.core.replies import Reply
 
 Handler = Callable[[Execution, Any], Reply]
 

@@ -10,14 +10,14 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from core.apply import APPLIERS
-from core.commands import Command, Malformed, Special
-from core.effects import Effect
-from core.keyspace import Keyspace
-from core.outcome import Signal, Wait, WakeUp
-from core.reply_room import ReplyRoom
-from core.stream import Stream
-from core.stream_id import StreamId
+from tailrace.core.apply import APPLIERS
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.commands import Command, Malformed, Special
+from tailrace.core.effects import Effect
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.outcome import Signal, Wait, WakeUp
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId
 
 T = TypeVar("T")
 

@@ -15,11 +15,11 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from core import commands as c
-from core.errors import ErrorCode, StreamError
-from core.execution import Execution
-from core.reply_room import ReplyRoom
-from core.stream_id import SEQ_BITS, ZERO_ID, StreamId
+from tailrace.core import commands as c
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.execution import Execution
+from tailrace.core.stream_id import SEQ_BITS, ZERO_ID, StreamId
 
 Handlers: TypeAlias = Mapping[type[c.Command], Callable[[Execution, Any], Any]]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sortedcontainers import SortedDict
 
-from core.consumer import Consumer
-from core.pending import PendingEntriesList
-from core.stream_id import StreamId
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.pending_list import PendingEntriesList
+from tailrace.core.stream_id import StreamId
 
 
 class Group:

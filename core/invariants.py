@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.block import Block
-from core.consumer import Consumer
-from core.delivery_order import DeliveryOrder
-from core.entry_log import EntryLog
-from core.group import Group
-from core.idempotency import IdempotencyMemory
-from core.keyspace import Keyspace, scan_position
-from core.pending import PendingEntriesList
-from core.pending_units import Bunch, Run, Single, Unit
-from core.stream import Stream
+from tailrace.core.group import Group
+from tailrace.core.idempotency.memory import IdempotencyMemory
+from tailrace.core.keyspace import Keyspace, scan_position
+from tailrace.core.log.block import Block
+from tailrace.core.log.entry_log import EntryLog
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.delivery_order import DeliveryOrder
+from tailrace.core.pending.pending_list import PendingEntriesList
+from tailrace.core.pending.units import Bunch, Run, Single, Unit
+from tailrace.core.stream import Stream
 
 
 def check(keyspace: Keyspace) -> None:

@@ -10,17 +10,17 @@ from typing import Final
 
 from sortedcontainers import SortedDict, SortedList
 
-from core.block import NodeLimits
-from core.block_cache import BlockCache
-from core.group import Group
-from core.idempotency import IdempotencyMemory
-from core.limits import (
+from tailrace.core.group import Group
+from tailrace.core.idempotency.memory import IdempotencyMemory
+from tailrace.core.limits import (
     IDMP_DURATION_S_DEFAULT,
     IDMP_MAXSIZE_DEFAULT,
     NODE_BYTES_DEFAULT,
     NODE_ENTRIES_DEFAULT,
 )
-from core.stream import Stream
+from tailrace.core.log.block import NodeLimits
+from tailrace.core.log.block_cache import BlockCache
+from tailrace.core.stream import Stream
 
 NODE_MAX_ENTRIES: Final = "stream-node-max-entries"
 NODE_MAX_BYTES: Final = "stream-node-max-bytes"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.group import Group
-from core.stream import Stream
-from core.stream_id import StreamId
+from tailrace.core.group import Group
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId
 
 
 def _tombstone_ahead(stream: Stream, position: StreamId) -> bool:

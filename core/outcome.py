@@ -7,9 +7,9 @@ from enum import Enum
 
 from msgspec import Struct
 
-from core.commands import Command
-from core.effects import Effect
-from core.replies import Reply
+from tailrace.core.commands import Command
+from tailrace.core.effects import Effect
+from tailrace.core.replies import Reply
 
 
 class Signal(Enum):

@@ -1,7 +1,7 @@
 """What the engine answers: one frozen struct where a plain int, bool, bytes or None does not say it.
 
 Replies are neutral: `core.grammar` turns them into Redis's arrays, `api` into JSON objects. Entries
-stay the stored fragments of `core.entry` until one of those writes them out.
+stay the stored fragments of `core.log.entry` until one of those writes them out.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from core.stream_id import StreamId
+from tailrace.core.stream_id import StreamId
 
 
 class Entries(Struct, frozen=True, gc=False):

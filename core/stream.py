@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from sortedcontainers import SortedDict
 
-from core.block_cache import BlockCache
-from core.entry_log import EntryLog
-from core.group import Group
-from core.idempotency import IdempotencyMemory
-from core.stream_id import ZERO_ID, StreamId
+from tailrace.core.group import Group
+from tailrace.core.idempotency.memory import IdempotencyMemory
+from tailrace.core.log.block_cache import BlockCache
+from tailrace.core.log.entry_log import EntryLog
+from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
 class Stream:

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from core.errors import ErrorCode, StreamError
+from tailrace.core.errors import ErrorCode, StreamError
 
 StreamId: TypeAlias = int
 """``ms << 64 | seq``; 0 is ``0-0``, which no entry ever has."""

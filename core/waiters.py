@@ -20,7 +20,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from core.outcome import Signal, Wait, WakeUp
+from tailrace.core.outcome import Signal, Wait, WakeUp
 
 HEAP_SLACK: Final = 64
 """Stale deadlines that the heap may hold beside as many as there are readers, before it is rebuilt."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from api.routes import (
+from tailrace.api.routes import (
     appends,
     command,
     consumers,

@@ -9,21 +9,21 @@ from fastapi import APIRouter, Header, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api import hot
-from api.appends import ENTRY_LINES, FIELDS_LINES
-from api.batches import read_batch
-from api.bodies import json_body
-from api.idempotency import PRODUCER_HEADERS, idempotency_of
-from api.imports import Imports
-from api.names import KeyPath
-from api.negotiation import JSON, NDJSON, require_content_type
-from api.operations import operation
-from api.parameters import Store
-from api.problems import HttpCode
-from api.schemas.entries import BatchReply, XaddBatchBody, XaddBody, XaddReply
-from api.trace_context import TRACE_HEADERS, traced
-from core.errors import ErrorCode
-from core.replies import AppendReply
+from tailrace.api import hot
+from tailrace.api.document.operations import operation
+from tailrace.api.problems.table import HttpCode
+from tailrace.api.schemas.entries import BatchReply, XaddBatchBody, XaddBody, XaddReply
+from tailrace.api.wire.appends import ENTRY_LINES, FIELDS_LINES
+from tailrace.api.wire.batches import read_batch
+from tailrace.api.wire.bodies import json_body
+from tailrace.api.wire.idempotency import PRODUCER_HEADERS, idempotency_of
+from tailrace.api.wire.imports import Imports
+from tailrace.api.wire.names import KeyPath
+from tailrace.api.wire.negotiation import JSON, NDJSON, require_content_type
+from tailrace.api.wire.parameters import Store
+from tailrace.api.wire.trace_context import TRACE_HEADERS, traced
+from tailrace.core.errors import ErrorCode
+from tailrace.core.replies import AppendReply
 
 router = APIRouter(tags=["entries"])
 

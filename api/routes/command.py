@@ -9,14 +9,11 @@ from fastapi import APIRouter, Header
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.bodies import json_body
-from api.disconnect import execute_while_connected
-from api.negotiation import JSON
-from api.operations import operation
-from api.parameters import Store
-from api.ports import Answer, NotAccepting
-from api.problem_handlers import refusal_response
-from api.problems import (
+from tailrace.api.document.operations import operation
+from tailrace.api.http.disconnect import execute_while_connected
+from tailrace.api.http.problem_handlers import refusal_response
+from tailrace.api.ports import Answer, NotAccepting
+from tailrace.api.problems.table import (
     CommandRefused,
     HttpCode,
     RequestRefused,
@@ -25,14 +22,23 @@ from api.problems import (
     problem_response,
     request_id_of,
 )
-from api.redis_words import decode_command, decode_commands, outcome_parts, result_parts, waiting_at_most
-from api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
-from api.turns import PART_BYTES, Slices
-from core.errors import ErrorCode, StreamError, kept
-from core.grammar import Request as RedisRequest
-from core.grammar import Resp, parse_request
-from core.limits import PIPELINE_COMMANDS_MAX, TRANSACTION_COMMANDS_MAX, WAIT_MS_MAX
-from core.reply_room import ReplyRoom
+from tailrace.api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
+from tailrace.api.wire.bodies import json_body
+from tailrace.api.wire.negotiation import JSON
+from tailrace.api.wire.parameters import Store
+from tailrace.api.wire.redis_words import (
+    decode_command,
+    decode_commands,
+    outcome_parts,
+    result_parts,
+    waiting_at_most,
+)
+from tailrace.api.wire.turns import PART_BYTES, Slices
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.errors import ErrorCode, StreamError, kept
+from tailrace.core.grammar import Request as RedisRequest
+from tailrace.core.grammar import Resp, parse_request
+from tailrace.core.limits import PIPELINE_COMMANDS_MAX, TRANSACTION_COMMANDS_MAX, WAIT_MS_MAX
 
 router = APIRouter(tags=["command"])
 

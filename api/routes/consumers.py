@@ -7,15 +7,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from api.name_members import named
-from api.names import ConsumerPath, GroupPath, KeyPath, TransferTo
-from api.operations import operation
-from api.parameters import Store
-from api.problems import HttpCode
-from api.replies import consumer_json, json_response
-from api.schemas.groups import ConsumerCreated, ConsumerDeleted, ConsumerList
-from core.commands import CreateConsumer, DeleteConsumer, InfoConsumers
-from core.errors import ErrorCode, no_such_consumer
+from tailrace.api.document.operations import operation
+from tailrace.api.name_members import named
+from tailrace.api.problems.table import HttpCode
+from tailrace.api.schemas.groups import ConsumerCreated, ConsumerDeleted, ConsumerList
+from tailrace.api.wire.names import ConsumerPath, GroupPath, KeyPath, TransferTo
+from tailrace.api.wire.parameters import Store
+from tailrace.api.wire.replies import consumer_json, json_response
+from tailrace.core.commands import CreateConsumer, DeleteConsumer, InfoConsumers
+from tailrace.core.errors import ErrorCode, no_such_consumer
 
 router = APIRouter(tags=["consumers"])
 

@@ -8,10 +8,22 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.bodies import read_body
-from api.names import KeyPath
-from api.operations import operation
-from api.parameters import (
+from tailrace.api.document.operations import operation
+from tailrace.api.problems.table import HttpCode
+from tailrace.api.routes.existing import execute_on_existing
+from tailrace.api.routes.ranges import no_such_entry
+from tailrace.api.schemas.base import I64_MAX
+from tailrace.api.schemas.entries import (
+    DeleteBody,
+    DeleteReply,
+    SeekPosition,
+    SplitPlan,
+    Trimming,
+    TrimReply,
+)
+from tailrace.api.wire.bodies import read_body
+from tailrace.api.wire.names import KeyPath
+from tailrace.api.wire.parameters import (
     EntryIdPath,
     RangeEnd,
     RangeStart,
@@ -23,16 +35,11 @@ from api.parameters import (
     start_of,
     trim_of,
 )
-from api.problems import HttpCode
-from api.replies import deletions_json, json_response, no_content, seek_json, split_json
-from api.routes.existing import execute_on_existing
-from api.routes.ranges import no_such_entry
-from api.schemas.base import I64_MAX
-from api.schemas.entries import DeleteBody, DeleteReply, SeekPosition, SplitPlan, Trimming, TrimReply
-from core.commands import DeleteEntries, DeleteEntriesByPolicy, SeekRange, SplitRange, TrimStream
-from core.errors import ErrorCode
-from core.limits import SPLIT_PARTS_MAX
-from core.replies import DeleteResult, SeekReply, SplitReply
+from tailrace.api.wire.replies import deletions_json, json_response, no_content, seek_json, split_json
+from tailrace.core.commands import DeleteEntries, DeleteEntriesByPolicy, SeekRange, SplitRange, TrimStream
+from tailrace.core.errors import ErrorCode
+from tailrace.core.limits import SPLIT_PARTS_MAX
+from tailrace.core.replies import DeleteResult, SeekReply, SplitReply
 
 router = APIRouter(tags=["entries"])
 

@@ -5,10 +5,10 @@ It owns the one way to ask for that: existence and command in one step, so that 
 
 from __future__ import annotations
 
-from api.ports import StreamStore
-from core.commands import Command, CountKeys
-from core.errors import StreamError, no_such_key
-from core.replies import Reply
+from tailrace.api.ports import StreamStore
+from tailrace.core.commands import Command, CountKeys
+from tailrace.core.errors import StreamError, no_such_key
+from tailrace.core.replies import Reply
 
 
 async def execute_on_existing(store: StreamStore, key: bytes, command: Command) -> Reply:

@@ -8,19 +8,19 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.bodies import read_body, read_optional_body
-from api.names import GroupPath, KeyPath
-from api.negotiation import JSON
-from api.operations import operation
-from api.parameters import Store, group_start_of
-from api.problems import HttpCode
-from api.replies import group_json, json_response, no_content
-from api.routes.existing import execute_together
-from api.schemas.groups import Group, GroupBody, GroupList, GroupPositionBody
-from core.commands import CreateGroup, DestroyGroup, InfoGroups, SetGroupPosition
-from core.errors import ErrorCode, no_group
-from core.replies import GroupInfo, Reply
-from core.stream_id import parse_position
+from tailrace.api.document.operations import operation
+from tailrace.api.problems.table import HttpCode
+from tailrace.api.routes.existing import execute_together
+from tailrace.api.schemas.groups import Group, GroupBody, GroupList, GroupPositionBody
+from tailrace.api.wire.bodies import read_body, read_optional_body
+from tailrace.api.wire.names import GroupPath, KeyPath
+from tailrace.api.wire.negotiation import JSON
+from tailrace.api.wire.parameters import Store, group_start_of
+from tailrace.api.wire.replies import group_json, json_response, no_content
+from tailrace.core.commands import CreateGroup, DestroyGroup, InfoGroups, SetGroupPosition
+from tailrace.core.errors import ErrorCode, no_group
+from tailrace.core.replies import GroupInfo, Reply
+from tailrace.core.stream_id import parse_position
 
 router = APIRouter(tags=["groups"])
 

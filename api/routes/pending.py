@@ -8,36 +8,12 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api import hot
-from api.bodies import read_body
-from api.names import ConsumerFilter, GroupPath, KeyPath, name_from_body
-from api.negotiation import JSON
-from api.operations import operation
-from api.parameters import (
-    EntryShape,
-    PageCount,
-    RangeEnd,
-    RangeStart,
-    Store,
-    end_of,
-    ids_of,
-    optional_id_of,
-    references_of,
-    start_of,
-)
-from api.ports import StreamStore
-from api.problems import HttpCode
-from api.replies import (
-    Json,
-    autoclaim_json,
-    claim_json,
-    deletions_json,
-    json_response,
-    overview_json,
-    pending_json,
-)
-from api.schemas.base import I64_MAX
-from api.schemas.pending import (
+from tailrace.api import hot
+from tailrace.api.document.operations import operation
+from tailrace.api.ports import StreamStore
+from tailrace.api.problems.table import HttpCode
+from tailrace.api.schemas.base import I64_MAX
+from tailrace.api.schemas.pending import (
     AckBody,
     AckReply,
     AutoClaimBody,
@@ -49,8 +25,32 @@ from api.schemas.pending import (
     PendingOverview,
     PendingPage,
 )
-from core import replies
-from core.commands import (
+from tailrace.api.wire.bodies import read_body
+from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath, name_from_body
+from tailrace.api.wire.negotiation import JSON
+from tailrace.api.wire.parameters import (
+    EntryShape,
+    PageCount,
+    RangeEnd,
+    RangeStart,
+    Store,
+    end_of,
+    ids_of,
+    optional_id_of,
+    references_of,
+    start_of,
+)
+from tailrace.api.wire.replies import (
+    Json,
+    autoclaim_json,
+    claim_json,
+    deletions_json,
+    json_response,
+    overview_json,
+    pending_json,
+)
+from tailrace.core import replies
+from tailrace.core.commands import (
     AcknowledgeAndDelete,
     AutoClaim,
     Claim,
@@ -60,8 +60,8 @@ from core.commands import (
     PendingRange,
     PendingSummary,
 )
-from core.errors import ErrorCode
-from core.limits import READ_ENTRIES_MAX
+from tailrace.core.errors import ErrorCode
+from tailrace.core.limits import READ_ENTRIES_MAX
 
 router = APIRouter(tags=["pending"])
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Final, TypeAlias
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
-from api.operations import operation
-from api.pages import HTML, html_page
-from api.problem_help import code_of_slug
-from api.problem_help.page import problem_html
-from api.problems import PROBLEM_PAGES, HttpCode, RequestRefused
+from tailrace.api.document.operations import operation
+from tailrace.api.http.pages import HTML, html_page
+from tailrace.api.problems.help import code_of_slug
+from tailrace.api.problems.help.page import problem_html
+from tailrace.api.problems.table import PROBLEM_PAGES, HttpCode, RequestRefused
 
 router = APIRouter(tags=["service"])
 

@@ -8,15 +8,20 @@ from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.cutting import GuardedStreamingResponse
-from api.disconnect import execute_while_connected
-from api.head import is_head
-from api.name_members import named
-from api.names import KeyPath
-from api.ndjson import export_page, exported
-from api.negotiation import NDJSON
-from api.operations import operation
-from api.parameters import (
+from tailrace.api.access.cutting import GuardedStreamingResponse
+from tailrace.api.document.operations import operation
+from tailrace.api.http.disconnect import execute_while_connected
+from tailrace.api.http.head import is_head
+from tailrace.api.name_members import named
+from tailrace.api.ports import StreamStore
+from tailrace.api.problems.refusal_texts import quoted
+from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.schemas.entries import Entry, RangePage
+from tailrace.api.schemas.texts import any_of
+from tailrace.api.wire.names import KeyPath
+from tailrace.api.wire.ndjson import export_page, exported
+from tailrace.api.wire.negotiation import NDJSON
+from tailrace.api.wire.parameters import (
     EncodingParameter,
     EntryIdPath,
     EntryShape,
@@ -35,17 +40,12 @@ from api.parameters import (
     start_of,
     waiting,
 )
-from api.ports import StreamStore
-from api.problems import HttpCode, RequestRefused
-from api.refusal_texts import quoted
-from api.replies import first_entry_json, json_response, range_json, tail_json
-from api.schema_texts import any_of
-from api.schemas.entries import Entry, RangePage
-from core.commands import Range, Read, ReadFrom, ReadLimits
-from core.entry import Shape
-from core.errors import ErrorCode, no_such_key
-from core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX, READ_ENTRIES_MAX
-from core.replies import RangeReply, ReadReply
+from tailrace.api.wire.replies import first_entry_json, json_response, range_json, tail_json
+from tailrace.core.commands import Range, Read, ReadFrom, ReadLimits
+from tailrace.core.errors import ErrorCode, no_such_key
+from tailrace.core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX, READ_ENTRIES_MAX
+from tailrace.core.log.entry import Shape
+from tailrace.core.replies import RangeReply, ReadReply
 
 router = APIRouter(tags=["entries"])
 

@@ -6,25 +6,19 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api import hot
-from api.bodies import read_body
-from api.disconnect import execute_while_connected
-from api.names import name_from_body
-from api.negotiation import JSON
-from api.operations import operation
-from api.parameters import EntryShape, Prefer, Store, Waiting, position_of, waiting
-from api.problems import HttpCode
-from api.schemas.reads import (
-    GroupReadBody,
-    GroupReadPage,
-    ReadBody,
-    ReadPage,
-    ReadPosition,
-)
-from core.commands import Read, ReadFrom
-from core.entry import Shape
-from core.errors import ErrorCode
-from core.replies import Reply
+from tailrace.api import hot
+from tailrace.api.document.operations import operation
+from tailrace.api.http.disconnect import execute_while_connected
+from tailrace.api.problems.table import HttpCode
+from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage, ReadPosition
+from tailrace.api.wire.bodies import read_body
+from tailrace.api.wire.names import name_from_body
+from tailrace.api.wire.negotiation import JSON
+from tailrace.api.wire.parameters import EntryShape, Prefer, Store, Waiting, position_of, waiting
+from tailrace.core.commands import Read, ReadFrom
+from tailrace.core.errors import ErrorCode
+from tailrace.core.log.entry import Shape
+from tailrace.core.replies import Reply
 
 router = APIRouter(tags=["reads"])
 

@@ -6,12 +6,12 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from api.operations import operation
-from api.pages import page
-from api.parameters import Store
-from api.ports import NotAccepting
-from api.replies import json_response
-from api.schemas.service import Health, Limits, Readiness
+from tailrace.api.document.operations import operation
+from tailrace.api.http.pages import page
+from tailrace.api.ports import NotAccepting
+from tailrace.api.schemas.service import Health, Limits, Readiness
+from tailrace.api.wire.parameters import Store
+from tailrace.api.wire.replies import json_response
 
 router = APIRouter(tags=["service"])
 

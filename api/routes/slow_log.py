@@ -8,13 +8,13 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.operations import operation
-from api.ports import Act, SlowLog
-from api.problems import request_id_of
-from api.replies import json_response, no_content
-from api.schemas.slow_log import SlowLogPage
-from api.security import Security, guard_of, principal_of
-from core.limits import LIST_PAGE_DEFAULT, LIST_PAGE_MAX
+from tailrace.api.access.security import Security, guard_of, principal_of
+from tailrace.api.document.operations import operation
+from tailrace.api.ports import Act, SlowLog
+from tailrace.api.problems.table import request_id_of
+from tailrace.api.schemas.slow_log import SlowLogPage
+from tailrace.api.wire.replies import json_response, no_content
+from tailrace.core.limits import LIST_PAGE_DEFAULT, LIST_PAGE_MAX
 
 router = APIRouter(tags=["service"])
 

@@ -8,23 +8,11 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.bodies import read_body, read_optional_body
-from api.name_members import named
-from api.names import KeyPath, KeyPrefix, StartAfter
-from api.operations import operation
-from api.parameters import EntryShape, Store, id_of, optional_id_of
-from api.problems import HttpCode, RequestRefused
-from api.replies import (
-    full_json,
-    json_response,
-    no_content,
-    stream_headers,
-    stream_json,
-    stream_list_json,
-)
-from api.routes.existing import execute_together
-from api.schema_texts import suggestion
-from api.schemas.streams import (
+from tailrace.api.document.operations import operation
+from tailrace.api.name_members import named
+from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.routes.existing import execute_together
+from tailrace.api.schemas.streams import (
     PositionBody,
     StreamCreated,
     StreamLengthReply,
@@ -32,7 +20,19 @@ from api.schemas.streams import (
     StreamSettings,
     StreamState,
 )
-from core.commands import (
+from tailrace.api.schemas.texts import suggestion
+from tailrace.api.wire.bodies import read_body, read_optional_body
+from tailrace.api.wire.names import KeyPath, KeyPrefix, StartAfter
+from tailrace.api.wire.parameters import EntryShape, Store, id_of, optional_id_of
+from tailrace.api.wire.replies import (
+    full_json,
+    json_response,
+    no_content,
+    stream_headers,
+    stream_json,
+    stream_list_json,
+)
+from tailrace.core.commands import (
     FULL_COUNT_DEFAULT,
     ConfigureStream,
     CreateStream,
@@ -42,9 +42,9 @@ from core.commands import (
     SetStreamPosition,
     StreamLength,
 )
-from core.errors import ErrorCode, no_such_key
-from core.limits import LIST_PAGE_DEFAULT, LIST_PAGE_MAX, PAGE_ENTRIES_MAX
-from core.replies import StreamFullInfo, StreamInfo, StreamList
+from tailrace.core.errors import ErrorCode, no_such_key
+from tailrace.core.limits import LIST_PAGE_DEFAULT, LIST_PAGE_MAX, PAGE_ENTRIES_MAX
+from tailrace.core.replies import StreamFullInfo, StreamInfo, StreamList
 
 router = APIRouter(tags=["streams"])
 

@@ -1,7 +1,7 @@
 """Tails: streams as Server-Sent Events, from positions on or as a group's consumer.
 
 It owns the parameters of a tail, and the checks that are answered before its first byte. What a tail
-asks and sends is `api.tails`', how it is carried `api.tail_response`'s.
+asks and sends is `api.tails.tail`', how it is carried `api.tails.tail_response`'s.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from fastapi import APIRouter, Depends, Header, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api import sse
-from api.group_tails import GroupReader, GroupTail
-from api.head import is_head
-from api.names import KeyPath, checked_name, raw_query_values
-from api.operations import operation
-from api.parameters import EntryShape, Store, id_of, position_of
-from api.ports import StreamStore
-from api.problems import HttpCode, RequestRefused, request_id_of
-from api.schemas.base import I64_MAX
-from api.tail_response import TailResponse
-from api.tails import Form, PlainTail, Tail
-from api.tallies import Tally
-from core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
-from core.entry import Shape
-from core.errors import ErrorCode
-from core.limits import READ_STREAMS_MAX
-from core.replies import ReadReply
-from core.stream_id import MAX_ID, StreamId
+from tailrace.api.document.operations import operation
+from tailrace.api.http.head import is_head
+from tailrace.api.ports import StreamStore
+from tailrace.api.problems.table import HttpCode, RequestRefused, request_id_of
+from tailrace.api.schemas.base import I64_MAX
+from tailrace.api.tails import sse
+from tailrace.api.tails.group_tail import GroupReader, GroupTail
+from tailrace.api.tails.tail import Form, PlainTail, Tail
+from tailrace.api.tails.tail_response import TailResponse
+from tailrace.api.tallies import Tally
+from tailrace.api.wire.names import KeyPath, checked_name, raw_query_values
+from tailrace.api.wire.parameters import EntryShape, Store, id_of, position_of
+from tailrace.core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
+from tailrace.core.errors import ErrorCode
+from tailrace.core.limits import READ_STREAMS_MAX
+from tailrace.core.log.entry import Shape
+from tailrace.core.replies import ReadReply
+from tailrace.core.stream_id import MAX_ID, StreamId
 
 router = APIRouter(tags=["reads"])
 

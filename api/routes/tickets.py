@@ -6,12 +6,12 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.operations import operation
-from api.problems import HttpCode
-from api.replies import json_response
-from api.schemas.tickets import Ticket
-from api.security import Security, principal_of
-from api.tickets import EXPIRES_IN_S
+from tailrace.api.access.security import Security, principal_of
+from tailrace.api.access.tickets import EXPIRES_IN_S
+from tailrace.api.document.operations import operation
+from tailrace.api.problems.table import HttpCode
+from tailrace.api.schemas.tickets import Ticket
+from tailrace.api.wire.replies import json_response
 
 router = APIRouter(tags=["service"])
 

@@ -1,7 +1,7 @@
 """The wire models: what bodies and answers look like, with a description and an example for each field.
 
 It owns shapes and their words. Bodies are parsed with these models; answers are documented by them and
-written from engine replies by `api.replies`, since the hot ones are joined from stored bytes.
+written from engine replies by `api.wire.replies`, since the hot ones are joined from stored bytes.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
-from api.schemas.entries import (
+from tailrace.api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
+from tailrace.api.schemas.entries import (
     BatchReply,
     DeleteBody,
     DeleteReply,
@@ -26,7 +26,7 @@ from api.schemas.entries import (
     XaddBody,
     XaddReply,
 )
-from api.schemas.groups import (
+from tailrace.api.schemas.groups import (
     ConsumerCreated,
     ConsumerDeleted,
     ConsumerList,
@@ -35,7 +35,7 @@ from api.schemas.groups import (
     GroupList,
     GroupPositionBody,
 )
-from api.schemas.pending import (
+from tailrace.api.schemas.pending import (
     AckBody,
     AckReply,
     AutoClaimBody,
@@ -47,11 +47,11 @@ from api.schemas.pending import (
     PendingOverview,
     PendingPage,
 )
-from api.schemas.problem import Problem
-from api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
-from api.schemas.service import Health, Limits, Readiness
-from api.schemas.slow_log import SlowLogPage
-from api.schemas.streams import (
+from tailrace.api.schemas.problem import Problem
+from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
+from tailrace.api.schemas.service import Health, Limits, Readiness
+from tailrace.api.schemas.slow_log import SlowLogPage
+from tailrace.api.schemas.streams import (
     PositionBody,
     StreamCreated,
     StreamLengthReply,
@@ -59,7 +59,7 @@ from api.schemas.streams import (
     StreamSettings,
     StreamState,
 )
-from api.schemas.tickets import Ticket
+from tailrace.api.schemas.tickets import Ticket
 
 DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     AckBody,

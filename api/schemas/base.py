@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.limits import IDS_PER_REQUEST_MAX
+from tailrace.core.limits import IDS_PER_REQUEST_MAX
 
 I64_MAX: Final = (1 << 63) - 1
 

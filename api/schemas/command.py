@@ -6,8 +6,8 @@ from typing import Annotated, TypeAlias
 
 from pydantic import ConfigDict, Field, JsonValue, RootModel
 
-from api.schemas.base import WireModel
-from core.limits import COMMAND_ARGUMENTS_MAX, PIPELINE_COMMANDS_MAX
+from tailrace.api.schemas.base import WireModel
+from tailrace.core.limits import COMMAND_ARGUMENTS_MAX, PIPELINE_COMMANDS_MAX
 
 
 class Base64Argument(WireModel):

@@ -7,14 +7,8 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from api.schemas.base import (
-    Count,
-    EntryId,
-    EntryIds,
-    ReferencesField,
-    WireModel,
-)
-from core.limits import BATCH_ENTRIES_MAX, FIELDS_PER_ENTRY_MAX
+from tailrace.api.schemas.base import Count, EntryId, EntryIds, ReferencesField, WireModel
+from tailrace.core.limits import BATCH_ENTRIES_MAX, FIELDS_PER_ENTRY_MAX
 
 FIELDS_EXAMPLE: Final[JsonDict] = {"rider": "Castilla", "speed": "29.9", "position": "1", "location_id": "2"}
 ENTRY_EXAMPLE: Final[JsonDict] = {

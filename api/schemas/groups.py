@@ -7,8 +7,8 @@ from typing import Final
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from api.schemas.base import Count, NameEncodingField, WireModel
-from api.schemas.pending import PENDING_EXAMPLE, PendingItem
+from tailrace.api.schemas.base import Count, NameEncodingField, WireModel
+from tailrace.api.schemas.pending import PENDING_EXAMPLE, PendingItem
 
 CONSUMER_EXAMPLE: Final[JsonDict] = {"name": "alice", "pending": 2, "idle_ms": 60000, "inactive_ms": 60000}
 GROUP_EXAMPLE: Final[JsonDict] = {

@@ -7,7 +7,7 @@ from typing import Final, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from api.schemas.base import (
+from tailrace.api.schemas.base import (
     Count,
     EntryId,
     EntryIds,
@@ -16,8 +16,8 @@ from api.schemas.base import (
     ReferencesField,
     WireModel,
 )
-from api.schemas.entries import ENTRY_EXAMPLE, DeleteOutcome, Entry
-from core.limits import PAGE_ENTRIES_MAX
+from tailrace.api.schemas.entries import ENTRY_EXAMPLE, DeleteOutcome, Entry
+from tailrace.core.limits import PAGE_ENTRIES_MAX
 
 PENDING_EXAMPLE: Final[JsonDict] = {
     "id": "1692632086370-0",

@@ -1,4 +1,4 @@
-"""The model of every error (RFC 9457). Written by `api.problems`; here it is documented."""
+"""The model of every error (RFC 9457). Written by `api.problems.table`; here it is documented."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from api.problems import HttpCode
-from api.schemas.base import NameEncodingField, WireModel
-from core.errors import ErrorCode
+from tailrace.api.problems.table import HttpCode
+from tailrace.api.schemas.base import NameEncodingField, WireModel
+from tailrace.core.errors import ErrorCode
 
 
 class ErrorItem(WireModel):

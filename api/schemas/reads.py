@@ -7,9 +7,9 @@ from typing import Annotated, Final, Self
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from api.schemas.base import I64_MAX, Milliseconds, NameEncodingField, WireModel
-from api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
-from core.limits import PAGE_ENTRIES_MAX, READ_STREAMS_MAX, WAIT_MS_MAX
+from tailrace.api.schemas.base import I64_MAX, Milliseconds, NameEncodingField, WireModel
+from tailrace.api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
+from tailrace.core.limits import PAGE_ENTRIES_MAX, READ_STREAMS_MAX, WAIT_MS_MAX
 
 DELIVERED_EXAMPLE: Final[JsonDict] = {**LAST_ENTRY_EXAMPLE, "idle_ms": 0, "deliveries": 0}
 

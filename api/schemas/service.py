@@ -6,11 +6,11 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field
 
-from api.schemas.base import WireModel
-from api.server_limits import ServerLimits
-from api.websocket.limits import FRAME_BYTES_MAX, REQUESTS_PER_FRAME_MAX, SUBSCRIPTIONS_MAX
-from api.websocket.limits import REPLY_BYTES_MAX as SOCKET_REPLY_BYTES_MAX
-from core import limits
+from tailrace.api.schemas.base import WireModel
+from tailrace.api.server_limits import ServerLimits
+from tailrace.api.websocket_limits import FRAME_BYTES_MAX, REQUESTS_PER_FRAME_MAX, SUBSCRIPTIONS_MAX
+from tailrace.api.websocket_limits import REPLY_BYTES_MAX as SOCKET_REPLY_BYTES_MAX
+from tailrace.core import limits
 
 
 class Health(WireModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
-from api.schemas.base import WireModel
+from tailrace.api.schemas.base import WireModel
 
 
 class SlowCommand(WireModel):

@@ -7,10 +7,10 @@ from typing import Annotated, Final
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from api.schemas.base import Count, EntryId, NameEncodingField, WireModel
-from api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
-from api.schemas.groups import GroupDetail
-from core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
+from tailrace.api.schemas.base import Count, EntryId, NameEncodingField, WireModel
+from tailrace.api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
+from tailrace.api.schemas.groups import GroupDetail
+from tailrace.core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
 
 
 class StreamSettings(WireModel):

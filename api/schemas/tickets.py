@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
-from api.schemas.base import WireModel
-from api.tickets import EXPIRES_IN_S
+from tailrace.api.access.tickets import EXPIRES_IN_S
+from tailrace.api.schemas.base import WireModel
 
 
 class Ticket(WireModel):

@@ -1,7 +1,7 @@
 """The WebSocket surface without a socket: frames in, commands and watched reads out, frames out again.
 
 It owns the two subprotocols, requests and their replies, subscriptions and their credit. It never
-touches a connection, a task or a clock: `api.websocket_endpoint` carries bytes and time to it.
+touches a connection, a task or a clock: `api.websocket.endpoint` carries bytes and time to it.
 
 ==================  =================================================================================
 `limits`            every bound of a connection, with its reason, and the close codes

@@ -13,19 +13,17 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from api.appends import UNREADABLE, trimming_of
-from api.bodies import mismatch
-from api.names import checked_name, name_from_body
-from api.problems import RequestRefused
-from api.websocket.limits import FRAME_BYTES_MAX, CloseCode, ProtocolViolation
-from api.websocket.requests import Request
-from core.commands import Trim
-from core.entry import (
-    BadEntry,
-)
-from core.errors import ErrorCode
-from core.grammar import Resp
-from core.replies import Entries
+from tailrace.api.problems.table import RequestRefused
+from tailrace.api.websocket.requests import Request
+from tailrace.api.websocket_limits import FRAME_BYTES_MAX, CloseCode, ProtocolViolation
+from tailrace.api.wire.appends import UNREADABLE, trimming_of
+from tailrace.api.wire.bodies import mismatch
+from tailrace.api.wire.names import checked_name, name_from_body
+from tailrace.core.commands import Trim
+from tailrace.core.errors import ErrorCode
+from tailrace.core.grammar import Resp
+from tailrace.core.log.entry import BadEntry
+from tailrace.core.replies import Entries
 
 RequestT = TypeVar("RequestT", bound=Request)
 

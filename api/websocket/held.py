@@ -11,11 +11,11 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from api.websocket.limits import RELEASED_IDS_MAX
-from core.commands import NackMode, NegativeAcknowledge, PendingRange
-from core.errors import StreamError
-from core.replies import PendingEntry, Reply
-from core.stream_id import StreamId
+from tailrace.api.websocket_limits import RELEASED_IDS_MAX
+from tailrace.core.commands import NackMode, NegativeAcknowledge, PendingRange
+from tailrace.core.errors import StreamError
+from tailrace.core.replies import PendingEntry, Reply
+from tailrace.core.stream_id import StreamId
 
 
 class Owner(NamedTuple):

@@ -7,14 +7,9 @@ from typing import Final
 
 import msgspec
 
-from api.appends import UNREADABLE
-from api.bodies import explained, parse_body, require_few_elements
-from api.name_members import named
-from api.names import name_from_body
-from api.problems import RequestRefused
-from api.redis_words import decode_command, result_parts
-from api.replies import entries_json
-from api.websocket.codecs import (
+from tailrace.api.name_members import named
+from tailrace.api.problems.table import RequestRefused
+from tailrace.api.websocket.codecs import (
     Codec,
     Envelope,
     NewEntry,
@@ -27,13 +22,18 @@ from api.websocket.codecs import (
     has_fields,
     new_entry_of,
 )
-from api.websocket.limits import CloseCode, ProtocolViolation
-from api.websocket.requests import AppendRequest, CommandRequest
-from core.entry import BadEntry, Shape, fragment_from_fields, fragment_from_pairs
-from core.errors import ErrorCode
-from core.grammar import Resp
-from core.limits import BULK_ELEMENTS_MAX
-from core.replies import Entries
+from tailrace.api.websocket.requests import AppendRequest, CommandRequest
+from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
+from tailrace.api.wire.appends import UNREADABLE
+from tailrace.api.wire.bodies import explained, parse_body, require_few_elements
+from tailrace.api.wire.names import name_from_body
+from tailrace.api.wire.redis_words import decode_command, result_parts
+from tailrace.api.wire.replies import entries_json
+from tailrace.core.errors import ErrorCode
+from tailrace.core.grammar import Resp
+from tailrace.core.limits import BULK_ELEMENTS_MAX
+from tailrace.core.log.entry import BadEntry, Shape, fragment_from_fields, fragment_from_pairs
+from tailrace.core.replies import Entries
 
 _SPACE: Final = b" \t\r\n"
 

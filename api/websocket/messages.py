@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.schemas.base import NameEncodingField, WireModel
-from api.schemas.entries import ENTRY_EXAMPLE, Entry
-from api.schemas.problem import Problem
-from api.schemas.reads import DeliveredEntry
-from api.websocket.requests import RequestId
+from tailrace.api.schemas.base import NameEncodingField, WireModel
+from tailrace.api.schemas.entries import ENTRY_EXAMPLE, Entry
+from tailrace.api.schemas.problem import Problem
+from tailrace.api.schemas.reads import DeliveredEntry
+from tailrace.api.websocket.requests import RequestId
 
 
 class Hello(WireModel):

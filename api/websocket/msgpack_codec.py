@@ -13,10 +13,7 @@ from typing import Any, Final
 import msgspec
 from pydantic import ValidationError
 
-from api.appends import UNREADABLE
-from api.bodies import mismatch, refused
-from api.names import checked_name
-from api.websocket.codecs import (
+from tailrace.api.websocket.codecs import (
     Codec,
     Envelope,
     NewEntry,
@@ -28,11 +25,14 @@ from api.websocket.codecs import (
     has_fields,
     new_entry_of,
 )
-from core.entry import BASE64_MARK, BadEntry, flat_of, fragment_from_flat
-from core.grammar import Resp, Rows, Status
-from core.limits import COMMAND_ARGUMENTS_MAX
-from core.replies import Entries
-from core.stream_id import format_id
+from tailrace.api.wire.appends import UNREADABLE
+from tailrace.api.wire.bodies import mismatch, refused
+from tailrace.api.wire.names import checked_name
+from tailrace.core.grammar import Resp, Rows, Status
+from tailrace.core.limits import COMMAND_ARGUMENTS_MAX
+from tailrace.core.log.entry import BASE64_MARK, BadEntry, flat_of, fragment_from_flat
+from tailrace.core.replies import Entries
+from tailrace.core.stream_id import format_id
 
 
 class MsgpackCodec(Codec):

@@ -10,17 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from api.parameters import ids_of, optional_id_of, position_of, references_of, requested_id_of
-from api.permissions import is_administrative
-from api.ports import NotAccepting
-from api.problems import CommandRefused, RequestRefused
-from api.replies import deletions_json, formatted
-from api.schema_texts import shown, suggestion
-from api.security import Guard, admitted
-from api.websocket.codecs import Codec, Envelope, NewEntry, name_of, octets_of
-from api.websocket.held import Held, Owner
-from api.websocket.pushes import filter_of
-from api.websocket.requests import (
+from tailrace.api.access.permissions import is_administrative
+from tailrace.api.access.security import Guard, admitted
+from tailrace.api.ports import NotAccepting
+from tailrace.api.problems.table import CommandRefused, RequestRefused
+from tailrace.api.schemas.texts import shown, suggestion
+from tailrace.api.websocket.codecs import Codec, Envelope, NewEntry, name_of, octets_of
+from tailrace.api.websocket.held import Held, Owner
+from tailrace.api.websocket.pushes import filter_of
+from tailrace.api.websocket.requests import (
     REQUESTS,
     AckRequest,
     ClaimRequest,
@@ -33,9 +31,11 @@ from api.websocket.requests import (
     SubscribeRequest,
     UnsubscribeRequest,
 )
-from api.websocket.subscription_book import SubscriptionBook
-from api.websocket.subscriptions import CreditBalance, new_entries_of
-from core.commands import (
+from tailrace.api.websocket.subscription_book import SubscriptionBook
+from tailrace.api.websocket.subscriptions import CreditBalance, new_entries_of
+from tailrace.api.wire.parameters import ids_of, optional_id_of, position_of, references_of, requested_id_of
+from tailrace.api.wire.replies import deletions_json, formatted
+from tailrace.core.commands import (
     Acknowledge,
     AcknowledgeAndDelete,
     Append,
@@ -51,11 +51,11 @@ from core.commands import (
     ReadLimits,
     Special,
 )
-from core.errors import ErrorCode, StreamError, no_such_key
-from core.grammar import Request as RedisRequest
-from core.grammar import Scope, parse_request
-from core.replies import AppendReply, ClaimReply, DeleteResult, ReadReply, Reply
-from core.stream_id import StreamId, format_id
+from tailrace.core.errors import ErrorCode, StreamError, no_such_key
+from tailrace.core.grammar import Request as RedisRequest
+from tailrace.core.grammar import Scope, parse_request
+from tailrace.core.replies import AppendReply, ClaimReply, DeleteResult, ReadReply, Reply
+from tailrace.core.stream_id import StreamId, format_id
 
 Content: TypeAlias = Mapping[str, object]
 Answers: TypeAlias = Sequence[Reply | StreamError]

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from api.ports import NotAccepting, Unauthenticated
-from api.problems import (
+from tailrace.api.ports import NotAccepting, Unauthenticated
+from tailrace.api.problems.table import (
     RequestRefused,
     not_accepting_problem,
     problem,
     problem_of,
     unauthenticated_problem,
 )
-from api.websocket.codecs import Codec
-from api.websocket.requests import RequestId
-from core.entry import flat_of
-from core.errors import StreamError
-from core.replies import Entries, StreamRead
-from core.stream_id import StreamId, format_id
+from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.requests import RequestId
+from tailrace.core.errors import StreamError
+from tailrace.core.log.entry import flat_of
+from tailrace.core.replies import Entries, StreamRead
+from tailrace.core.stream_id import StreamId, format_id
 
 Failure: TypeAlias = StreamError | RequestRefused | NotAccepting | Unauthenticated
 

@@ -10,11 +10,11 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
-from api.schemas.base import EntryIds, Milliseconds, NameEncodingField, WireModel
-from api.schemas.entries import FIELDS_EXAMPLE, EntryContent, Trimming
-from api.schemas.pending import AckBody, NackBody
-from api.websocket.limits import CREDIT_MAX, FILTER_FIELDS_MAX, FILTER_VALUES_MAX
-from core.limits import COMMAND_ARGUMENTS_MAX, READ_STREAMS_MAX
+from tailrace.api.schemas.base import EntryIds, Milliseconds, NameEncodingField, WireModel
+from tailrace.api.schemas.entries import FIELDS_EXAMPLE, EntryContent, Trimming
+from tailrace.api.schemas.pending import AckBody, NackBody
+from tailrace.api.websocket_limits import CREDIT_MAX, FILTER_FIELDS_MAX, FILTER_VALUES_MAX
+from tailrace.core.limits import COMMAND_ARGUMENTS_MAX, READ_STREAMS_MAX
 
 RequestId: TypeAlias = int | str
 

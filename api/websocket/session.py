@@ -1,7 +1,7 @@
 """One WebSocket connection, without the connection: frames in, commands out; answers in, frames out.
 
 It owns the order: requests are carried out as they came, and answered as they came, an array by an array.
-Whoever holds it (`api.websocket_endpoint`, or a test) does three things::
+Whoever holds it (`api.websocket.endpoint`, or a test) does three things::
 
     session.receive(frame)                      # as often as frames come
     while turn := session.next_turn():          # commands to be carried out, in order
@@ -19,23 +19,28 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice
 from typing import Any, Final, NamedTuple, Protocol
 
-from api.bodies import mismatch
-from api.ports import NotAccepting, StreamStore, Unauthenticated
-from api.problems import RequestRefused
-from api.rates import Quota, require_quota
-from api.security import Guard
-from api.websocket import limits
-from api.websocket.codecs import Codec
-from api.websocket.held import Held
-from api.websocket.limits import BACKLOG_MAX, REPLY_BYTES_MAX, REQUESTS_PER_FRAME_MAX, TURN_REQUESTS_MAX
-from api.websocket.plans import Answers, Plan, Planner
-from api.websocket.pushes import Failure, problem_for
-from api.websocket.requests import RequestId
-from api.websocket.shared_reads import SharedReads
-from api.websocket.subscription_book import SubscriptionBook
-from core.commands import Command
-from core.errors import ErrorCode, StreamError, kept
-from core.reply_room import ReplyRoom
+from tailrace.api import websocket_limits as limits
+from tailrace.api.access.rates import Quota, require_quota
+from tailrace.api.access.security import Guard
+from tailrace.api.ports import NotAccepting, StreamStore, Unauthenticated
+from tailrace.api.problems.table import RequestRefused
+from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.held import Held
+from tailrace.api.websocket.plans import Answers, Plan, Planner
+from tailrace.api.websocket.pushes import Failure, problem_for
+from tailrace.api.websocket.requests import RequestId
+from tailrace.api.websocket.shared_reads import SharedReads
+from tailrace.api.websocket.subscription_book import SubscriptionBook
+from tailrace.api.websocket_limits import (
+    BACKLOG_MAX,
+    REPLY_BYTES_MAX,
+    REQUESTS_PER_FRAME_MAX,
+    TURN_REQUESTS_MAX,
+)
+from tailrace.api.wire.bodies import mismatch
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.commands import Command
+from tailrace.core.errors import ErrorCode, StreamError, kept
 
 SHOWN_LIMITS: Final = (
     "frame_bytes_max",
@@ -50,7 +55,7 @@ SHOWN_LIMITS: Final = (
     "output_bytes_max",
     "reply_bytes_max",
 )
-"""What the server's first frame tells of `api.websocket.limits`."""
+"""What the server's first frame tells of `api.websocket_limits`."""
 
 
 class Outlet(Protocol):

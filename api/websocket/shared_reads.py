@@ -10,15 +10,15 @@ from __future__ import annotations
 import logging
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from api.ports import Answer, NotAccepting, StreamStore, Watch
-from api.server_limits import DEFAULT_LIMITS
-from api.tallies import Tallies, Tally
-from api.websocket.limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
-from api.websocket.pushes import Delivery
-from core.commands import Read, ReadFrom, ReadLimits
-from core.errors import StreamError
-from core.replies import ReadReply
-from core.stream_id import StreamId
+from tailrace.api.ports import Answer, NotAccepting, StreamStore, Watch
+from tailrace.api.server_limits import DEFAULT_LIMITS
+from tailrace.api.tallies import Tallies, Tally
+from tailrace.api.websocket.pushes import Delivery
+from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
+from tailrace.core.commands import Read, ReadFrom, ReadLimits
+from tailrace.core.errors import StreamError
+from tailrace.core.replies import ReadReply
+from tailrace.core.stream_id import StreamId
 
 _logger = logging.getLogger("tailrace.websocket")
 

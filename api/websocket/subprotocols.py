@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from api.websocket.codecs import Codec
-from api.websocket.json_codec import JsonCodec
-from api.websocket.msgpack_codec import MsgpackCodec
+from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.json_codec import JsonCodec
+from tailrace.api.websocket.msgpack_codec import MsgpackCodec
 
 DEFAULT_CODEC: Final[Codec] = JsonCodec()
 """What is spoken with a client that names no subprotocol."""

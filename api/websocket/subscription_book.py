@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from api.ports import StreamStore
-from api.problems import HttpCode, RequestRefused
-from api.websocket.held import Held
-from api.websocket.limits import SUBSCRIPTIONS_MAX, WATCHED_STREAMS_MAX
-from api.websocket.pushes import Failure, Filter
-from api.websocket.requests import RequestId
-from api.websocket.shared_reads import SharedReads
-from api.websocket.subscriptions import Connection, Consumption, CreditBalance, Subscription
-from core.commands import ReadGroup
-from core.errors import ErrorCode
-from core.stream_id import StreamId
+from tailrace.api.ports import StreamStore
+from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.websocket.held import Held
+from tailrace.api.websocket.pushes import Failure, Filter
+from tailrace.api.websocket.requests import RequestId
+from tailrace.api.websocket.shared_reads import SharedReads
+from tailrace.api.websocket.subscriptions import Connection, Consumption, CreditBalance, Subscription
+from tailrace.api.websocket_limits import SUBSCRIPTIONS_MAX, WATCHED_STREAMS_MAX
+from tailrace.core.commands import ReadGroup
+from tailrace.core.errors import ErrorCode
+from tailrace.core.stream_id import StreamId
 
 
 class SubscriptionBook:

@@ -10,17 +10,17 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 from typing import Protocol
 
-from api.ports import Answer, NotAccepting, StreamStore, Watch
-from api.websocket.codecs import Codec
-from api.websocket.held import Held, Owner, given_back
-from api.websocket.limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
-from api.websocket.pushes import Delivery, Failure, Filter, end_push, entries_push, gap_push
-from api.websocket.requests import RequestId
-from api.websocket.shared_reads import Place, Received, SharedRead, SharedReads
-from core.commands import Command, ReadFrom, ReadGroup, ReadLimits, Special
-from core.errors import ErrorCode, StreamError
-from core.replies import Entries, ReadReply, StreamRead
-from core.stream_id import ZERO_ID, StreamId, parse_id
+from tailrace.api.ports import Answer, NotAccepting, StreamStore, Watch
+from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.held import Held, Owner, given_back
+from tailrace.api.websocket.pushes import Delivery, Failure, Filter, end_push, entries_push, gap_push
+from tailrace.api.websocket.requests import RequestId
+from tailrace.api.websocket.shared_reads import Place, Received, SharedRead, SharedReads
+from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
+from tailrace.core.commands import Command, ReadFrom, ReadGroup, ReadLimits, Special
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.replies import Entries, ReadReply, StreamRead
+from tailrace.core.stream_id import ZERO_ID, StreamId, parse_id
 
 
 class Connection(Protocol):

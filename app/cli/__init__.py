@@ -53,7 +53,7 @@ class _Commands(TyperGroup):
             return None
         module, _, attribute = _COMMANDS[cmd_name].partition(":")
         command = typer.main.get_command(
-            _application(cmd_name, getattr(import_module(f"app.cli.{module}"), attribute))
+            _application(cmd_name, getattr(import_module(f"tailrace.app.cli.{module}"), attribute))
         )
         command.name = cmd_name
         return command
@@ -80,7 +80,7 @@ _cli = typer.Typer(
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the signature of an option's callback
     if wanted:
-        import_module("app.cli.version").version()
+        import_module("tailrace.app.cli.version").version()
         raise typer.Exit
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.data_directories import copied, failing_in_one_line
+from tailrace.app.cli.data_directories import copied, failing_in_one_line
 
 
 def backup(

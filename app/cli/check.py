@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.data_directories import failing_in_one_line, new_directory, verified, writing_to
-from core.storage.inspection import salvageable
-from core.storage.salvage import Salvage
+from tailrace.app.cli.data_directories import failing_in_one_line, new_directory, verified, writing_to
+from tailrace.core.storage.inspection import salvageable
+from tailrace.core.storage.salvage import Salvage
 
 
 def check(

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from app.cli.connection import DEFAULT_URL, Token, TokenFile, Url, connected
-from app.cli.redis.printer import Printer
-from app.cli.redis.printing import Form
-from app.cli.redis.quoting import Unbalanced, split_words
-from app.cli.redis.session import Session
+from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from tailrace.app.cli.redis.printer import Printer
+from tailrace.app.cli.redis.printing import Form
+from tailrace.app.cli.redis.quoting import Unbalanced, split_words
+from tailrace.app.cli.redis.session import Session
 
 
 def cli(
@@ -70,7 +70,7 @@ def cli(
 
 def _converse(session: Session, printer: Printer) -> None:
     # What a prompt needs takes longer to load than a single command takes.
-    from app.cli.redis.prompt import converse  # noqa: PLC0415
+    from tailrace.app.cli.redis.prompt import converse  # noqa: PLC0415
 
     converse(session, printer)
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import typer
 
-from app.cli.connection import DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE, checked_url
-from app.cli.http_client import Server
-from app.cli.redis.keys import matching_keys
+from tailrace.app.cli.client.connection import DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE, checked_url
+from tailrace.app.cli.client.http_client import Server
+from tailrace.app.cli.redis.keys import matching_keys
 
 
 def complete_stream(context: typer.Context, incomplete: str) -> list[str]:

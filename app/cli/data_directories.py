@@ -13,10 +13,10 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from app.data_refusals import STORAGE_ERRORS, refusal
-from core.storage.inspection import check_groups, copy_whole, inspected
-from core.storage.recovery import check_payloads, recover
-from core.storage.schema import sync_directory
+from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
+from tailrace.core.storage.inspection import check_groups, copy_whole, inspected
+from tailrace.core.storage.recovery import check_payloads, recover
+from tailrace.core.storage.schema import sync_directory
 
 
 class CannotWrite(Exception):

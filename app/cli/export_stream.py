@@ -9,15 +9,21 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.completions import complete_stream
-from app.cli.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
-from app.cli.http_client import Server, stream_path
-from app.cli.transfer.entry_writers import CsvRecords, EntryWriter, FieldsAlone, WholeEntries, names_of
-from app.cli.transfer.exporting import Export, ExportPlan, ExportState, exported_parts
-from app.cli.transfer.files import STANDARD, BadFile, FileFormat, Target, format_of
-from app.cli.transfer.progress import metered
-from app.cli.transfer.state import StateFile, differences, state_path
-from app.reasons import reason
+from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
+from tailrace.app.cli.client.http_client import Server, stream_path
+from tailrace.app.cli.completions import complete_stream
+from tailrace.app.cli.transfer.entry_writers import (
+    CsvRecords,
+    EntryWriter,
+    FieldsAlone,
+    WholeEntries,
+    names_of,
+)
+from tailrace.app.cli.transfer.exporting import Export, ExportPlan, ExportState, exported_parts
+from tailrace.app.cli.transfer.files import STANDARD, BadFile, FileFormat, Target, format_of
+from tailrace.app.cli.transfer.progress import metered
+from tailrace.app.cli.transfer.state import StateFile, differences, state_path
+from tailrace.app.reasons import reason
 
 
 def export_stream(  # noqa: PLR0913 - one parameter an option

@@ -8,17 +8,17 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from app.cli.completions import complete_stream
-from app.cli.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
-from app.cli.http_client import ServerProblem
-from app.cli.transfer.chunks import BadRow, RowReader
-from app.cli.transfer.csv_rows import CsvRows
-from app.cli.transfer.files import STANDARD, BadFile, FileFormat, Source, format_of
-from app.cli.transfer.importing import Import, ImportPlan, ImportState, begun
-from app.cli.transfer.ndjson_rows import NdjsonRows
-from app.cli.transfer.progress import Meter, metered
-from app.cli.transfer.state import StateFile, differences, state_path
-from core.limits import BATCH_ENTRIES_MAX
+from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
+from tailrace.app.cli.client.http_client import ServerProblem
+from tailrace.app.cli.completions import complete_stream
+from tailrace.app.cli.transfer.chunks import BadRow, RowReader
+from tailrace.app.cli.transfer.csv_rows import CsvRows
+from tailrace.app.cli.transfer.files import STANDARD, BadFile, FileFormat, Source, format_of
+from tailrace.app.cli.transfer.importing import Import, ImportPlan, ImportState, begun
+from tailrace.app.cli.transfer.ndjson_rows import NdjsonRows
+from tailrace.app.cli.transfer.progress import Meter, metered
+from tailrace.app.cli.transfer.state import StateFile, differences, state_path
+from tailrace.core.limits import BATCH_ENTRIES_MAX
 
 CHUNK_ROWS_DEFAULT: Final = 10_000
 

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from api.application import create_api
-from api.asyncapi import asyncapi_document
-from api.problem_help.reference import errors_markdown
-from api.sdk_document import sdk_document
-from app import __version__
-from app.service import EngineStore
-from core.engine import Engine
+from tailrace.api.application import create_api
+from tailrace.api.document.asyncapi import asyncapi_document
+from tailrace.api.document.sdk_document import sdk_document
+from tailrace.api.problems.help.reference import errors_markdown
+from tailrace.app import __version__
+from tailrace.app.store.service import EngineStore
+from tailrace.core.engine import Engine
 
 
 def openapi(

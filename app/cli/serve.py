@@ -11,35 +11,35 @@ import typer
 from pydantic import ValidationError
 from typer.models import OptionInfo
 
-from api.security import Security
-from app import __version__
-from app.audit import write_audit_line
-from app.connections import Connections
-from app.data_refusals import STORAGE_ERRORS, refusal
-from app.known_heads import fast_protocol
-from app.logs import configure_logging
-from app.main import create_app
-from app.metrics.sources import Sources
-from app.open_files import OPEN_FILES_MIN, FileBudget, budget_of, raise_open_files_max
-from app.rates import TokenBuckets
-from app.reasons import reason
-from app.server import CannotStart
-from app.server import serve as serve_app
-from app.service import EngineStore
-from app.settings import ENVIRONMENT_PREFIX, Durability, LogFormat, LogLevel, Settings
-from app.slow_log import SlowLog
-from app.storage import Storage
-from app.tokens.file import BadTokensFile
-from app.tokens.keeper import TokenKeeper
-from app.tracing import CannotTrace, tracing_from
-from app.websocket_protocol import websocket_protocol
-from core.block_cache import BlockCache
-from core.engine import Engine
-from core.limits import MIB
-from core.storage.damage import Damage
+from tailrace.api.access.security import Security
+from tailrace.app import __version__
+from tailrace.app.connections import Connections
+from tailrace.app.known_heads import fast_protocol
+from tailrace.app.main import create_app
+from tailrace.app.metrics.sources import Sources
+from tailrace.app.observability.audit import write_audit_line
+from tailrace.app.observability.logs import configure_logging
+from tailrace.app.observability.slow_log import SlowLog
+from tailrace.app.observability.tracing import CannotTrace, tracing_from
+from tailrace.app.open_files import OPEN_FILES_MIN, FileBudget, budget_of, raise_open_files_max
+from tailrace.app.rates import TokenBuckets
+from tailrace.app.reasons import reason
+from tailrace.app.server import CannotStart
+from tailrace.app.server import serve as serve_app
+from tailrace.app.settings import ENVIRONMENT_PREFIX, Durability, LogFormat, LogLevel, Settings
+from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
+from tailrace.app.store.service import EngineStore
+from tailrace.app.store.storage import Storage
+from tailrace.app.tokens.file import BadTokensFile
+from tailrace.app.tokens.keeper import TokenKeeper
+from tailrace.app.websocket_protocol import websocket_protocol
+from tailrace.core.engine import Engine
+from tailrace.core.limits import MIB
+from tailrace.core.log.block_cache import BlockCache
+from tailrace.core.storage.damage import Damage
 
 if TYPE_CHECKING:
-    from app.spans import Tracing
+    from tailrace.app.observability.spans import Tracing
 
 _logger: Final = logging.getLogger("tailrace")
 

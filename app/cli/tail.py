@@ -12,12 +12,13 @@ from typing import Annotated, Final
 
 import typer
 
-from app.cli.completions import complete_stream
-from app.cli.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
-from app.cli.following.entries import Line, Written, as_json, for_eyes, in_form
-from app.cli.following.follow import Follower, Reader, acknowledge
-from app.cli.following.moments import first_id
-from app.cli.following.reading import (
+from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
+from tailrace.app.cli.client.http_client import Server, stream_path
+from tailrace.app.cli.completions import complete_stream
+from tailrace.app.cli.following.entries import Line, Written, as_json, for_eyes, in_form
+from tailrace.app.cli.following.follow import Follower, Reader, acknowledge
+from tailrace.app.cli.following.moments import first_id
+from tailrace.app.cli.following.reading import (
     Wanted,
     entries_there,
     is_pattern,
@@ -25,8 +26,7 @@ from app.cli.following.reading import (
     position_before,
     read_group,
 )
-from app.cli.http_client import Server, stream_path
-from core.limits import PAGE_ENTRIES_MAX, READ_STREAMS_MAX
+from tailrace.core.limits import PAGE_ENTRIES_MAX, READ_STREAMS_MAX
 
 LAST_DEFAULT: Final = 10
 

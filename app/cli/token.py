@@ -12,10 +12,10 @@ from typing import Annotated, Final, TypeAlias, cast
 import msgspec
 import typer
 
-from app.clock import system_clock_ms
-from app.reasons import reason
-from app.settings import ENVIRONMENT_PREFIX
-from app.tokens.file import (
+from tailrace.app.clock import system_clock_ms
+from tailrace.app.reasons import reason
+from tailrace.app.settings import ENVIRONMENT_PREFIX
+from tailrace.app.tokens.file import (
     DEFAULT_NAME,
     BadTokensFile,
     DamagedEntry,
@@ -23,9 +23,16 @@ from app.tokens.file import (
     changing_tokens,
     read_entries,
 )
-from app.tokens.tokens import PREFIX, TokenRecord, duration_ms_from, name_from, new_token, pattern_from
-from app.tokens.usage import read_usage
-from core.grammar import Scope
+from tailrace.app.tokens.tokens import (
+    PREFIX,
+    TokenRecord,
+    duration_ms_from,
+    name_from,
+    new_token,
+    pattern_from,
+)
+from tailrace.app.tokens.usage import read_usage
+from tailrace.core.grammar import Scope
 
 token: Final = typer.Typer(
     help="Make, list and revoke tokens.",

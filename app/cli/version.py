@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from app import __version__
+from tailrace.app import __version__
 
 
 def version() -> None:

@@ -12,11 +12,11 @@ from heapq import heappush, heappushpop
 from itertools import islice
 from typing import Final, NamedTuple
 
-from core.group import Group
-from core.idle import idle_since
-from core.keyspace import Keyspace
-from core.lag import lag_of
-from core.stream import Stream
+from tailrace.core.group import Group
+from tailrace.core.idle import idle_since
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.lag import lag_of
+from tailrace.core.stream import Stream
 
 SLICE: Final = 250
 """Streams and groups that are looked at without a pause: about 0.9 ms."""

@@ -17,11 +17,11 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.ports import Principal
-from api.security import guard_of, principal_of
-from app.metrics.census import Census, GroupState
-from app.metrics.families import PREFIX, families, gauge
-from app.metrics.sources import Sources
+from tailrace.api.access.security import guard_of, principal_of
+from tailrace.api.ports import Principal
+from tailrace.app.metrics.census import Census, GroupState
+from tailrace.app.metrics.families import PREFIX, families, gauge
+from tailrace.app.metrics.sources import Sources
 
 _END: Final = b"# EOF\n"
 """What OpenMetrics wants behind the last figure, and the encoder writes behind each."""

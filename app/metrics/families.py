@@ -18,16 +18,16 @@ from prometheus_client.core import (
     Metric,
 )
 
-from app import __version__
-from app.metrics.commands import CommandFigures
-from app.metrics.histogram import DURATION_POWERS, SIZE_POWERS, Histogram
-from app.metrics.moved import MEANINGS
-from app.metrics.requests import RequestFigures
-from app.metrics.sources import Sources
-from app.service import EngineStore
-from app.storage import Storage
-from app.tokens.keeper import TokenKeeper
-from core.block_cache import BlockCache
+from tailrace.app import __version__
+from tailrace.app.metrics.sources import Sources
+from tailrace.app.observability.counters.commands import CommandFigures
+from tailrace.app.observability.counters.histogram import DURATION_POWERS, SIZE_POWERS, Histogram
+from tailrace.app.observability.counters.moved import MEANINGS
+from tailrace.app.observability.counters.requests import RequestFigures
+from tailrace.app.store.service import EngineStore
+from tailrace.app.store.storage import Storage
+from tailrace.app.tokens.keeper import TokenKeeper
+from tailrace.core.log.block_cache import BlockCache
 
 PREFIX: Final = "tailrace_"
 _SECONDS: Final = 1e-9

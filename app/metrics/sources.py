@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from api.server_limits import DEFAULT_LIMITS
-from api.tallies import Tallies
-from app.connections import Connections
-from app.metrics.loop_lag import LoopLag
-from app.metrics.requests import RequestFigures
-from app.service import EngineStore
-from app.storage import Storage
-from app.tokens.keeper import TokenKeeper
+from tailrace.api.server_limits import DEFAULT_LIMITS
+from tailrace.api.tallies import Tallies
+from tailrace.app.connections import Connections
+from tailrace.app.observability.counters.loop_lag import LoopLag
+from tailrace.app.observability.counters.requests import RequestFigures
+from tailrace.app.store.service import EngineStore
+from tailrace.app.store.storage import Storage
+from tailrace.app.tokens.keeper import TokenKeeper
 
 
 @dataclass

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from app.tokens.tokens import TokenRecord, complaint_about
-from core.storage.schema import sync_directory
+from tailrace.app.tokens.tokens import TokenRecord, complaint_about
+from tailrace.core.storage.schema import sync_directory
 
 VERSION: Final = 1
 FILE_MODE: Final = 0o600

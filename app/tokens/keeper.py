@@ -23,10 +23,10 @@ from pathlib import Path
 from time import time_ns
 from typing import Final, TypeAlias
 
-from api.ports import ANONYMOUS_LOCAL, Act, Audit, Principal, Unauthenticated
-from app.clock import Clock, system_clock_ms
-from app.tokens.file import BadTokensFile, DamagedEntry, Entry, read_entries
-from app.tokens.tokens import digest_of
+from tailrace.api.ports import ANONYMOUS_LOCAL, Act, Audit, Principal, Unauthenticated
+from tailrace.app.clock import Clock, system_clock_ms
+from tailrace.app.tokens.file import BadTokensFile, DamagedEntry, Entry, read_entries
+from tailrace.app.tokens.tokens import digest_of
 
 REFRESH_PERIOD_S: Final = 0.25
 """How often the file is looked at: a revocation is to be felt within a second."""

@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from api.ports import SCOPES, Principal
-from core.grammar import Scope
-from core.limits import PATTERN_BYTES_MAX
+from tailrace.api.ports import SCOPES, Principal
+from tailrace.core.grammar import Scope
+from tailrace.core.limits import PATTERN_BYTES_MAX
 
 PREFIX: Final = "tlr_"
 _SECRET_BYTES: Final = 32

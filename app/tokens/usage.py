@@ -16,8 +16,8 @@ from typing import Final
 
 import msgspec
 
-from app.clock import Clock, system_clock_ms
-from app.tokens.file import write_privately
+from tailrace.app.clock import Clock, system_clock_ms
+from tailrace.app.tokens.file import write_privately
 
 WRITE_PERIOD_S: Final = 60
 

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from itertools import count, cycle
 from typing import Any, Final
 
-from core import commands as c
-from core.effects import EntriesAppended
-from core.engine import Engine
-from core.entry import fragment_from_flat, wire_entries
-from core.entry_lines import fragments_from_ndjson
-from core.grammar import parse_request
-from core.storage.records import decode_effects, encode_effects
+from tailrace.core import commands as c
+from tailrace.core.effects import EntriesAppended
+from tailrace.core.engine import Engine
+from tailrace.core.grammar import parse_request
+from tailrace.core.log.entry import fragment_from_flat, wire_entries
+from tailrace.core.log.entry_lines import fragments_from_ndjson
+from tailrace.core.storage.records import decode_effects, encode_effects
 
 Call = Callable[[], object]
 Case = Callable[[], Call]

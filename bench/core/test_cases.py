@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-import core
 from bench.core.cases import CASES
+from tailrace import core
 
 
 @pytest.mark.parametrize("name", CASES)

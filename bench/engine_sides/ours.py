@@ -11,11 +11,11 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from core import commands as c
-from core.engine import Engine
-from core.entry import fragment_from_flat
-from core.replies import ReadReply
-from core.stream_id import StreamId
+from tailrace.core import commands as c
+from tailrace.core.engine import Engine
+from tailrace.core.log.entry import fragment_from_flat
+from tailrace.core.replies import ReadReply
+from tailrace.core.stream_id import StreamId
 
 PENDING: Final = 20_000
 CALLS: Final = 10_000

@@ -5,7 +5,7 @@ reply. Never looks at a stream, a clock or a socket: a `Request` is a value, and
 engine's business. MULTI, EXEC, DISCARD and WATCH are not in it; transactions have a route of their own.
 """
 
-from core.grammar.request import Request, Resp, Rows, Scope, Status
-from core.grammar.table import parse_request
+from tailrace.core.grammar.request import Request, Resp, Rows, Scope, Status
+from tailrace.core.grammar.table import parse_request
 
 __all__ = ["Request", "Resp", "Rows", "Scope", "Status", "parse_request"]

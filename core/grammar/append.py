@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from core.commands import (
+from tailrace.core.commands import (
     Append,
     AutoSeq,
     ConfigureStream,
@@ -20,18 +20,18 @@ from core.commands import (
     RecordIdempotencyKey,
     SetStreamPosition,
 )
-from core.compact_name import compact_name
-from core.entry import BadEntry, fragment_from_flat
-from core.errors import ErrorCode, StreamError, syntax_error
-from core.grammar.content_key import content_key
-from core.grammar.refusals import invalid_argument, wrong_arity
-from core.grammar.request import Request, Resp, as_ok
-from core.grammar.shapes import id_bulk
-from core.grammar.trimming import TrimOptions
-from core.grammar.words import Words, late
-from core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
-from core.replies import AppendReply
-from core.stream_id import ZERO_ID, id_ms, parse_id
+from tailrace.core.errors import ErrorCode, StreamError, syntax_error
+from tailrace.core.grammar.content_key import content_key
+from tailrace.core.grammar.refusals import invalid_argument, wrong_arity
+from tailrace.core.grammar.request import Request, Resp, as_ok
+from tailrace.core.grammar.shapes import id_bulk
+from tailrace.core.grammar.trimming import TrimOptions
+from tailrace.core.grammar.words import Words, late
+from tailrace.core.idempotency.compact_name import compact_name
+from tailrace.core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
+from tailrace.core.log.entry import BadEntry, fragment_from_flat
+from tailrace.core.replies import AppendReply
+from tailrace.core.stream_id import ZERO_ID, id_ms, parse_id
 
 _AUTO: Final = b"*"
 _AUTO_SEQ: Final = re.compile(rb"[0-9]+-\*")

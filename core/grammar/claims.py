@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from core.commands import AutoClaim, Claim, ClaimOptions, PendingRange, PendingSummary
-from core.errors import StreamError, printable, syntax_error
-from core.grammar.refusals import invalid_argument
-from core.grammar.request import Request, Resp
-from core.grammar.shapes import entry_list, id_bulk, id_list, optional_id_bulk, row_list
-from core.grammar.words import I64_MAX, Words, check_id_count, late
-from core.replies import ClaimReply, PendingEntry, PendingSummaryReply
-from core.stream_id import StreamId, parse_id, parse_range_end, parse_range_start
+from tailrace.core.commands import AutoClaim, Claim, ClaimOptions, PendingRange, PendingSummary
+from tailrace.core.errors import StreamError, printable, syntax_error
+from tailrace.core.grammar.refusals import invalid_argument
+from tailrace.core.grammar.request import Request, Resp
+from tailrace.core.grammar.shapes import entry_list, id_bulk, id_list, optional_id_bulk, row_list
+from tailrace.core.grammar.words import I64_MAX, Words, check_id_count, late
+from tailrace.core.replies import ClaimReply, PendingEntry, PendingSummaryReply
+from tailrace.core.stream_id import StreamId, parse_id, parse_range_end, parse_range_start
 
 _AUTOCLAIM_COUNT_MAX: Final = I64_MAX // 16
 """Redis keeps 16 bytes an id, and their total has to fit in its signed 64-bit integer."""

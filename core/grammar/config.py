@@ -11,12 +11,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from core.commands import GetConfig, SetConfig
-from core.errors import ErrorCode, StreamError, printable, syntax_error
-from core.grammar.refusals import invalid_argument
-from core.grammar.request import Request, Resp, as_ok
-from core.grammar.words import I64_MAX, Words, parse_integer
-from core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX, KIB, MIB
+from tailrace.core.commands import GetConfig, SetConfig
+from tailrace.core.errors import ErrorCode, StreamError, printable, syntax_error
+from tailrace.core.grammar.refusals import invalid_argument
+from tailrace.core.grammar.request import Request, Resp, as_ok
+from tailrace.core.grammar.words import I64_MAX, Words, parse_integer
+from tailrace.core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX, KIB, MIB
 
 _GLOB: Final = re.compile(rb"[*?\[]")
 _MEMORY: Final = re.compile(rb"([0-9]{0,127})([a-z]*)")

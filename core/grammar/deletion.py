@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from core.commands import (
+from tailrace.core.commands import (
     Acknowledge,
     AcknowledgeAndDelete,
     DeleteEntries,
@@ -22,13 +22,13 @@ from core.commands import (
     NegativeAcknowledge,
     References,
 )
-from core.errors import printable, syntax_error
-from core.grammar.refusals import invalid_argument
-from core.grammar.request import Request, as_count
-from core.grammar.shapes import integer_list
-from core.grammar.trimming import take_references
-from core.grammar.words import I64_MAX, Words, late, late_ids
-from core.stream_id import StreamId
+from tailrace.core.errors import printable, syntax_error
+from tailrace.core.grammar.refusals import invalid_argument
+from tailrace.core.grammar.request import Request, as_count
+from tailrace.core.grammar.shapes import integer_list
+from tailrace.core.grammar.trimming import take_references
+from tailrace.core.grammar.words import I64_MAX, Words, late, late_ids
+from tailrace.core.stream_id import StreamId
 
 
 def parse_xdel(words: Words) -> Request:

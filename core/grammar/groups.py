@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.commands import (
+from tailrace.core.commands import (
     CreateConsumer,
     CreateGroup,
     DeleteConsumer,
@@ -17,10 +17,10 @@ from core.commands import (
     SetGroupPosition,
     Special,
 )
-from core.grammar.refusals import invalid_argument, subcommand_syntax
-from core.grammar.request import Request, as_count, as_ok
-from core.grammar.words import Words, late
-from core.stream_id import StreamId, parse_id, parse_position
+from tailrace.core.grammar.refusals import invalid_argument, subcommand_syntax
+from tailrace.core.grammar.request import Request, as_count, as_ok
+from tailrace.core.grammar.words import Words, late
+from tailrace.core.stream_id import StreamId, parse_id, parse_position
 
 _CREATE_OPTION_WORDS_MAX: Final = 3
 _SETID_OPTION_WORDS: Final = (0, 2)

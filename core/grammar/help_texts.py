@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from core.grammar.request import Request, Resp, Status
-from core.grammar.words import Words
+from tailrace.core.grammar.request import Request, Resp, Status
+from tailrace.core.grammar.words import Words
 
 _TEXTS: Final[dict[str, Sequence[tuple[str, str]]]] = {
     "xgroup": (

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from core.commands import FULL_COUNT_DEFAULT, InfoConsumers, InfoGroups, InfoStream
-from core.grammar.refusals import subcommand_syntax
-from core.grammar.request import Request, Resp
-from core.grammar.shapes import entry_list, id_bulk, map_of
-from core.grammar.words import Words, late
-from core.replies import (
+from tailrace.core.commands import FULL_COUNT_DEFAULT, InfoConsumers, InfoGroups, InfoStream
+from tailrace.core.grammar.refusals import subcommand_syntax
+from tailrace.core.grammar.request import Request, Resp
+from tailrace.core.grammar.shapes import entry_list, id_bulk, map_of
+from tailrace.core.grammar.words import Words, late
+from tailrace.core.replies import (
     ConsumerFullInfo,
     ConsumerInfo,
     Entries,

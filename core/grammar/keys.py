@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from core.commands import (
+from tailrace.core.commands import (
     CopyKey,
     CountKeys,
     DeleteKeys,
@@ -19,13 +19,13 @@ from core.commands import (
     RenameKey,
     ScanKeys,
 )
-from core.errors import syntax_error
-from core.grammar.refusals import invalid_argument
-from core.grammar.request import Request, Resp, Status, as_count, as_ok
-from core.grammar.shapes import bulk_list
-from core.grammar.words import Words, checked_name
-from core.replies import KeyScan
-from core.stream_id import U64_MAX
+from tailrace.core.errors import syntax_error
+from tailrace.core.grammar.refusals import invalid_argument
+from tailrace.core.grammar.request import Request, Resp, Status, as_count, as_ok
+from tailrace.core.grammar.shapes import bulk_list
+from tailrace.core.grammar.words import Words, checked_name
+from tailrace.core.replies import KeyScan
+from tailrace.core.stream_id import U64_MAX
 
 _CURSOR: Final = re.compile(rb"([+-]?)([0-9]{1,20})|")
 _INT_MAX: Final = (1 << 31) - 1

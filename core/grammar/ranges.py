@@ -5,13 +5,13 @@ Bounds are read before COUNT, and both before the key is looked for.
 
 from __future__ import annotations
 
-from core.commands import Range, StreamLength
-from core.errors import syntax_error
-from core.grammar.request import Request, Resp, as_count
-from core.grammar.shapes import entry_list
-from core.grammar.words import Words
-from core.replies import RangeReply
-from core.stream_id import parse_range_end, parse_range_start
+from tailrace.core.commands import Range, StreamLength
+from tailrace.core.errors import syntax_error
+from tailrace.core.grammar.request import Request, Resp, as_count
+from tailrace.core.grammar.shapes import entry_list
+from tailrace.core.grammar.words import Words
+from tailrace.core.replies import RangeReply
+from tailrace.core.stream_id import parse_range_end, parse_range_start
 
 
 def parse_xrange(words: Words) -> Request:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from core.commands import Malformed, Read, ReadFrom, ReadGroup, ReadLimits, Special
-from core.errors import ErrorCode, StreamError, syntax_error
-from core.grammar.refusals import invalid_argument, limit_exceeded
-from core.grammar.request import Request, Resp
-from core.grammar.shapes import delivered_list, entry_list
-from core.grammar.words import I64_MAX, Words, checked_name, late
-from core.limits import READ_STREAMS_MAX
-from core.replies import Entries, ReadReply
-from core.stream_id import StreamId, parse_id
+from tailrace.core.commands import Malformed, Read, ReadFrom, ReadGroup, ReadLimits, Special
+from tailrace.core.errors import ErrorCode, StreamError, syntax_error
+from tailrace.core.grammar.refusals import invalid_argument, limit_exceeded
+from tailrace.core.grammar.request import Request, Resp
+from tailrace.core.grammar.shapes import delivered_list, entry_list
+from tailrace.core.grammar.words import I64_MAX, Words, checked_name, late
+from tailrace.core.limits import READ_STREAMS_MAX
+from tailrace.core.replies import Entries, ReadReply
+from tailrace.core.stream_id import StreamId, parse_id
 
 _BLOCK_MS_MAX: Final = I64_MAX - (1 << 42)
 """Redis refuses a deadline past its 64-bit clock; no clock here, so room is left until the year 2109."""

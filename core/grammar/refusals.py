@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from core.errors import ErrorCode, StreamError, printable
+from tailrace.core.errors import ErrorCode, StreamError, printable
 
 QUOTED_BYTES_MAX: Final = 128
 """Redis quotes no more than this of an unknown command, of its arguments together, or of a subcommand."""

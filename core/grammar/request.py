@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from core.commands import Command
+from tailrace.core.commands import Command
 
 
 class Status(str):

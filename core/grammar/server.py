@@ -6,11 +6,11 @@ from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
-from core.commands import ServerInfo, ServerTime
-from core.grammar.refusals import wrong_arity
-from core.grammar.request import Request, Resp, Status
-from core.grammar.words import Words
-from core.replies import ServerStats
+from tailrace.core.commands import ServerInfo, ServerTime
+from tailrace.core.grammar.refusals import wrong_arity
+from tailrace.core.grammar.request import Request, Resp, Status
+from tailrace.core.grammar.words import Words
+from tailrace.core.replies import ServerStats
 
 REDIS_VERSION: Final = "8.10.0-compatible"
 """The Redis whose stream commands these are."""

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-from core.entry import flat_of
-from core.grammar.request import Resp, Rows
-from core.limits import KIB
-from core.replies import Entries
-from core.stream_id import SEQ_BITS, U64_MAX, StreamId
+from tailrace.core.grammar.request import Resp, Rows
+from tailrace.core.limits import KIB
+from tailrace.core.log.entry import flat_of
+from tailrace.core.replies import Entries
+from tailrace.core.stream_id import SEQ_BITS, U64_MAX, StreamId
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from core.grammar import (
+from tailrace.core.grammar import (
     append,
     claims,
     config,
@@ -21,16 +21,11 @@ from core.grammar import (
     server,
     trimming,
 )
-from core.grammar.help_texts import parse_help
-from core.grammar.refusals import (
-    limit_exceeded,
-    unknown_command,
-    unknown_subcommand,
-    wrong_arity,
-)
-from core.grammar.request import Request
-from core.grammar.words import Words
-from core.limits import COMMAND_ARGUMENTS_MAX
+from tailrace.core.grammar.help_texts import parse_help
+from tailrace.core.grammar.refusals import limit_exceeded, unknown_command, unknown_subcommand, wrong_arity
+from tailrace.core.grammar.request import Request
+from tailrace.core.grammar.words import Words
+from tailrace.core.limits import COMMAND_ARGUMENTS_MAX
 
 Parser: TypeAlias = Callable[[Words], Request]
 Rows: TypeAlias = Mapping[str, tuple[int, Parser]]

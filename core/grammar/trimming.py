@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.commands import References, Trim, TrimStream
-from core.errors import syntax_error
-from core.grammar.refusals import invalid_argument
-from core.grammar.request import Request, as_count
-from core.grammar.words import Words
-from core.stream_id import StreamId, parse_id
+from tailrace.core.commands import References, Trim, TrimStream
+from tailrace.core.errors import syntax_error
+from tailrace.core.grammar.refusals import invalid_argument
+from tailrace.core.grammar.request import Request, as_count
+from tailrace.core.grammar.words import Words
+from tailrace.core.stream_id import StreamId, parse_id
 
 _REFERENCES: Final = {
     b"keepref": References.KEEP,

@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from core.commands import Malformed
-from core.errors import ErrorCode, StreamError, kept, not_an_integer
-from core.grammar.refusals import limit_exceeded
-from core.limits import IDS_PER_REQUEST_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX
-from core.stream_id import StreamId, parse_id
+from tailrace.core.commands import Malformed
+from tailrace.core.errors import ErrorCode, StreamError, kept, not_an_integer
+from tailrace.core.grammar.refusals import limit_exceeded
+from tailrace.core.limits import IDS_PER_REQUEST_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX
+from tailrace.core.stream_id import StreamId, parse_id
 
 T = TypeVar("T")
 

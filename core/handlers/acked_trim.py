@@ -7,15 +7,15 @@ looked at `ACKED_TRIM_LOOKS_MAX` blocks and entries ends there, and the next one
 
 from __future__ import annotations
 
-from core.block import Block
-from core.commands import Trim
-from core.effects import EntriesRemoved, EntriesTrimmed
-from core.execution import Execution
-from core.limits import ACKED_TRIM_LOOKS_MAX
-from core.pending import PendingEntriesList
-from core.pending_units import Run
-from core.stream import Stream
-from core.stream_id import MAX_ID, ZERO_ID, StreamId
+from tailrace.core.commands import Trim
+from tailrace.core.effects import EntriesRemoved, EntriesTrimmed
+from tailrace.core.execution import Execution
+from tailrace.core.limits import ACKED_TRIM_LOOKS_MAX
+from tailrace.core.log.block import Block
+from tailrace.core.pending.pending_list import PendingEntriesList
+from tailrace.core.pending.units import Run
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 
 
 def trim_acknowledged(run: Execution, key: bytes, rule: Trim, limit: int) -> int:

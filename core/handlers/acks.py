@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.commands import Acknowledge, NackMode, NegativeAcknowledge
-from core.effects import Nacked
-from core.errors import no_key_or_group
-from core.execution import Execution, parsed
-from core.handlers.delete import acknowledge
-from core.handlers.group_reads import DELIVERIES_MAX
-from core.handlers.groups import missing_for, require_key_and_group
-from core.pending_units import Unit
-from core.stream import Stream
-from core.stream_id import StreamId
+from tailrace.core.commands import Acknowledge, NackMode, NegativeAcknowledge
+from tailrace.core.effects import Nacked
+from tailrace.core.errors import no_key_or_group
+from tailrace.core.execution import Execution, parsed
+from tailrace.core.handlers.delete import acknowledge
+from tailrace.core.handlers.group_reads import DELIVERIES_MAX
+from tailrace.core.handlers.groups import missing_for, require_key_and_group
+from tailrace.core.pending.units import Unit
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId
 
 
 def ack(run: Execution, command: Acknowledge) -> int:

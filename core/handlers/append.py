@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.commands import Append, AutoSeq, Idempotency, IdRequest
-from core.effects import AppendRemembered, DuplicateCounted, EntriesAppended, StreamCreated
-from core.errors import ErrorCode, StreamError
-from core.execution import Execution
-from core.handlers.trim import trim_stream
-from core.replies import AppendReply
-from core.stream import Stream
-from core.stream_id import MAX_ID, SEQ_BITS, U64_MAX, ZERO_ID, StreamId, format_id, id_ms
+from tailrace.core.commands import Append, AutoSeq, Idempotency, IdRequest
+from tailrace.core.effects import AppendRemembered, DuplicateCounted, EntriesAppended, StreamCreated
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.execution import Execution
+from tailrace.core.handlers.trim import trim_stream
+from tailrace.core.replies import AppendReply
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import MAX_ID, SEQ_BITS, U64_MAX, ZERO_ID, StreamId, format_id, id_ms
 
 
 def append(run: Execution, command: Append) -> AppendReply | None:

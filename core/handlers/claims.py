@@ -6,22 +6,22 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Final
 
-from core.commands import AutoClaim, Claim, ClaimOptions
-from core.effects import Claimed, ConsumerSeen, GroupMoved, PendingRemoved
-from core.errors import ErrorCode, StreamError
-from core.execution import Execution, parsed
-from core.group import Group
-from core.handlers.consumers import see_consumer
-from core.handlers.group_reads import DELIVERIES_MAX
-from core.handlers.groups import require_key_and_group
-from core.idle import idle_since
-from core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
-from core.pending import TOGETHER_MIN
-from core.pending_units import Unit
-from core.replies import ClaimReply, Entries
-from core.reply_room import ReplyRoom, entries_bytes
-from core.stream import Stream
-from core.stream_id import ZERO_ID, StreamId
+from tailrace.core.bounds.reply_room import ReplyRoom, entries_bytes
+from tailrace.core.commands import AutoClaim, Claim, ClaimOptions
+from tailrace.core.effects import Claimed, ConsumerSeen, GroupMoved, PendingRemoved
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.execution import Execution, parsed
+from tailrace.core.group import Group
+from tailrace.core.handlers.consumers import see_consumer
+from tailrace.core.handlers.group_reads import DELIVERIES_MAX
+from tailrace.core.handlers.groups import require_key_and_group
+from tailrace.core.idle import idle_since
+from tailrace.core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
+from tailrace.core.pending.pending_list import TOGETHER_MIN
+from tailrace.core.pending.units import Unit
+from tailrace.core.replies import ClaimReply, Entries
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import ZERO_ID, StreamId
 
 LOOKED_UP_TOGETHER: Final = 1_000
 """Pending entries that XAUTOCLAIM finds out about at a time: it may stop at any of them."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.commands import CreateConsumer, DeleteConsumer
-from core.consumer import Consumer
-from core.effects import ConsumerCreated, ConsumerDeleted, ConsumerSeen, Transferred
-from core.errors import ErrorCode, StreamError, printable
-from core.execution import Execution
-from core.group import Group
-from core.handlers.groups import require_group
+from tailrace.core.commands import CreateConsumer, DeleteConsumer
+from tailrace.core.effects import ConsumerCreated, ConsumerDeleted, ConsumerSeen, Transferred
+from tailrace.core.errors import ErrorCode, StreamError, printable
+from tailrace.core.execution import Execution
+from tailrace.core.group import Group
+from tailrace.core.handlers.groups import require_group
+from tailrace.core.pending.consumer import Consumer
 
 
 def see_consumer(run: Execution, key: bytes, group: Group, name: bytes) -> Consumer:

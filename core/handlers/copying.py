@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.commands import CopyKey
-from core.effects import StreamCopied
-from core.errors import ErrorCode, StreamError
-from core.execution import Execution
-from core.limits import COPY_PARTS_MAX
-from core.outcome import Signal
+from tailrace.core.commands import CopyKey
+from tailrace.core.effects import StreamCopied
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.execution import Execution
+from tailrace.core.limits import COPY_PARTS_MAX
+from tailrace.core.outcome import Signal
 
 
 def copy_key(run: Execution, command: CopyKey) -> int:

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.commands import (
-    AcknowledgeAndDelete,
-    DeleteEntries,
-    DeleteEntriesByPolicy,
-    References,
-)
-from core.effects import EntriesRemoved, PendingRemoved
-from core.errors import no_key_or_group
-from core.execution import Execution, parsed
-from core.group import Group
-from core.handlers.groups import missing_for
-from core.handlers.references import drop_references, is_acknowledged
-from core.replies import DeleteResult
-from core.stream import Stream
-from core.stream_id import StreamId
+from tailrace.core.commands import AcknowledgeAndDelete, DeleteEntries, DeleteEntriesByPolicy, References
+from tailrace.core.effects import EntriesRemoved, PendingRemoved
+from tailrace.core.errors import no_key_or_group
+from tailrace.core.execution import Execution, parsed
+from tailrace.core.group import Group
+from tailrace.core.handlers.groups import missing_for
+from tailrace.core.handlers.references import drop_references, is_acknowledged
+from tailrace.core.replies import DeleteResult
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId
 
 
 def delete_entries(run: Execution, command: DeleteEntries) -> int:

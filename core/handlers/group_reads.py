@@ -12,23 +12,23 @@ from itertools import compress, islice
 
 from msgspec.structs import replace
 
-from core.commands import ReadFrom, ReadGroup, Special
-from core.delivery_order import DeliveryOrder
-from core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delivered, GroupMoved
-from core.errors import no_group_for_read
-from core.execution import Execution, parsed_position
-from core.group import Group
-from core.handlers.groups import missing_for
-from core.handlers.ranges import smaller
-from core.handlers.reads import deadline_ms, take_after
-from core.id_sequence import pack_ids
-from core.idle import idle_since
-from core.lag import entries_read_after
-from core.outcome import Wait
-from core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
-from core.reply_budget import ReplyBudget
-from core.stream import Stream
-from core.stream_id import MAX_ID, StreamId
+from tailrace.core.bounds.reply_budget import ReplyBudget
+from tailrace.core.commands import ReadFrom, ReadGroup, Special
+from tailrace.core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delivered, GroupMoved
+from tailrace.core.errors import no_group_for_read
+from tailrace.core.execution import Execution, parsed_position
+from tailrace.core.group import Group
+from tailrace.core.handlers.groups import missing_for
+from tailrace.core.handlers.ranges import smaller
+from tailrace.core.handlers.reads import deadline_ms, take_after
+from tailrace.core.idle import idle_since
+from tailrace.core.lag import entries_read_after
+from tailrace.core.log.id_sequence import pack_ids
+from tailrace.core.outcome import Wait
+from tailrace.core.pending.delivery_order import DeliveryOrder
+from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import MAX_ID, StreamId
 
 DELIVERIES_MAX = (1 << 63) - 1
 """Where the delivery count stops (rule 36); XNACK FATAL sets it."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from core.commands import CreateGroup, DestroyGroup, Malformed, SetGroupPosition, Special
-from core.effects import GroupCreated, GroupDestroyed, GroupMoved, StreamCreated
-from core.errors import ErrorCode, Missing, StreamError, key_required, no_group, no_key_or_group
-from core.execution import Execution, parsed_position
-from core.group import Group
-from core.outcome import Signal
-from core.stream import Stream
-from core.stream_id import ZERO_ID, StreamId
+from tailrace.core.commands import CreateGroup, DestroyGroup, Malformed, SetGroupPosition, Special
+from tailrace.core.effects import GroupCreated, GroupDestroyed, GroupMoved, StreamCreated
+from tailrace.core.errors import ErrorCode, Missing, StreamError, key_required, no_group, no_key_or_group
+from tailrace.core.execution import Execution, parsed_position
+from tailrace.core.group import Group
+from tailrace.core.outcome import Signal
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
 def require_group(run: Execution, key: bytes, name: bytes) -> Group:

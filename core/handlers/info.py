@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from core.commands import InfoConsumers, InfoGroups, InfoStream, Range
-from core.consumer import NEVER_ACTIVE_MS, Consumer
-from core.errors import no_group, no_such_key
-from core.execution import Execution, parsed
-from core.group import Group
-from core.handlers.pending_views import LOOKED_UP_TOGETHER, describe, description_bytes
-from core.handlers.ranges import exact_entries
-from core.idle import idle_since
-from core.lag import lag_of
-from core.replies import (
+from tailrace.core.commands import InfoConsumers, InfoGroups, InfoStream, Range
+from tailrace.core.errors import no_group, no_such_key
+from tailrace.core.execution import Execution, parsed
+from tailrace.core.group import Group
+from tailrace.core.handlers.pending_views import LOOKED_UP_TOGETHER, describe, description_bytes
+from tailrace.core.handlers.ranges import exact_entries
+from tailrace.core.idle import idle_since
+from tailrace.core.lag import lag_of
+from tailrace.core.pending.consumer import NEVER_ACTIVE_MS, Consumer
+from tailrace.core.replies import (
     ConsumerFullInfo,
     ConsumerInfo,
     Entries,
@@ -24,8 +24,8 @@ from core.replies import (
     StreamFullInfo,
     StreamInfo,
 )
-from core.stream import Stream
-from core.stream_id import StreamId
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId
 
 
 def info_stream(run: Execution, command: InfoStream) -> StreamInfo | StreamFullInfo:

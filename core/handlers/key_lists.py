@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, takewhile
 
-from core.commands import KeyspaceSize, Listing, ListStreams, MatchKeys, ScanKeys
-from core.errors import ErrorCode, StreamError
-from core.execution import Execution
-from core.glob import STEPS_PER_KEY, Glob, compile_glob
-from core.keyspace import scan_position
-from core.limits import SCAN_COUNT_MAX
-from core.replies import KeyScan, StreamList, StreamSummary
-from core.reply_room import ReplyRoom
-from core.stream import Stream
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.commands import KeyspaceSize, Listing, ListStreams, MatchKeys, ScanKeys
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.execution import Execution
+from tailrace.core.glob import STEPS_PER_KEY, Glob, compile_glob
+from tailrace.core.keyspace import scan_position
+from tailrace.core.limits import SCAN_COUNT_MAX
+from tailrace.core.replies import KeyScan, StreamList, StreamSummary
+from tailrace.core.stream import Stream
 
 _SORTED_KEYS_MAX = 10_000
 """Up to so many keys that a limited token may see, SCAN sorts these keys at each step. Above, it walks over

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from core.commands import (
+from tailrace.core.commands import (
     ConfigureStream,
     CountKeys,
     CreateStream,
@@ -20,7 +20,7 @@ from core.commands import (
     SetConfig,
     SetStreamPosition,
 )
-from core.effects import (
+from tailrace.core.effects import (
     ConfigChanged,
     IdempotencyConfigured,
     IdempotencyExpired,
@@ -30,13 +30,13 @@ from core.effects import (
     StreamPositionSet,
     StreamRenamed,
 )
-from core.errors import ErrorCode, StreamError, no_such_key
-from core.execution import Execution, parsed
-from core.glob import compile_glob
-from core.outcome import Signal
-from core.replies import ServerStats
-from core.stream import Stream
-from core.stream_id import StreamId, format_id
+from tailrace.core.errors import ErrorCode, StreamError, no_such_key
+from tailrace.core.execution import Execution, parsed
+from tailrace.core.glob import compile_glob
+from tailrace.core.outcome import Signal
+from tailrace.core.replies import ServerStats
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId, format_id
 
 _WILDCARD: Final = re.compile(rb"[*?\[]")
 

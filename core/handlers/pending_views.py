@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, repeat
 from typing import Final
 
-from core.commands import PendingRange, PendingSummary
-from core.execution import Execution
-from core.group import Group
-from core.handlers.groups import require_key_and_group
-from core.idle import idle_since
-from core.pending_units import Unit
-from core.replies import PendingEntry, PendingSummaryReply
-from core.reply_room import ITEM_BYTES, NAME_GROWTH_MAX
-from core.stream_id import StreamId
+from tailrace.core.bounds.reply_room import ITEM_BYTES, NAME_GROWTH_MAX
+from tailrace.core.commands import PendingRange, PendingSummary
+from tailrace.core.execution import Execution
+from tailrace.core.group import Group
+from tailrace.core.handlers.groups import require_key_and_group
+from tailrace.core.idle import idle_since
+from tailrace.core.pending.units import Unit
+from tailrace.core.replies import PendingEntry, PendingSummaryReply
+from tailrace.core.stream_id import StreamId
 
 LOOKED_UP_TOGETHER: Final = 1_000
 """Pending entries that XPENDING finds out about at a time."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.commands import Range, SeekRange, SplitRange, StreamLength
-from core.errors import ErrorCode, StreamError
-from core.execution import Execution
-from core.id_sequence import as_run
-from core.replies import Boundary, Entries, RangeReply, SeekReply, SplitReply
-from core.reply_room import entries_bytes
-from core.stream import Stream
-from core.stream_id import StreamId, format_id
+from tailrace.core.bounds.reply_room import entries_bytes
+from tailrace.core.commands import Range, SeekRange, SplitRange, StreamLength
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.execution import Execution
+from tailrace.core.log.id_sequence import as_run
+from tailrace.core.replies import Boundary, Entries, RangeReply, SeekReply, SplitReply
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId, format_id
 
 
 def read_range(run: Execution, command: Range) -> RangeReply:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from core.commands import Read, ReadFrom, ReadGroup, Special
-from core.execution import Execution, parsed_position
-from core.handlers.ranges import require_untrimmed, smaller
-from core.id_sequence import as_run
-from core.outcome import Wait
-from core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
-from core.reply_budget import ReplyBudget
-from core.reply_room import ReplyRoom
-from core.stream import Stream
-from core.stream_id import ZERO_ID, StreamId
+from tailrace.core.bounds.reply_budget import ReplyBudget
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.commands import Read, ReadFrom, ReadGroup, Special
+from tailrace.core.execution import Execution, parsed_position
+from tailrace.core.handlers.ranges import require_untrimmed, smaller
+from tailrace.core.log.id_sequence import as_run
+from tailrace.core.outcome import Wait
+from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
 def read(run: Execution, command: Read) -> ReadReply:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.commands import Idempotency, RecordIdempotencyKey
-from core.effects import AppendRemembered
-from core.errors import ErrorCode, StreamError, no_such_key
-from core.execution import Execution
+from tailrace.core.commands import Idempotency, RecordIdempotencyKey
+from tailrace.core.effects import AppendRemembered
+from tailrace.core.errors import ErrorCode, StreamError, no_such_key
+from tailrace.core.execution import Execution
 
 
 def record_idempotency_key(run: Execution, command: RecordIdempotencyKey) -> None:

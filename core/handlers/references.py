@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.effects import PendingBetweenRemoved, PendingRemoved
-from core.execution import Execution
-from core.stream import Stream
-from core.stream_id import StreamId
+from tailrace.core.effects import PendingBetweenRemoved, PendingRemoved
+from tailrace.core.execution import Execution
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId
 
 
 def is_acknowledged(stream: Stream, value: StreamId) -> bool:

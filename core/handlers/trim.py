@@ -7,14 +7,14 @@ ACKNOWLEDGED is `core.handlers.acked_trim`'s.
 
 from __future__ import annotations
 
-from core.commands import References, Trim, TrimStream
-from core.effects import EntriesTrimmed
-from core.execution import Execution
-from core.handlers.acked_trim import may_go_whole, trim_acknowledged
-from core.handlers.references import drop_references_of_first
-from core.keyspace import NODE_MAX_ENTRIES
-from core.limits import TRIM_LIMIT_FACTOR, TRIM_LIMIT_FALLBACK, TRIM_LIMIT_MAX
-from core.stream import Stream
+from tailrace.core.commands import References, Trim, TrimStream
+from tailrace.core.effects import EntriesTrimmed
+from tailrace.core.execution import Execution
+from tailrace.core.handlers.acked_trim import may_go_whole, trim_acknowledged
+from tailrace.core.handlers.references import drop_references_of_first
+from tailrace.core.keyspace import NODE_MAX_ENTRIES
+from tailrace.core.limits import TRIM_LIMIT_FACTOR, TRIM_LIMIT_FALLBACK, TRIM_LIMIT_MAX
+from tailrace.core.stream import Stream
 
 
 def trim(run: Execution, command: TrimStream) -> int | None:

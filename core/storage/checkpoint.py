@@ -19,14 +19,14 @@ from functools import partial
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from core.block import Block, Source
-from core.keyspace import Keyspace
-from core.storage.damage import Damage, opened, sealed
-from core.storage.ids import id_bytes
-from core.storage.journal import seq_bytes
-from core.storage.schema import put_meta
-from core.storage.state import encode_group, encode_head, encode_stream, encode_totals
-from core.stream import Stream
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.log.block import Block, Source
+from tailrace.core.storage.damage import Damage, opened, sealed
+from tailrace.core.storage.ids import id_bytes
+from tailrace.core.storage.journal import seq_bytes
+from tailrace.core.storage.schema import put_meta
+from tailrace.core.storage.state import encode_group, encode_head, encode_stream, encode_totals
+from tailrace.core.stream import Stream
 
 BLOCKS_PER_TRANSACTION: Final = 500
 """About 1 MiB: a commit that waits behind one waits a few milliseconds."""

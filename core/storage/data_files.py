@@ -22,8 +22,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from core.storage.damage import Damage
-from core.storage.log_file import (
+from tailrace.core.storage.damage import Damage
+from tailrace.core.storage.log_file import (
     PLACE,
     LogFile,
     LogIndex,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from operator import eq
 from typing import Final
 
-from core.id_sequence import ID_BYTES, IdSequence, PackedIds
-from core.stream_id import StreamId
+from tailrace.core.log.id_sequence import ID_BYTES, IdSequence, PackedIds
+from tailrace.core.stream_id import StreamId
 
 _RUN: Final = b"R"
 _PACKED: Final = b"P"

@@ -17,12 +17,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-from core.invariants import check_group
-from core.keyspace import Keyspace
-from core.storage.damage import Damage, telling_damage
-from core.storage.data_files import FILE_NAME, LostDatabase, examine, read_header, require_plain_files
-from core.storage.log_file import frames_taken, index_path, log_path, read_log
-from core.storage.schema import check_is_ours, connect, sync_directory
+from tailrace.core.invariants import check_group
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.storage.damage import Damage, telling_damage
+from tailrace.core.storage.data_files import (
+    FILE_NAME,
+    LostDatabase,
+    examine,
+    read_header,
+    require_plain_files,
+)
+from tailrace.core.storage.log_file import frames_taken, index_path, log_path, read_log
+from tailrace.core.storage.schema import check_is_ours, connect, sync_directory
 
 PAGES_PER_STEP: Final = 500
 _HEADER_PAGE_COUNT_AT: Final = 28

@@ -13,12 +13,12 @@ from typing import Final
 
 import zstandard
 
-from core.apply import apply
-from core.effects import Effect
-from core.keyspace import Keyspace
-from core.storage.damage import CHECKSUM_BYTES, Damage, opened, sealed
-from core.storage.records import decode_effects
-from core.storage.schema import get_meta, put_meta
+from tailrace.core.apply import apply
+from tailrace.core.effects import Effect
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.storage.damage import CHECKSUM_BYTES, Damage, opened, sealed
+from tailrace.core.storage.records import decode_effects
+from tailrace.core.storage.schema import get_meta, put_meta
 
 COMPRESSED_FROM_BYTES: Final = 16 * 1024
 """A smaller row takes a few pages, and packing it longer than writing them."""

@@ -25,7 +25,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from core.storage.damage import Damage
+from tailrace.core.storage.damage import Damage
 
 _HEADER: Final = struct.Struct(">8I")
 _FRAME: Final = struct.Struct(">4I")

@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from core import effects as e
-from core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
+from tailrace.core import effects as e
+from tailrace.core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
 
 KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.StreamCreated,

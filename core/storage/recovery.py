@@ -10,17 +10,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from core.block import Block
-from core.block_cache import BlockCache
-from core.effects import Effect
-from core.keyspace import Keyspace
-from core.storage import journal
-from core.storage.checkpoint import source_of
-from core.storage.damage import Damage, opened, telling_damage
-from core.storage.ids import id_of
-from core.storage.journal import seq_bytes
-from core.storage.schema import get_meta
-from core.storage.state import (
+from tailrace.core.effects import Effect
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.log.block import Block
+from tailrace.core.log.block_cache import BlockCache
+from tailrace.core.storage import journal
+from tailrace.core.storage.checkpoint import source_of
+from tailrace.core.storage.damage import Damage, opened, telling_damage
+from tailrace.core.storage.ids import id_of
+from tailrace.core.storage.journal import seq_bytes
+from tailrace.core.storage.schema import get_meta
+from tailrace.core.storage.state import (
     decode_group,
     decode_head,
     decode_stream,
@@ -28,7 +28,7 @@ from core.storage.state import (
     restore_memory,
     restore_stream,
 )
-from core.stream import Stream
+from tailrace.core.stream import Stream
 
 
 class Recovered:

@@ -20,17 +20,24 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from core.block import Block, NodeLimits
-from core.effects import Effect, EntriesAppended, EntriesRemoved, EntriesTrimmed
-from core.id_sequence import PackedIds
-from core.keyspace import Keyspace
-from core.storage import journal
-from core.storage.checkpoint import BLOCKS_PER_TRANSACTION, BlockRow, publish, source_of, take, write_blocks
-from core.storage.damage import Damage, opened
-from core.storage.ids import id_bytes, id_of
-from core.storage.journal import seq_bytes
-from core.storage.schema import connect, get_meta
-from core.storage.state import (
+from tailrace.core.effects import Effect, EntriesAppended, EntriesRemoved, EntriesTrimmed
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.log.block import Block, NodeLimits
+from tailrace.core.log.id_sequence import PackedIds
+from tailrace.core.storage import journal
+from tailrace.core.storage.checkpoint import (
+    BLOCKS_PER_TRANSACTION,
+    BlockRow,
+    publish,
+    source_of,
+    take,
+    write_blocks,
+)
+from tailrace.core.storage.damage import Damage, opened
+from tailrace.core.storage.ids import id_bytes, id_of
+from tailrace.core.storage.journal import seq_bytes
+from tailrace.core.storage.schema import connect, get_meta
+from tailrace.core.storage.state import (
     decode_group,
     decode_head,
     decode_stream,
@@ -39,8 +46,8 @@ from core.storage.state import (
     restore_memory,
     restore_stream,
 )
-from core.stream import Stream
-from core.stream_id import format_id
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import format_id
 
 
 class Salvage:

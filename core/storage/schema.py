@@ -22,8 +22,8 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from core.storage.damage import Damage, opened, sealed, telling_damage
-from core.storage.data_files import FILE_NAME, DataFiles, examine
+from tailrace.core.storage.damage import Damage, opened, sealed, telling_damage
+from tailrace.core.storage.data_files import FILE_NAME, DataFiles, examine
 
 FORMAT_VERSION: Final = 1
 

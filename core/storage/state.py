@@ -11,17 +11,17 @@ from typing import Any, Final
 
 import msgspec
 
-from core.block import Block
-from core.consumer import Consumer
-from core.epochs import Epoch
-from core.group import Group
-from core.id_sequence import pack_ids
-from core.idempotency import IdempotencyMemory
-from core.keyspace import Keyspace
-from core.pending_units import Bunch, Run, Single, Unit
-from core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
-from core.stream import Stream
-from core.timed_keys import Remembered
+from tailrace.core.group import Group
+from tailrace.core.idempotency.epochs import Epoch
+from tailrace.core.idempotency.memory import IdempotencyMemory
+from tailrace.core.idempotency.timed_keys import Remembered
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.log.block import Block
+from tailrace.core.log.id_sequence import pack_ids
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.units import Bunch, Run, Single, Unit
+from tailrace.core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
+from tailrace.core.stream import Stream
 
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.decode

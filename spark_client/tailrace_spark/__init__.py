@@ -7,9 +7,9 @@ what an append or a range means is the server's to say.
 
 from __future__ import annotations
 
-from tailrace_spark.archive import archive_stream
-from tailrace_spark.history import read_history
-from tailrace_spark.sink import TailraceSink
-from tailrace_spark.source import TailraceDataSource
+from tailrace_spark.archive.history import read_history
+from tailrace_spark.archive.job import archive_stream
+from tailrace_spark.sink.sink import TailraceSink
+from tailrace_spark.source.data_source import TailraceDataSource
 
 __all__ = ["TailraceDataSource", "TailraceSink", "archive_stream", "read_history"]

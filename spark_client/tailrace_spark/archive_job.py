@@ -12,7 +12,7 @@ from typing import get_args
 
 from pyspark.sql import SparkSession
 
-from tailrace_spark.archive import ENTRIES_PER_STEP, Trimming, archive_stream
+from tailrace_spark.archive.job import ENTRIES_PER_STEP, Trimming, archive_stream
 
 
 def main() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app import __version__
-from app.cli.redis.syntax import USAGES, hint
-from core.grammar.table import COMMANDS, SUBCOMMANDS
+from tailrace.app import __version__
+from tailrace.app.cli.redis.syntax import USAGES, hint
+from tailrace.core.grammar.table import COMMANDS, SUBCOMMANDS
 from tests.cli.shell import environment, shell
 from tests.support.server_process import running_server
 from tests.support.tokens import make_token
@@ -94,7 +94,7 @@ def test_a_token_is_shown_and_what_it_lacks_is_said(tmp_path: Path) -> None:
 
 def test_the_program_runs_as_a_module_and_tells_its_version() -> None:
     answer = subprocess.run(
-        [sys.executable, "-m", "app", "--version"], env=environment(), capture_output=True, check=True
+        [sys.executable, "-m", "tailrace", "--version"], env=environment(), capture_output=True, check=True
     )
     assert answer.stdout.decode() == f"tailrace {__version__}\n"
 

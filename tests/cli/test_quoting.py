@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.cli.redis.quoting import Unbalanced, quoted, split_words
+from tailrace.app.cli.redis.quoting import Unbalanced, quoted, split_words
 
 
 @pytest.mark.parametrize(

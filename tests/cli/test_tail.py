@@ -10,8 +10,8 @@ import httpx
 import msgspec
 import pytest
 
-from app.cli.following.moments import first_id
-from core.stream_id import format_id
+from tailrace.app.cli.following.moments import first_id
+from tailrace.core.stream_id import format_id
 from tests.cli.shell import WITHIN_S, Background, environment, shell
 from tests.support.cutting_proxy import cutting_proxy
 from tests.support.server_process import TAILRACE, ServerProcess, running_server

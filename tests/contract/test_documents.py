@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from api.negotiation import NDJSON
-from api.sdk_document import sdk_document
+from tailrace.api.document.sdk_document import sdk_document
+from tailrace.api.wire.negotiation import NDJSON
 from tests.support.api_client import the_document
 from tests.support.documented import Document, Operation
 from tests.support.server_process import tailrace

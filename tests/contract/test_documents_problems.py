@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from api.problem_examples import EXAMPLES as WORDED
-from api.problem_examples import REQUEST_ID
+from tailrace.api.problems.examples import EXAMPLES as WORDED
+from tailrace.api.problems.examples import REQUEST_ID
 from tests.support.api_client import ApiClient, the_document
 from tests.support.provocations import ELSEWHERE, WITHOUT_ENGINE, refused
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from starlette.routing import Route
 
-from api.application import create_api
+from tailrace.api.application import create_api
 from tests.support.api_client import GROUP, KEY, ApiClient, the_document
 from tests.support.engine_store import EngineStore
 from tests.support.server_process import ServerProcess, running_server

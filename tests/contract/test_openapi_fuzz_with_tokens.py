@@ -15,10 +15,10 @@ import schemathesis
 from hypothesis import HealthCheck, seed, settings
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
-from api.application import create_api
-from api.ports import is_open
-from api.security import Security
-from app.tokens.keeper import TokenKeeper
+from tailrace.api.access.security import Security
+from tailrace.api.application import create_api
+from tailrace.api.ports import is_open
+from tailrace.app.tokens.keeper import TokenKeeper
 from tests.contract.test_openapi_fuzz import CHECKS, EXAMPLES, SEED
 from tests.support.api_client import ApiClient
 from tests.support.tokens import ALL_SCOPES, bearer, make_token

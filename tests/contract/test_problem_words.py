@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from api.problems import CommandRefused, problem_of
-from api.refusal_texts import COMMAND_CODES, VERBS, rest_text
-from api.routes import ROUTERS
-from core import errors
-from core.errors import ErrorCode, StreamError
+from tailrace.api.problems.refusal_texts import COMMAND_CODES, VERBS, rest_text
+from tailrace.api.problems.table import CommandRefused, problem_of
+from tailrace.api.routes import ROUTERS
+from tailrace.core import errors
+from tailrace.core.errors import ErrorCode, StreamError
 from tests.support.api_client import FIRST, GROUP, JSON, KEY, NDJSON, THIRD, ApiClient, the_document
 from tests.support.provocations import ELSEWHERE, WITHOUT_ENGINE, refused
 

@@ -14,10 +14,17 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from api.websocket.limits import FRAME_BYTES_MAX
-from app import websocket_protocol
-from core.commands import Append, CreateGroup, PendingRange, PendingSummary, ServerInfo, StreamLength
-from core.entry import fragment_from_flat
+from tailrace.api.websocket_limits import FRAME_BYTES_MAX
+from tailrace.app import websocket_protocol
+from tailrace.core.commands import (
+    Append,
+    CreateGroup,
+    PendingRange,
+    PendingSummary,
+    ServerInfo,
+    StreamLength,
+)
+from tailrace.core.log.entry import fragment_from_flat
 from tests.support.live_server import LiveServer, live_server
 
 JSON = Subprotocol("tailrace.v1.json")

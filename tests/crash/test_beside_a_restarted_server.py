@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-from core.storage.data_files import FILE_NAME
+from tailrace.core.storage.data_files import FILE_NAME
 from tests.crash.crash_clients import Connection
 from tests.support.server_process import ServerProcess, running_server, tailrace
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from core import commands as c
-from core.storage.damage import Damage
-from core.storage.data_files import FILE_NAME
-from core.storage.recovery import check_payloads, recover
-from core.storage.schema import UnknownFormat, connect, connect_for_reading
+from tailrace.core import commands as c
+from tailrace.core.storage.damage import Damage
+from tailrace.core.storage.data_files import FILE_NAME
+from tailrace.core.storage.recovery import check_payloads, recover
+from tailrace.core.storage.schema import UnknownFormat, connect, connect_for_reading
 from tests.crash.power_cut import write_files
 from tests.crash.scale import BIT_FLIPS, SEED, say
 from tests.unit.test_replay import picture

@@ -7,13 +7,13 @@ import random
 from pathlib import Path
 from typing import Any
 
-from app.lifespan import keeping
-from app.service import EngineStore
-from app.storage import Storage
-from core import commands as c
-from core.engine import Engine
-from core.replies import AppendReply
-from core.stream_id import StreamId
+from tailrace.app.lifespan import keeping
+from tailrace.app.store.service import EngineStore
+from tailrace.app.store.storage import Storage
+from tailrace.core import commands as c
+from tailrace.core.engine import Engine
+from tailrace.core.replies import AppendReply
+from tailrace.core.stream_id import StreamId
 from tests.crash.scale import SEED, say
 
 KEY = b"s"

@@ -14,13 +14,13 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from core.errors import StreamError
-from core.invariants import check
-from core.keyspace import Keyspace
-from core.storage import checkpoint
-from core.storage.damage import Damage
-from core.storage.recovery import recover
-from core.storage.schema import connect, connect_for_reading
+from tailrace.core.errors import StreamError
+from tailrace.core.invariants import check
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.storage import checkpoint
+from tailrace.core.storage.damage import Damage
+from tailrace.core.storage.recovery import recover
+from tailrace.core.storage.schema import connect, connect_for_reading
 from tests.crash.power_cut import after_power_cut, write_files
 from tests.crash.recorded_disk import Operation, RecordedDisk, recorded_disk
 from tests.crash.scale import POWER_CUTS, SEED, say

@@ -16,19 +16,19 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from app import commit
-from app import storage as storage_module
-from app.lifespan import keeping
-from app.service import EngineStore
-from app.storage import Storage
-from core import commands as c
-from core.engine import Engine
-from core.keyspace import Keyspace
-from core.replies import AppendReply
-from core.storage.damage import Damage
-from core.storage.recovery import recover
-from core.storage.schema import connect, connect_for_reading, get_meta
-from core.stream_id import StreamId
+from tailrace.app.lifespan import keeping
+from tailrace.app.store import commit
+from tailrace.app.store import storage as storage_module
+from tailrace.app.store.service import EngineStore
+from tailrace.app.store.storage import Storage
+from tailrace.core import commands as c
+from tailrace.core.engine import Engine
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.replies import AppendReply
+from tailrace.core.storage.damage import Damage
+from tailrace.core.storage.recovery import recover
+from tailrace.core.storage.schema import connect, connect_for_reading, get_meta
+from tailrace.core.stream_id import StreamId
 from tests.crash.power_cut import after_power_cut, write_files
 from tests.crash.recorded_disk import Operation, RecordedDisk, recorded_disk
 from tests.crash.scale import POWER_CUTS, SEED, say

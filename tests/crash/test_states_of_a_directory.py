@@ -16,14 +16,14 @@ from typing import Final
 
 import pytest
 
-from app.data_refusals import STORAGE_ERRORS, refusal
-from app.storage import Storage
-from core import commands as c
-from core.storage import data_files
-from core.storage.data_files import BOOT_NAME, FILE_NAME, note_boot
-from core.storage.inspection import inspected
-from core.storage.recovery import recover
-from core.storage.schema import DirectoryLock, InUse
+from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
+from tailrace.app.store.storage import Storage
+from tailrace.core import commands as c
+from tailrace.core.storage import data_files
+from tailrace.core.storage.data_files import BOOT_NAME, FILE_NAME, note_boot
+from tailrace.core.storage.inspection import inspected
+from tailrace.core.storage.recovery import recover
+from tailrace.core.storage.schema import DirectoryLock, InUse
 from tests.support.server_process import tailrace
 from tests.unit.test_storage import Disk
 

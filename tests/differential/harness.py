@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import hiredis
 
-from core.engine import Engine
-from core.errors import StreamError
-from core.grammar import Rows, Status, parse_request
-from core.invariants import check
-from core.stream import Stream
-from core.stream_id import id_ms, parse_id
+from tailrace.core.engine import Engine
+from tailrace.core.errors import StreamError
+from tailrace.core.grammar import Rows, Status, parse_request
+from tailrace.core.invariants import check
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import id_ms, parse_id
 from tests.differential.replies import Members, Refusal, Reply, comparable
 from tests.differential.vocabulary import KEYS, Program, Words
 from tests.support.redis_server import Value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from core.grammar.words import I64_MAX
+from tailrace.core.grammar.words import I64_MAX
 from tests.differential.vocabulary import Step, Words
 
 IDS_OF_A_GIGABYTE: Final = 1 << 26

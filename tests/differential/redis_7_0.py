@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from core.stream_id import StreamId, parse_id
+from tailrace.core.stream_id import StreamId, parse_id
 from tests.differential.harness import Comparison, starts
 from tests.differential.probes import consumer_probes
 from tests.differential.replies import Members, Refusal, Reply

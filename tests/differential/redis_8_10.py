@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from core.errors import StreamError
-from core.stream_id import StreamId, parse_id
+from tailrace.core.errors import StreamError
+from tailrace.core.stream_id import StreamId, parse_id
 from tests.differential.harness import Comparison
 from tests.differential.replies import Members, Refusal, Reply
 from tests.differential.vocabulary import Words

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from core.glob import compile_glob
+from tailrace.core.glob import compile_glob
 from tests.differential.versions import Peer
 
 PATTERN_BYTES: Final = b"aaabb-c]\\^**?[[\xff\n.$("

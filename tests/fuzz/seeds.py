@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 import zstandard
 
-from core.grammar.table import COMMANDS, SUBCOMMANDS
-from core.storage.damage import sealed
+from tailrace.core.grammar.table import COMMANDS, SUBCOMMANDS
+from tailrace.core.storage.damage import sealed
 from tests.fuzz.targets import PRELUDE
 
 PROGRAMS: Final = (

@@ -11,24 +11,25 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from api import hot, sse
-from api.appends import ENTRY_LINES, decode_lines
-from api.compression import Unpacking, encoding_of
-from api.fast_path import plain_command, plain_route
-from api.problems import RequestRefused
-from api.redis_words import decode_command, decode_commands, outcome_parts, result_parts
-from api.turns import Slices
-from api.websocket.limits import ProtocolViolation
-from core.commands import Command
-from core.engine import Engine
-from core.errors import StreamError
-from core.grammar import parse_request
-from core.invariants import check
-from core.limits import PIPELINE_COMMANDS_MAX
-from core.storage.damage import Damage, opened
-from core.storage.records import decode_effects, encode_effects
-from core.storage.state import decode_group, encode_group
-from core.stream_id import parse_id
+from tailrace.api import hot
+from tailrace.api.fast_path import plain_command, plain_route
+from tailrace.api.problems.table import RequestRefused
+from tailrace.api.tails import sse
+from tailrace.api.websocket_limits import ProtocolViolation
+from tailrace.api.wire.appends import ENTRY_LINES, decode_lines
+from tailrace.api.wire.compression import Unpacking, encoding_of
+from tailrace.api.wire.redis_words import decode_command, decode_commands, outcome_parts, result_parts
+from tailrace.api.wire.turns import Slices
+from tailrace.core.commands import Command
+from tailrace.core.engine import Engine
+from tailrace.core.errors import StreamError
+from tailrace.core.grammar import parse_request
+from tailrace.core.invariants import check
+from tailrace.core.limits import PIPELINE_COMMANDS_MAX
+from tailrace.core.storage.damage import Damage, opened
+from tailrace.core.storage.records import decode_effects, encode_effects
+from tailrace.core.storage.state import decode_group, encode_group
+from tailrace.core.stream_id import parse_id
 from tests.support.engine_store import START_MS
 from tests.support.websocket_client import JSON, MSGPACK, Client
 

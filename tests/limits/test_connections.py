@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from api.server_limits import ServerLimits
-from app.connections import (
-    PASSED_S_MAX,
-    PORTIONS,
-    SWEEP_PERIOD_S,
-    Connections,
-    network_of,
-)
-from app.open_files import BACKLOG, OPEN_FILES_MIN, OWN_FILES, REFUSED_MAX, budget_of
-from core.limits import MIB
+from tailrace.api.server_limits import ServerLimits
+from tailrace.app.connections import PASSED_S_MAX, PORTIONS, SWEEP_PERIOD_S, Connections, network_of
+from tailrace.app.open_files import BACKLOG, OPEN_FILES_MIN, OWN_FILES, REFUSED_MAX, budget_of
+from tailrace.core.limits import MIB
 
 
 class Standing:

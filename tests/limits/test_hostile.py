@@ -8,7 +8,7 @@ import asyncio
 from pathlib import Path
 
 from bench.hostile import DRIPPING, SILENT, UNREAD, attack
-from core.limits import MIB
+from tailrace.core.limits import MIB
 from tests.support.server_process import running_server
 from tests.support.wire import request, wired
 

@@ -10,15 +10,15 @@ from typing import Any, Final
 
 import pytest
 
-from core import commands as c
-from core import epochs, timed_keys
-from core.apply import apply
-from core.effects import Effect
-from core.errors import ErrorCode
-from core.invariants import check
-from core.keyspace import Keyspace
-from core.limits import EPOCH_PRODUCERS_MAX, KIB, NAME_BYTES_MAX
-from core.storage.state import decode_stream, encode_stream, restore_memory
+from tailrace.core import commands as c
+from tailrace.core.apply import apply
+from tailrace.core.effects import Effect
+from tailrace.core.errors import ErrorCode
+from tailrace.core.idempotency import epochs, timed_keys
+from tailrace.core.invariants import check
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.limits import EPOCH_PRODUCERS_MAX, KIB, NAME_BYTES_MAX
+from tailrace.core.storage.state import decode_stream, encode_stream, restore_memory
 from tests.support.engine_calls import FRAGMENT, Calls
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.wire import Answer, Wire, request, wired

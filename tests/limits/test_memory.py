@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.memory import MemoryCeiling, resident_bytes
-from app.service import EngineStore
-from core.commands import (
+from tailrace.app.store.memory import MemoryCeiling, resident_bytes
+from tailrace.app.store.service import EngineStore
+from tailrace.core.commands import (
     Append,
     Command,
     CopyKey,
@@ -20,9 +20,9 @@ from core.commands import (
     RecordIdempotencyKey,
     StreamLength,
 )
-from core.engine import Engine
-from core.errors import ErrorCode, StreamError
-from core.limits import MIB
+from tailrace.core.engine import Engine
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.limits import MIB
 from tests.support.wire import request, wired_to_own_server
 
 OOM = "OOM command not allowed when used memory > 'maxmemory'."

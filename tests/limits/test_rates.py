@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from api.ports import ANONYMOUS_LOCAL, Principal
-from api.rates import Quota
-from api.server_limits import ServerLimits
-from app import rates
-from app.rates import TokenBuckets
+from tailrace.api.access.rates import Quota
+from tailrace.api.ports import ANONYMOUS_LOCAL, Principal
+from tailrace.api.server_limits import ServerLimits
+from tailrace.app import rates
+from tailrace.app.rates import TokenBuckets
 
 
 class Clock:

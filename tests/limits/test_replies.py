@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from api.ports import Answer, NotAccepting
-from app.service import EngineStore
-from core.commands import Append, Command, InfoStream, Range, StreamLength
-from core.engine import Engine
-from core.errors import ErrorCode, StreamError
-from core.limits import KIB, MIB, REPLY_BYTES_MAX, TURN_COMMANDS_MAX
-from core.replies import RangeReply
-from core.reply_room import ReplyRoom
+from tailrace.api.ports import Answer, NotAccepting
+from tailrace.app.store.service import EngineStore
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.commands import Append, Command, InfoStream, Range, StreamLength
+from tailrace.core.engine import Engine
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.limits import KIB, MIB, REPLY_BYTES_MAX, TURN_COMMANDS_MAX
+from tailrace.core.replies import RangeReply
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.sockets import open_socket
 

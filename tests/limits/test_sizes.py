@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 import zstandard
 
-from core.limits import (
+from tailrace.core.limits import (
     BODY_BYTES_MAX,
     BODY_MEMBERS_MAX,
     FIELDS_PER_ENTRY_MAX,

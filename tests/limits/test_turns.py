@@ -16,12 +16,12 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from api.application import create_api
-from api.operation_scopes import OPERATION_NEEDS
-from app.service import EngineStore
 from bench.largest_cases import CASES, CHEAP
 from bench.largest_streams import Case, Request, State
-from core.engine import Engine
+from tailrace.api.access.operation_scopes import OPERATION_NEEDS
+from tailrace.api.application import create_api
+from tailrace.app.store.service import EngineStore
+from tailrace.core.engine import Engine
 
 WORK_OF: Final = {"call": 3, "c_call": 1}
 """A call of a function in Python costs about three times as much as one in C."""

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from core.commands import ExpireIdempotencyKeys
-from core.invariants import check
+from tailrace.core.commands import ExpireIdempotencyKeys
+from tailrace.core.invariants import check
 from tests.model.naive import Budget, Model
 from tests.model.streams import Id, text, trim_rule
 from tests.model.views import full

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.metrics.census import SLICE, Census, GroupState
-from core import commands as c
-from core.engine import Engine
+from tailrace.app.metrics.census import SLICE, Census, GroupState
+from tailrace.core import commands as c
+from tailrace.core.engine import Engine
 
 NOW_MS = 1_692_632_086_370
 FRAGMENT = b'{"rider":"Castilla"}'

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from api.ports import Answer, NotAccepting
-from app.metrics.moved import MEANINGS
-from app.service import EngineStore
-from core import commands as c
-from core.engine import Engine
-from core.errors import StreamError
+from tailrace.api.ports import Answer, NotAccepting
+from tailrace.app.observability.counters.moved import MEANINGS
+from tailrace.app.store.service import EngineStore
+from tailrace.core import commands as c
+from tailrace.core.engine import Engine
+from tailrace.core.errors import StreamError
 
 FRAGMENT = b'{"rider":"Castilla"}'
 NOW_MS = 1_692_632_086_370

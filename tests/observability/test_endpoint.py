@@ -7,13 +7,13 @@ import asyncio
 import pytest
 from starlette.requests import Request
 
-from api.application import create_api
-from api.ports import ANONYMOUS_LOCAL, Principal
-from app.metrics.endpoint import MetricsEndpoint
-from app.metrics.sources import Sources
-from app.service import EngineStore
-from core.commands import CreateGroup
-from core.engine import Engine
+from tailrace.api.application import create_api
+from tailrace.api.ports import ANONYMOUS_LOCAL, Principal
+from tailrace.app.metrics.endpoint import MetricsEndpoint
+from tailrace.app.metrics.sources import Sources
+from tailrace.app.store.service import EngineStore
+from tailrace.core.commands import CreateGroup
+from tailrace.core.engine import Engine
 
 NOBODY_S = 'tailrace_group_lag_entries{group="other",key=""} 0.0'
 NAMED = 'tailrace_group_lag_entries{group="crew",key="race:france"} 0.0'

@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from app.measured_engine import MeasuredEngine
-from app.metrics.commands import NAMES
-from app.slow_log import CAPACITY, SlowLog, shape_of
-from app.timing import COMMIT, WAIT, Phase, RequestTiming
-from core import commands as c
-from core.engine import HANDLERS, Engine
+from tailrace.app.observability.counters.commands import NAMES
+from tailrace.app.observability.slow_log import CAPACITY, SlowLog, shape_of
+from tailrace.app.observability.timing import COMMIT, WAIT, Phase, RequestTiming
+from tailrace.app.store.measured_engine import MeasuredEngine
+from tailrace.core import commands as c
+from tailrace.core.engine import HANDLERS, Engine
 from tests.support.server_process import ServerProcess, running_server
 
 CONFIDED = "Castilla-17"

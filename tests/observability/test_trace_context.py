@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.entry import with_field
-from core.limits import FIELDS_PER_ENTRY_MAX
+from tailrace.core.limits import FIELDS_PER_ENTRY_MAX
+from tailrace.core.log.entry import with_field
 from tests.support.api_client import NDJSON, ApiClient
 
 CONTEXT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

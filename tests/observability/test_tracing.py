@@ -17,14 +17,14 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from api.application import create_api
-from app.metrics.sources import Sources
-from app.observed import Observed
-from app.service import EngineStore
-from app.spans import Tracing
-from app.timing import WAIT
-from app.tracing import CannotTrace, exporter_named_in, tracing_from
-from core.engine import Engine
+from tailrace.api.application import create_api
+from tailrace.app.metrics.sources import Sources
+from tailrace.app.observability.spans import Tracing
+from tailrace.app.observability.timing import WAIT
+from tailrace.app.observability.tracing import CannotTrace, exporter_named_in, tracing_from
+from tailrace.app.observed import Observed
+from tailrace.app.store.service import EngineStore
+from tailrace.core.engine import Engine
 from tests.support.server_process import running_server
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"

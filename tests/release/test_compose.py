@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from app.settings import ENVIRONMENT_PREFIX, Settings
+from tailrace.app.settings import ENVIRONMENT_PREFIX, Settings
 from tests.support.dockerfile import ROOT, copied_from_the_context, instructions_of
 
 FOLDER: Final = ROOT / "docker"

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-import app
+from tailrace import app
 from tests.support.distributions import ROOT, Release, finished, metadata_of, names_in, outside
 
 SOURCES: Final = {

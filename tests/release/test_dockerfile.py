@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 import trustme
 
-from app.settings import ENVIRONMENT_PREFIX, Settings
+from tailrace.app.settings import ENVIRONMENT_PREFIX, Settings
 from tests.support.dockerfile import (
     ROOT,
     Image,

@@ -11,7 +11,7 @@ import httpx
 import msgspec
 import pytest
 
-import app
+from tailrace import app
 from tests.support.distributions import Environment, Release, environment_with, finished, outside
 from tests.support.server_process import running_server
 

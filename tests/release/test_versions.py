@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-import app
+from tailrace import app
 from tests.support.distributions import ROOT, Release
 
 HEADING: Final = re.compile(r"^## (?P<version>\S+) - (?P<date>\d{4}-\d\d-\d\d|unreleased)$", re.MULTILINE)

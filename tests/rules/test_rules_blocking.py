@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import StreamError
-from core.outcome import Outcome, Signal
-from core.waiters import WaitQueue
+from tailrace.core.errors import StreamError
+from tailrace.core.outcome import Outcome, Signal
+from tailrace.core.waiters import WaitQueue
 from tests.rules.lines import no_group_to_read
 from tests.support.redis_like import START_MS, R, entry_count, read_ids, readable
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands import ExpireIdempotencyKeys
-from core.errors import StreamError
-from core.outcome import Outcome
-from core.waiters import WaitQueue
+from tailrace.core.commands import ExpireIdempotencyKeys
+from tailrace.core.errors import StreamError
+from tailrace.core.outcome import Outcome
+from tailrace.core.waiters import WaitQueue
 from tests.rules.lines import INVALID_ID, NO_SUCH_KEY, NOT_AN_INTEGER, SYNTAX, arity, no_group_to_read
 from tests.support.redis_like import R
 

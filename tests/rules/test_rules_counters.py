@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands import ExpireIdempotencyKeys
+from tailrace.core.commands import ExpireIdempotencyKeys
 from tests.rules.lines import MAX_ID, NO_SUCH_KEY
 from tests.support.redis_like import START_MS, R
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.limits import ENTRY_BYTES_MAX
+from tailrace.core.limits import ENTRY_BYTES_MAX
 from tests.rules.lines import (
     EXHAUSTED,
     INVALID_END,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands import Read
-from core.stream_id import MAX_ID, make_id
+from tailrace.core.commands import Read
+from tailrace.core.stream_id import MAX_ID, make_id
 from tests.rules.lines import INVALID_ID, no_group_to_read
 from tests.support.redis_like import R, Word, entry_count, ids_of, read_ids
 

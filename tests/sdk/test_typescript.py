@@ -20,7 +20,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from app import __version__
+from tailrace.app import __version__
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.tokens import ALL_SCOPES, make_token
 from tests.support.typescript import PACKAGE, built, node, npm

@@ -9,15 +9,24 @@ from typing import Any
 
 import pytest
 
-from api.guarded_store import GuardedStore
-from api.ports import Act, NotAccepting, Unauthenticated
-from api.security import Guard, Security
-from app.service import EngineStore
-from app.tokens.keeper import TokenKeeper
-from core.commands import Append, CountKeys, DeleteKeys, Flush, Read, ReadFrom, ReadLimits, StreamLength
-from core.engine import Engine
-from core.errors import ErrorCode, StreamError
-from core.grammar import Scope
+from tailrace.api.access.guarded_store import GuardedStore
+from tailrace.api.access.security import Guard, Security
+from tailrace.api.ports import Act, NotAccepting, Unauthenticated
+from tailrace.app.store.service import EngineStore
+from tailrace.app.tokens.keeper import TokenKeeper
+from tailrace.core.commands import (
+    Append,
+    CountKeys,
+    DeleteKeys,
+    Flush,
+    Read,
+    ReadFrom,
+    ReadLimits,
+    StreamLength,
+)
+from tailrace.core.engine import Engine
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.grammar import Scope
 from tests.support.tokens import make_token, revoke_token
 from tests.support.watching_store import WatchingStore
 from tests.support.websocket_client import Client

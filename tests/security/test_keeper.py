@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from api.ports import ANONYMOUS_LOCAL, Act, Principal, Unauthenticated
-from app.tokens.file import (
+from tailrace.api.ports import ANONYMOUS_LOCAL, Act, Principal, Unauthenticated
+from tailrace.app.tokens.file import (
     BadTokensFile,
     DamagedEntry,
     changing_tokens,
@@ -18,8 +18,8 @@ from app.tokens.file import (
     read_tokens,
     write_privately,
 )
-from app.tokens.keeper import KNOWN_HEADERS_MAX, TokenKeeper
-from app.tokens.tokens import PREFIX, digest_of, new_token
+from tailrace.app.tokens.keeper import KNOWN_HEADERS_MAX, TokenKeeper
+from tailrace.app.tokens.tokens import PREFIX, digest_of, new_token
 from tests.support.tokens import id_of, make_token, revoke_token
 
 START_MS = 1_692_632_147_973

@@ -15,9 +15,9 @@ import httpx
 import pytest
 from websockets.sync.client import ClientConnection
 
-from api.operation_scopes import OPERATION_NEEDS
-from api.websocket.requests import REQUESTS
-from core.grammar import Scope, parse_request
+from tailrace.api.access.operation_scopes import OPERATION_NEEDS
+from tailrace.api.websocket.requests import REQUESTS
+from tailrace.core.grammar import Scope, parse_request
 from tests.security.conftest import SecuredServer, ask, state
 from tests.support.access_table import EVERYWHERE, SOCKET_SCOPES
 from tests.support.api_client import the_document

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from api.option_scopes import OPTIONS, Option
-from core.grammar import Scope, parse_request
+from tailrace.api.access.option_scopes import OPTIONS, Option
+from tailrace.core.grammar import Scope, parse_request
 from tests.security.conftest import SecuredServer, ask, state
 from tests.support.access_table import PAGE, with_table
 from tests.support.option_requests import REQUESTS, Asked

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from api.application import create_api
-from api.origins import ANSWER_HEADERS, METHODS, REQUEST_HEADERS, is_unbindable
-from api.pages import content_security_policy
-from api.security import OpenAccess, Security
+from tailrace.api.access.origins import ANSWER_HEADERS, METHODS, REQUEST_HEADERS, is_unbindable
+from tailrace.api.access.security import OpenAccess, Security
+from tailrace.api.application import create_api
+from tailrace.api.http.pages import content_security_policy
 from tests.support.api_client import the_document
 from tests.support.engine_store import EngineStore
 

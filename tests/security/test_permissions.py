@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from api.operation_scopes import OPERATION_NEEDS
-from api.permissions import KEYLESS, KEYS_OF, WHOLE_KEYSPACE, allowed, keys_of
-from api.ports import ANONYMOUS_LOCAL, Principal
-from core import commands as c
-from core.engine import HANDLERS
-from core.errors import ErrorCode, StreamError
-from core.grammar import Scope, parse_request
+from tailrace.api.access.operation_scopes import OPERATION_NEEDS
+from tailrace.api.access.permissions import KEYLESS, KEYS_OF, WHOLE_KEYSPACE, allowed, keys_of
+from tailrace.api.ports import ANONYMOUS_LOCAL, Principal
+from tailrace.core import commands as c
+from tailrace.core.engine import HANDLERS
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.grammar import Scope, parse_request
 from tests.support.api_client import the_document
 from tests.support.command_lines import KNOWN, LINES, words_of
 

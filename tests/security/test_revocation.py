@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
-from app.tokens.file import changing_tokens
-from app.tokens.tokens import TokenRecord
+from tailrace.app.tokens.file import changing_tokens
+from tailrace.app.tokens.tokens import TokenRecord
 from tests.security.conftest import SecuredServer
 from tests.support.server_process import running_server
 from tests.support.sockets import open_socket

@@ -19,7 +19,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin
 
-from app.tokens.usage import read_usage
+from tailrace.app.tokens.usage import read_usage
 from tests.security.conftest import SecuredServer
 from tests.support.server_process import running_server, tailrace
 from tests.support.sockets import open_socket

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from api.ports import Principal, Unauthenticated
-from api.problems import RequestRefused
-from api.tickets import EXPIRES_IN_S, TICKETS_PER_TOKEN_MAX, TicketBook
+from tailrace.api.access.tickets import EXPIRES_IN_S, TICKETS_PER_TOKEN_MAX, TicketBook
+from tailrace.api.ports import Principal, Unauthenticated
+from tailrace.api.problems.table import RequestRefused
 
 GATE = Principal("a", "gate", frozenset({"read"}), (b"*",))
 OTHER = Principal("b", "other", frozenset({"read"}), (b"*",))

@@ -9,8 +9,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from app.tokens.file import read_entries, read_tokens
-from app.tokens.usage import usage_path
+from tailrace.app.tokens.file import read_entries, read_tokens
+from tailrace.app.tokens.usage import usage_path
 from tests.support.server_process import tailrace
 from tests.support.tokens import id_of, make_token
 

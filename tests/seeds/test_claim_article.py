@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.outcome import Signal
+from tailrace.core.outcome import Signal
 from tests.support.api_client import ApiClient
 from tests.support.redis_like import R, Word, entry_count, read_ids
 

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from api.ports import NotAccepting
-from app import storage as storage_module
-from app.lifespan import keeping
-from app.service import EngineStore
-from app.storage import Storage
-from core import commands as c
-from core.engine import Engine
-from core.keyspace import Keyspace
-from core.storage import checkpoint, journal
-from core.storage.data_files import FILE_NAME
-from core.storage.records import encode_effects
-from core.storage.recovery import check_payloads, recover
-from core.storage.schema import connect, get_meta
+from tailrace.api.ports import NotAccepting
+from tailrace.app.lifespan import keeping
+from tailrace.app.store import storage as storage_module
+from tailrace.app.store.service import EngineStore
+from tailrace.app.store.storage import Storage
+from tailrace.core import commands as c
+from tailrace.core.engine import Engine
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.storage import checkpoint, journal
+from tailrace.core.storage.data_files import FILE_NAME
+from tailrace.core.storage.records import encode_effects
+from tailrace.core.storage.recovery import check_payloads, recover
+from tailrace.core.storage.schema import connect, get_meta
 
 KEY = b"s"
 FRAGMENTS = [b'{"n":"%030d"}' % number for number in range(5000)]

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from api.ports import Answer, NotAccepting, StreamStore
-from app.lifespan import ticking
-from app.service import EngineStore
-from core.commands import Append, Idempotency, InfoStream, Read, ReadFrom, StreamLength
-from core.engine import Engine
-from core.entry import fragment_from_flat
-from core.errors import ErrorCode, StreamError
-from core.limits import TURN_COMMANDS_MAX
-from core.replies import AppendReply, StreamInfo
-from core.reply_room import ReplyRoom
-from core.stream_id import make_id
+from tailrace.api.ports import Answer, NotAccepting, StreamStore
+from tailrace.app.lifespan import ticking
+from tailrace.app.store.service import EngineStore
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.commands import Append, Idempotency, InfoStream, Read, ReadFrom, StreamLength
+from tailrace.core.engine import Engine
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.limits import TURN_COMMANDS_MAX
+from tailrace.core.log.entry import fragment_from_flat
+from tailrace.core.replies import AppendReply, StreamInfo
+from tailrace.core.stream_id import make_id
 
 NOW_MS = 1_692_632_086_370
 FRAGMENT = fragment_from_flat([b"rider", b"Castilla"])

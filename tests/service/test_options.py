@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from app import __version__
+from tailrace.app import __version__
 from tests.support.server_process import tailrace
 
 

@@ -18,16 +18,16 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from api.application import create_api
-from app import storage as storage_module
-from app.lifespan import keeping
-from app.service import EngineStore
-from app.storage import Storage
-from core.engine import Engine
-from core.keyspace import Keyspace
-from core.limits import TURN_COMMANDS_MAX
-from core.storage.recovery import recover
-from core.storage.schema import connect
+from tailrace.api.application import create_api
+from tailrace.app.lifespan import keeping
+from tailrace.app.store import storage as storage_module
+from tailrace.app.store.service import EngineStore
+from tailrace.app.store.storage import Storage
+from tailrace.core.engine import Engine
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.limits import TURN_COMMANDS_MAX
+from tailrace.core.storage.recovery import recover
+from tailrace.core.storage.schema import connect
 from tests.crash.recorded_disk import FULL, SYNC_ERROR, WRITE_ERROR, Fault, RecordedDisk, recorded_disk
 from tests.support.server_process import ServerProcess, running_server
 

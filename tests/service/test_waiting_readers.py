@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from api.ports import Answer, NotAccepting, Watch
-from app.service import EngineStore
-from core.commands import (
+from tailrace.api.ports import Answer, NotAccepting, Watch
+from tailrace.app.store.service import EngineStore
+from tailrace.core.commands import (
     Append,
     Command,
     CreateGroup,
@@ -24,10 +24,10 @@ from core.commands import (
     ServerInfo,
     Special,
 )
-from core.engine import Engine
-from core.errors import ErrorCode, StreamError
-from core.outcome import Outcome
-from core.replies import ReadReply, ServerStats
+from tailrace.core.engine import Engine
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.outcome import Outcome
+from tailrace.core.replies import ReadReply, ServerStats
 
 START_MS = 1_692_632_086_370
 FRAGMENT = b'{"rider":"Castilla"}'

@@ -25,7 +25,7 @@ class Printed(logging.Handler):
 
 def main() -> None:
     options = parsed()
-    logger = logging.getLogger("tailrace_spark.archive")
+    logger = logging.getLogger("tailrace_spark.archive.job")
     logger.setLevel(logging.INFO)
     logger.addHandler(Printed())
     spark = session(options.master, options.conf)

@@ -45,7 +45,7 @@ class DiesAt(logging.Handler):
 
 @contextmanager
 def dying_at(line: int) -> Iterator[None]:
-    logger = logging.getLogger("tailrace_spark.archive")
+    logger = logging.getLogger("tailrace_spark.archive.job")
     handler, level = DiesAt(line), logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

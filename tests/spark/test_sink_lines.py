@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.entry_lines import fragments_from_ndjson
-from tailrace_spark.chunks import chunks_of
-from tailrace_spark.lines import LINE, body_of, holds_bytes, lines_of
+from tailrace.core.log.entry_lines import fragments_from_ndjson
+from tailrace_spark.sink.chunks import chunks_of
+from tailrace_spark.sink.lines import LINE, body_of, holds_bytes, lines_of
 
 texts = st.lists(st.none() | st.text(), min_size=1, max_size=8)
 

@@ -7,7 +7,7 @@ import sys
 from importlib.metadata import metadata, requires
 from pathlib import Path
 
-import app
+from tailrace import app
 
 
 def test_the_package_needs_the_client_arrow_and_what_spark_asks_for_and_brings_no_server() -> None:

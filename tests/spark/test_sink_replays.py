@@ -12,9 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from tailrace_spark import TailraceSink
-from tailrace_spark.replays import ADAPTIVE, fixed_partitions, layout_of, repeatable
-from tailrace_spark.reports import BatchReport
-from tailrace_spark.sink_options import sink_options
+from tailrace_spark.sink.options import sink_options
+from tailrace_spark.sink.replays import ADAPTIVE, fixed_partitions, layout_of, repeatable
+from tailrace_spark.sink.reports import BatchReport
 from tests.spark.queries import numbered_rows, read_stream, run_query, write_input
 
 
@@ -81,7 +81,7 @@ def test_whatever_cuts_a_batch_otherwise_is_part_of_its_layout(
 def test_each_batch_is_reported_logged_and_joined_to_sparks_progress(
     spark: SparkSession, base_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "tailrace_spark.sink")
+    caplog.set_level(logging.INFO, "tailrace_spark.sink.sink")
     rows = read_stream(spark, write_input(spark, tmp_path / "rows", 1000, batches=2))
     sink = TailraceSink(base_url, "sink:reported", chunk_rows=100)
     heard: Queue[tuple[StreamingQueryProgress, BatchReport]] = Queue()
@@ -100,6 +100,6 @@ def test_each_batch_is_reported_logged_and_joined_to_sparks_progress(
         assert report.partitions == 2
         assert counts.requests == 6
         assert 500 * 80 < counts.bytes < 500 * 130
-    logged = [record.getMessage() for record in caplog.records if record.name == "tailrace_spark.sink"]
+    logged = [record.getMessage() for record in caplog.records if record.name == "tailrace_spark.sink.sink"]
     assert logged == [str(report) for _, report in both]
     assert "rows 500" in logged[0]

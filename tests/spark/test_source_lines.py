@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.entry import Shape, fragment_from_flat, wire_ndjson
-from core.replies import Entries as StoredEntries
-from core.stream_id import SEQ_BITS
-from tailrace_spark.reader_lines import entries_of
-from tailrace_spark.reader_scan import scanned
+from tailrace.core.log.entry import Shape, fragment_from_flat, wire_ndjson
+from tailrace.core.replies import Entries as StoredEntries
+from tailrace.core.stream_id import SEQ_BITS
+from tailrace_spark.source.reader_lines import entries_of
+from tailrace_spark.source.reader_scan import scanned
 
 Pairs = list[tuple[bytes, bytes]]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tailrace_spark.offsets import (
+from tailrace_spark.options import BadOption
+from tailrace_spark.source.offsets import (
     Bound,
     begun,
     earlier,
@@ -14,8 +15,7 @@ from tailrace_spark.offsets import (
     later,
     starting_bound,
 )
-from tailrace_spark.options import BadOption
-from tailrace_spark.source_options import read_options, write_options
+from tailrace_spark.source.options import read_options, write_options
 
 SEQ_MAX = (1 << 64) - 1
 REQUIRED = {"url": "http://127.0.0.1:1", "stream": "s"}

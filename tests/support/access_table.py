@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from api.operation_scopes import OPERATION_NEEDS
-from api.option_scopes import OPTIONS
-from core.grammar import Scope, parse_request
+from tailrace.api.access.operation_scopes import OPERATION_NEEDS
+from tailrace.api.access.option_scopes import OPTIONS
+from tailrace.core.grammar import Scope, parse_request
 from tests.support.command_lines import LINES, words_of
 
 PAGE: Final = Path(__file__).parents[2] / "docs/security.md"

@@ -11,10 +11,10 @@ from typing import Any, Self
 
 import httpx
 
-from api.application import create_api
-from core.commands import Append, CreateGroup, ReadFrom, ReadGroup, ReadLimits, Special
-from core.entry import fragment_from_flat
-from core.stream_id import make_id
+from tailrace.api.application import create_api
+from tailrace.core.commands import Append, CreateGroup, ReadFrom, ReadGroup, ReadLimits, Special
+from tailrace.core.log.entry import fragment_from_flat
+from tailrace.core.stream_id import make_id
 from tests.support.documented import Document
 from tests.support.engine_store import START_MS, EngineStore
 

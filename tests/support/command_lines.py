@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.grammar.table import COMMANDS, SUBCOMMANDS
+from tailrace.core.grammar.table import COMMANDS, SUBCOMMANDS
 
 LINES: Final = {
     "xadd": "XADD race:france * rider Castilla",

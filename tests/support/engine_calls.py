@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core import commands as c
-from core.engine import Engine
-from core.errors import StreamError
-from core.outcome import Outcome
-from core.stream_id import format_id, parse_id
+from tailrace.core import commands as c
+from tailrace.core.engine import Engine
+from tailrace.core.errors import StreamError
+from tailrace.core.outcome import Outcome
+from tailrace.core.stream_id import format_id, parse_id
 
 FRAGMENT = b'{"a":"1"}'
 

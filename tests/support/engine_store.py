@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from api.ports import Answer, NotAccepting, Watch
-from core.commands import Command, Read, ReadGroup
-from core.engine import Engine
-from core.errors import StreamError
-from core.outcome import Wait
-from core.replies import Reply
-from core.reply_room import ReplyRoom
+from tailrace.api.ports import Answer, NotAccepting, Watch
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.engine import Engine
+from tailrace.core.errors import StreamError
+from tailrace.core.outcome import Wait
+from tailrace.core.replies import Reply
 
 START_MS = 1_692_632_147_973
 

@@ -7,12 +7,12 @@ from typing import TypeVar
 
 import pytest
 
-from core.commands import Command, Malformed
-from core.entry import fragment_from_flat
-from core.errors import StreamError
-from core.grammar import Request, parse_request
-from core.replies import Entries
-from core.stream_id import StreamId, make_id, parse_id
+from tailrace.core.commands import Command, Malformed
+from tailrace.core.errors import StreamError
+from tailrace.core.grammar import Request, parse_request
+from tailrace.core.log.entry import fragment_from_flat
+from tailrace.core.replies import Entries
+from tailrace.core.stream_id import StreamId, make_id, parse_id
 
 C = TypeVar("C", bound=Command)
 

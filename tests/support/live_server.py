@@ -15,16 +15,16 @@ import uvicorn
 import uvloop
 from starlette.routing import Route
 
-from api.application import create_api
-from api.server_limits import DEFAULT_LIMITS
-from api.websocket_endpoint import WEBSOCKET_PATH
-from app.connections import Connections
-from app.open_files import BACKLOG
-from app.server import bind
-from app.service import EngineStore
-from app.websocket_protocol import websocket_protocol
-from core.commands import Command
-from core.engine import Engine
+from tailrace.api.application import create_api
+from tailrace.api.server_limits import DEFAULT_LIMITS
+from tailrace.api.websocket.endpoint import WEBSOCKET_PATH
+from tailrace.app.connections import Connections
+from tailrace.app.open_files import BACKLOG
+from tailrace.app.server import bind
+from tailrace.app.store.service import EngineStore
+from tailrace.app.websocket_protocol import websocket_protocol
+from tailrace.core.commands import Command
+from tailrace.core.engine import Engine
 
 VERSION = "1.2.3"
 

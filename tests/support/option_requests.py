@@ -88,4 +88,4 @@ REQUESTS: Final = {
         "consume", (_nack("FORCE", force=True),), (_nack("RETRYCOUNT 2", retry_count=2),)
     ),
 }
-"""By the option's name in `api.option_scopes`."""
+"""By the option's name in `api.access.option_scopes`."""

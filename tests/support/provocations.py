@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple
 
 import httpx
 
-from api.ports import NotAccepting
-from core.apply import apply
-from core.commands import Trim, TrimStream
-from core.effects import AppendRemembered
-from core.limits import (
+from tailrace.api.ports import NotAccepting
+from tailrace.core.apply import apply
+from tailrace.core.commands import Trim, TrimStream
+from tailrace.core.effects import AppendRemembered
+from tailrace.core.limits import (
     BATCH_ENTRIES_MAX,
     BODY_BYTES_MAX,
     ENTRY_BYTES_MAX,
@@ -24,7 +24,7 @@ from core.limits import (
     PIPELINE_COMMANDS_MAX,
     TRANSACTION_COMMANDS_MAX,
 )
-from core.stream_id import MAX_ID, format_id
+from tailrace.core.stream_id import MAX_ID, format_id
 from tests.support.api_client import FIRST, ApiClient
 from tests.support.documented import Operation
 

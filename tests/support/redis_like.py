@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from core.engine import Engine
-from core.errors import StreamError
-from core.grammar import Request, Rows, parse_request
-from core.outcome import Outcome
-from core.replies import ReadReply
+from tailrace.core.engine import Engine
+from tailrace.core.errors import StreamError
+from tailrace.core.grammar import Request, Rows, parse_request
+from tailrace.core.outcome import Outcome
+from tailrace.core.replies import ReadReply
 
 Word: TypeAlias = str | bytes | int
 Readable: TypeAlias = Any

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.clock import system_clock_ms
-from app.tokens.file import changing_tokens
-from app.tokens.tokens import new_token
-from core.grammar import Scope
+from tailrace.app.clock import system_clock_ms
+from tailrace.app.tokens.file import changing_tokens
+from tailrace.app.tokens.tokens import new_token
+from tailrace.core.grammar import Scope
 
 ALL_SCOPES: Sequence[Scope] = ("read", "append", "consume", "admin")
 

@@ -10,14 +10,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
-from api.ports import Answer, NotAccepting, Watch
-from core.commands import Command, Read, ReadGroup
-from core.engine import Engine
-from core.errors import StreamError
-from core.outcome import Outcome
-from core.replies import Reply
-from core.reply_room import ReplyRoom
-from core.waiters import WaitQueue
+from tailrace.api.ports import Answer, NotAccepting, Watch
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.engine import Engine
+from tailrace.core.errors import StreamError
+from tailrace.core.outcome import Outcome
+from tailrace.core.replies import Reply
+from tailrace.core.waiters import WaitQueue
 from tests.support.engine_store import START_MS
 
 Receive = Callable[[Answer], None]

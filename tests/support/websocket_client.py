@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
-from api.ports import ANONYMOUS_LOCAL, NotAccepting
-from api.security import UNSECURED, Guard
-from api.websocket.plans import Answers
-from api.websocket.session import Turn, WebSocketSession
-from api.websocket.shared_reads import SharedReads
-from api.websocket.subprotocols import CODECS
-from core.commands import Append, Command, CreateGroup
-from core.entry import fragment_from_flat
+from tailrace.api.access.security import UNSECURED, Guard
+from tailrace.api.ports import ANONYMOUS_LOCAL, NotAccepting
+from tailrace.api.websocket.plans import Answers
+from tailrace.api.websocket.session import Turn, WebSocketSession
+from tailrace.api.websocket.shared_reads import SharedReads
+from tailrace.api.websocket.subprotocols import CODECS
+from tailrace.core.commands import Append, Command, CreateGroup
+from tailrace.core.log.entry import fragment_from_flat
 from tests.support.watching_store import WatchingStore
 
 JSON = "tailrace.v1.json"

@@ -12,11 +12,11 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.appends import RawBatch, RawEntry, RawXadd, decode_xadd, trimming_of
-from api.bodies import parse_body
-from api.problems import RequestRefused
-from api.schemas.entries import EntryToAppend, XaddBatchBody, XaddBody
-from core.limits import BODY_BYTES_MAX
+from tailrace.api.problems.table import RequestRefused
+from tailrace.api.schemas.entries import EntryToAppend, XaddBatchBody, XaddBody
+from tailrace.api.wire.appends import RawBatch, RawEntry, RawXadd, decode_xadd, trimming_of
+from tailrace.api.wire.bodies import parse_body
+from tailrace.core.limits import BODY_BYTES_MAX
 from tests.support.api_client import FIRST, JSON, KEY, NDJSON, THIRD, ApiClient, assert_problem
 
 ENTRIES = f"{KEY}/entries"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.limits import COMMAND_ARGUMENTS_MAX, PIPELINE_COMMANDS_MAX, WAIT_MS_MAX
+from tailrace.core.limits import COMMAND_ARGUMENTS_MAX, PIPELINE_COMMANDS_MAX, WAIT_MS_MAX
 from tests.support.api_client import FIRST, JSON, KEY, ApiClient, assert_problem
 
 BASE64 = {"Upstash-Encoding": "base64"}

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from api.application import create_api
-from api.openapi import TAGS
-from api.problems import KINDS, HttpCode
-from core.errors import ErrorCode
+from tailrace.api.application import create_api
+from tailrace.api.document.openapi import TAGS
+from tailrace.api.problems.table import KINDS, HttpCode
+from tailrace.core.errors import ErrorCode
 from tests.support.api_client import GROUP, KEY, VERSION, ApiClient, the_document
 from tests.support.documented import example_of
 from tests.support.engine_store import EngineStore

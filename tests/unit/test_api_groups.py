@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.commands import DeleteEntries
-from core.stream_id import parse_id
+from tailrace.core.commands import DeleteEntries
+from tailrace.core.stream_id import parse_id
 from tests.support.api_client import (
     FIRST,
     GROUP,

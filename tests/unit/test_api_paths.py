@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from api.path_shim import raw_path_of
-from core.commands import StreamLength
+from tailrace.api.http.path_shim import raw_path_of
+from tailrace.core.commands import StreamLength
 from tests.support.api_client import ApiClient, assert_problem
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.commands import Append, Trim, TrimStream
-from core.entry import fragment_from_flat
+from tailrace.core.commands import Append, Trim, TrimStream
+from tailrace.core.log.entry import fragment_from_flat
 from tests.support.api_client import FIRST, KEY, NDJSON, SECOND, THIRD, ApiClient, assert_problem
 
 ENTRIES = f"{KEY}/entries"

@@ -7,12 +7,12 @@ import asyncio
 import pytest
 from starlette.types import Message, Scope
 
-from api.body_limit import BodyLimit
-from api.negotiation import accepts
-from api.path_shim import RawPath
-from api.ports import NotAccepting
-from api.request_id import RequestId
-from core.limits import BODY_BYTES_MAX
+from tailrace.api.http.body_limit import BodyLimit
+from tailrace.api.http.path_shim import RawPath
+from tailrace.api.http.request_id import RequestId
+from tailrace.api.ports import NotAccepting
+from tailrace.api.wire.negotiation import accepts
+from tailrace.core.limits import BODY_BYTES_MAX
 from tests.support.api_client import JSON, KEY, ApiClient, assert_problem
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from api.schemas.service import Limits
-from api.server_limits import DEFAULT_LIMITS
-from core import limits
+from tailrace.api.schemas.service import Limits
+from tailrace.api.server_limits import DEFAULT_LIMITS
+from tailrace.core import limits
 from tests.support.api_client import FIRST, KEY, THIRD, ApiClient, assert_problem
 
 

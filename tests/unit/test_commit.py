@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from app import commit
-from app.commit import GroupCommit, NoLog, WriterThread
-from app.metrics.commits import CommitFigures
-from core.effects import ConsumerSeen, Effect, StreamCreated
+from tailrace.app.observability.counters.commits import CommitFigures
+from tailrace.app.store import commit
+from tailrace.app.store.commit import GroupCommit, NoLog, WriterThread
+from tailrace.core.effects import ConsumerSeen, Effect, StreamCreated
 
 WITHIN_S = 5
 

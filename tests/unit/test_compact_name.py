@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.compact_name import compact_name
-from core.limits import NAME_BYTES_MAX
+from tailrace.core.idempotency.compact_name import compact_name
+from tailrace.core.limits import NAME_BYTES_MAX
 
 COMPACT_BYTES_MAX = NAME_BYTES_MAX
 

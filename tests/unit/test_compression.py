@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 import zstandard
 
-from api.compression import Unpacking, encoding_of
-from api.problems import RequestRefused
-from core.limits import BODY_BYTES_MAX, BODY_MEMBERS_MAX
+from tailrace.api.problems.table import RequestRefused
+from tailrace.api.wire.compression import Unpacking, encoding_of
+from tailrace.core.limits import BODY_BYTES_MAX, BODY_MEMBERS_MAX
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "zstd": zstandard.compress}
 SKIPPABLE = b"\x50\x2a\x4d\x18"

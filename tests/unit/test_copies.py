@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from core import commands as c
-from core.apply import apply
-from core.effects import Effect, StreamCopied
-from core.engine import Engine
-from core.errors import ErrorCode, StreamError
-from core.handlers import copying
-from core.invariants import check
-from core.keyspace import Keyspace
-from core.outcome import Signal, WakeUp
-from core.storage import checkpoint
-from core.storage.damage import Damage
-from core.storage.records import decode_effects, encode_effects
+from tailrace.core import commands as c
+from tailrace.core.apply import apply
+from tailrace.core.effects import Effect, StreamCopied
+from tailrace.core.engine import Engine
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.handlers import copying
+from tailrace.core.invariants import check
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.outcome import Signal, WakeUp
+from tailrace.core.storage import checkpoint
+from tailrace.core.storage.damage import Damage
+from tailrace.core.storage.records import decode_effects, encode_effects
 from tests.support.engine_calls import FRAGMENT, Calls, at
 from tests.unit.test_replay import picture
 from tests.unit.test_storage import Disk

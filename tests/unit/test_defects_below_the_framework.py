@@ -10,14 +10,14 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from api.security import UNSECURED
-from api.server_limits import DEFAULT_LIMITS
-from app.connections import Connections
-from app.known_heads import KnownHeadsProtocol, fast_protocol
-from app.metrics.sources import Sources
-from app.rates import TokenBuckets
-from app.service import EngineStore
-from core.engine import Engine
+from tailrace.api.access.security import UNSECURED
+from tailrace.api.server_limits import DEFAULT_LIMITS
+from tailrace.app.connections import Connections
+from tailrace.app.known_heads import KnownHeadsProtocol, fast_protocol
+from tailrace.app.metrics.sources import Sources
+from tailrace.app.rates import TokenBuckets
+from tailrace.app.store.service import EngineStore
+from tailrace.core.engine import Engine
 
 BODY = b'{"fields":{"rider":"Castilla"}}'
 APPEND = (

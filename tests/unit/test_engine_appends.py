@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core import commands as c
-from core.compact_name import compact_name
-from core.errors import ErrorCode
-from core.limits import NAME_BYTES_MAX
-from core.stream_id import MAX_ID, make_id
+from tailrace.core import commands as c
+from tailrace.core.errors import ErrorCode
+from tailrace.core.idempotency.compact_name import compact_name
+from tailrace.core.limits import NAME_BYTES_MAX
+from tailrace.core.stream_id import MAX_ID, make_id
 from tests.support.engine_calls import FRAGMENT, Calls, at, texts
 
 

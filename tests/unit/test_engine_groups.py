@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from core import commands as c
-from core.errors import ErrorCode
-from core.invariants import check
-from core.replies import DeleteResult
+from tailrace.core import commands as c
+from tailrace.core.errors import ErrorCode
+from tailrace.core.invariants import check
+from tailrace.core.replies import DeleteResult
 from tests.support.engine_calls import Calls, at, texts
 
 IDS = [f"{number}-0" for number in range(1, 101)]

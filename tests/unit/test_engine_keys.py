@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core import commands as c
-from core.errors import ErrorCode
-from core.outcome import Signal
+from tailrace.core import commands as c
+from tailrace.core.errors import ErrorCode
+from tailrace.core.outcome import Signal
 from tests.support.engine_calls import Calls
 
 
@@ -85,7 +85,7 @@ def test_a_scan_that_sees_many_keys_among_others_walks_over_all(
     calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = scanned(calls, visible=(b"race:*",))
-    monkeypatch.setattr("core.handlers.key_lists._SORTED_KEYS_MAX", 2)
+    monkeypatch.setattr("tailrace.core.handlers.key_lists._SORTED_KEYS_MAX", 2)
     assert scanned(calls, visible=(b"race:*",)) == seen
     assert sorted(seen[1]) == [b"race:france", b"race:italy", b"race:usa"]
 
@@ -93,10 +93,10 @@ def test_a_scan_that_sees_many_keys_among_others_walks_over_all(
 def test_a_scan_step_ends_early_where_count_or_the_work_would_exceed_a_bound(
     calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.handlers.key_lists.SCAN_COUNT_MAX", 2)
+    monkeypatch.setattr("tailrace.core.handlers.key_lists.SCAN_COUNT_MAX", 2)
     cursors, keys = scanned(calls, 1_000_000)
     assert (len(cursors), len(keys)) == (1, 4)
-    monkeypatch.setattr("core.reply_room.MATCHING_STEPS_MAX", 1)
+    monkeypatch.setattr("tailrace.core.bounds.reply_room.MATCHING_STEPS_MAX", 1)
     cursors, keys = scanned(calls, 1_000_000, pattern=b"*[a-z]*")
     assert (len(cursors), len(keys)) == (3, 4)
 
@@ -104,7 +104,7 @@ def test_a_scan_step_ends_early_where_count_or_the_work_would_exceed_a_bound(
 def test_keys_with_the_same_scan_position_come_in_one_step(
     calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.keyspace.scan_position", lambda _: 5)
+    monkeypatch.setattr("tailrace.core.keyspace.scan_position", lambda _: 5)
     cursors, keys = scanned(calls)
     assert (cursors, len(keys)) == ([], 4)
 
@@ -112,7 +112,7 @@ def test_keys_with_the_same_scan_position_come_in_one_step(
 def test_keys_looks_only_at_keys_that_begin_as_the_pattern_does_and_refuses_too_many(
     calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.reply_room.MATCHING_STEPS_MAX", 3 * 64)
+    monkeypatch.setattr("tailrace.core.bounds.reply_room.MATCHING_STEPS_MAX", 3 * 64)
     assert calls.reply(c.MatchKeys(b"race:*")) == [b"race:france", b"race:italy", b"race:usa"]
     refused = calls.refused(c.MatchKeys(b"*"))
     assert (refused.code, "use SCAN" in refused.line) == (ErrorCode.LIMIT_EXCEEDED, True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core import commands as c
-from core.errors import ErrorCode
-from core.stream_id import MAX_ID
+from tailrace.core import commands as c
+from tailrace.core.errors import ErrorCode
+from tailrace.core.stream_id import MAX_ID
 from tests.support.engine_calls import FRAGMENT, Calls, at, texts
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.entry import (
+from tailrace.core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
+from tailrace.core.log.entry import (
     BadEntry,
     Shape,
     flat_of,
@@ -18,9 +19,8 @@ from core.entry import (
     fragment_from_pairs,
     wire_entries,
 )
-from core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
-from core.replies import Entries
-from core.stream_id import make_id
+from tailrace.core.replies import Entries
+from tailrace.core.stream_id import make_id
 
 flat_bytes = st.lists(st.tuples(st.binary(max_size=8), st.binary(max_size=8)), min_size=1, max_size=5).map(
     lambda pairs: [item for pair in pairs for item in pair]

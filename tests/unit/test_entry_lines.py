@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.entry import BadEntry, fragment_from_fields
-from core.entry_lines import SHAPE_FIELDS_MAX, SHAPE_LINES_MIN, SHAPES_MAX, fragments_from_ndjson
-from core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
+from tailrace.core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
+from tailrace.core.log.entry import BadEntry, fragment_from_fields
+from tailrace.core.log.entry_lines import (
+    SHAPE_FIELDS_MAX,
+    SHAPE_LINES_MIN,
+    SHAPES_MAX,
+    fragments_from_ndjson,
+)
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\n\n"])

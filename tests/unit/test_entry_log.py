@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.block import Block, NodeLimits
-from core.block_cache import BlockCache
-from core.entry_log import EntryLog
-from core.invariants import check_log
-from core.stream_id import MAX_ID, ZERO_ID
+from tailrace.core.invariants import check_log
+from tailrace.core.log.block import Block, NodeLimits
+from tailrace.core.log.block_cache import BlockCache
+from tailrace.core.log.entry_log import EntryLog
+from tailrace.core.stream_id import MAX_ID, ZERO_ID
 
 UNBOUNDED = NodeLimits(0, 0)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from api.fast_path import BODY_BYTES_MAX, plain_command, plain_route
-from core.commands import Acknowledge, Append, Command, ReadGroup
+from tailrace.api.fast_path import BODY_BYTES_MAX, plain_command, plain_route
+from tailrace.core.commands import Acknowledge, Append, Command, ReadGroup
 
 HEADERS = [
     (b"host", b"localhost"),

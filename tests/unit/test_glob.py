@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.glob import compile_glob
+from tailrace.core.glob import compile_glob
 
 
 @pytest.mark.parametrize(

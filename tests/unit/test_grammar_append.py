@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.commands import (
+from tailrace.core.commands import (
     Append,
     AutoSeq,
     ConfigureStream,
@@ -16,13 +16,13 @@ from core.commands import (
     SetStreamPosition,
     Trim,
 )
-from core.compact_name import compact_name
-from core.entry import flat_of
-from core.errors import ErrorCode
-from core.grammar.content_key import content_key
-from core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
-from core.replies import AppendReply
-from core.stream_id import MAX_ID
+from tailrace.core.errors import ErrorCode
+from tailrace.core.grammar.content_key import content_key
+from tailrace.core.idempotency.compact_name import compact_name
+from tailrace.core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
+from tailrace.core.log.entry import flat_of
+from tailrace.core.replies import AppendReply
+from tailrace.core.stream_id import MAX_ID
 from tests.support.grammar import at, command, late_refusal, refusal, refused, request
 
 INVALID_ID = "ERR Invalid stream ID specified as stream command argument"

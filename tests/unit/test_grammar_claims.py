@@ -4,9 +4,9 @@ from itertools import permutations
 
 import pytest
 
-from core.commands import AutoClaim, Claim, ClaimOptions, PendingRange, PendingSummary
-from core.replies import ClaimReply, Entries, PendingEntry, PendingSummaryReply
-from core.stream_id import MAX_ID, ZERO_ID
+from tailrace.core.commands import AutoClaim, Claim, ClaimOptions, PendingRange, PendingSummary
+from tailrace.core.replies import ClaimReply, Entries, PendingEntry, PendingSummaryReply
+from tailrace.core.stream_id import MAX_ID, ZERO_ID
 from tests.support.grammar import at, command, entries, late_refusal, refusal, request
 
 SYNTAX = "ERR syntax error"

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from core.commands import (
+from tailrace.core.commands import (
     Acknowledge,
     AcknowledgeAndDelete,
     DeleteEntries,
@@ -13,10 +13,10 @@ from core.commands import (
     NegativeAcknowledge,
     References,
 )
-from core.errors import StreamError
-from core.grammar.deletion import parse_xdelex
-from core.grammar.words import Words
-from core.replies import DeleteResult
+from tailrace.core.errors import StreamError
+from tailrace.core.grammar.deletion import parse_xdelex
+from tailrace.core.grammar.words import Words
+from tailrace.core.replies import DeleteResult
 from tests.support.grammar import at, command, late_refusal, refusal, request
 
 SYNTAX = "ERR syntax error"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands import (
+from tailrace.core.commands import (
     CreateConsumer,
     CreateGroup,
     DeleteConsumer,
@@ -10,7 +10,7 @@ from core.commands import (
     SetGroupPosition,
     Special,
 )
-from core.stream_id import MAX_ID, ZERO_ID
+from tailrace.core.stream_id import MAX_ID, ZERO_ID
 from tests.support.grammar import at, command, late_refusal, refusal, request
 
 INVALID_ID = "ERR Invalid stream ID specified as stream command argument"

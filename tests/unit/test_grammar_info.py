@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands import FULL_COUNT_DEFAULT, InfoConsumers, InfoGroups, InfoStream
-from core.replies import (
+from tailrace.core.commands import FULL_COUNT_DEFAULT, InfoConsumers, InfoGroups, InfoStream
+from tailrace.core.replies import (
     ConsumerFullInfo,
     ConsumerInfo,
     Entries,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands import (
+from tailrace.core.commands import (
     CopyKey,
     CountKeys,
     DeleteKeys,
@@ -12,10 +12,10 @@ from core.commands import (
     RenameKey,
     ScanKeys,
 )
-from core.errors import ErrorCode
-from core.grammar import Status, parse_request
-from core.limits import PATTERN_BYTES_MAX
-from core.replies import KeyScan
+from tailrace.core.errors import ErrorCode
+from tailrace.core.grammar import Status, parse_request
+from tailrace.core.limits import PATTERN_BYTES_MAX
+from tailrace.core.replies import KeyScan
 from tests.support.grammar import command, refusal, refused, request
 
 SYNTAX = "ERR syntax error"

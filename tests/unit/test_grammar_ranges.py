@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands import Range, StreamLength
-from core.replies import RangeReply
-from core.stream_id import MAX_ID, ZERO_ID
+from tailrace.core.commands import Range, StreamLength
+from tailrace.core.replies import RangeReply
+from tailrace.core.stream_id import MAX_ID, ZERO_ID
 from tests.support.grammar import at, command, entries, refusal, request
 
 INVALID_ID = "ERR Invalid stream ID specified as stream command argument"

@@ -5,10 +5,10 @@ from itertools import permutations
 import msgspec
 import pytest
 
-from core.commands import Read, ReadFrom, ReadGroup, ReadLimits, Special
-from core.errors import ErrorCode
-from core.limits import READ_STREAMS_MAX
-from core.replies import Entries, ReadReply, StreamRead
+from tailrace.core.commands import Read, ReadFrom, ReadGroup, ReadLimits, Special
+from tailrace.core.errors import ErrorCode
+from tailrace.core.limits import READ_STREAMS_MAX
+from tailrace.core.replies import Entries, ReadReply, StreamRead
 from tests.support.grammar import at, command, entries, late_refusal, refusal, refused, request
 
 SYNTAX = "ERR syntax error"

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands import GetConfig, ServerInfo, ServerTime, SetConfig
-from core.grammar import Status, server
-from core.grammar.server import parse_info
-from core.grammar.words import Words
-from core.replies import ServerStats
+from tailrace.core.commands import GetConfig, ServerInfo, ServerTime, SetConfig
+from tailrace.core.grammar import Status, server
+from tailrace.core.grammar.server import parse_info
+from tailrace.core.grammar.words import Words
+from tailrace.core.replies import ServerStats
 from tests.support.grammar import command, refusal, refused, request
 
 STATS = ServerStats(streams=2, entries=30, groups=4, pending=5, now_ms=1_700_000_000_123, blocked_clients=6)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import ErrorCode
-from core.grammar import parse_request
-from core.grammar.table import COMMANDS, SUBCOMMANDS
-from core.limits import COMMAND_ARGUMENTS_MAX
+from tailrace.core.errors import ErrorCode
+from tailrace.core.grammar import parse_request
+from tailrace.core.grammar.table import COMMANDS, SUBCOMMANDS
+from tailrace.core.limits import COMMAND_ARGUMENTS_MAX
 from tests.support.grammar import refusal, refused, request
 
 FULL_NAMES = [

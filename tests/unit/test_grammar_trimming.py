@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands import References, Trim, TrimStream
+from tailrace.core.commands import References, Trim, TrimStream
 from tests.support.grammar import at, command, refusal, request
 
 SYNTAX = "ERR syntax error"

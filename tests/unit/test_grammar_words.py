@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands import PendingRange
-from core.errors import ErrorCode
-from core.grammar.words import parse_integer
-from core.limits import IDS_PER_REQUEST_MAX, NAME_BYTES_MAX
+from tailrace.core.commands import PendingRange
+from tailrace.core.errors import ErrorCode
+from tailrace.core.grammar.words import parse_integer
+from tailrace.core.limits import IDS_PER_REQUEST_MAX, NAME_BYTES_MAX
 from tests.support.grammar import command, late_refusal, refused, request
 
 TOO_LONG = b"n" * (NAME_BYTES_MAX + 1)

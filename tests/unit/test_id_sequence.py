@@ -7,8 +7,8 @@ from bisect import bisect_left
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.id_sequence import PackedIds, count_below, pack_ids, position_of
-from core.stream_id import MAX_ID, U64_MAX, make_id
+from tailrace.core.log.id_sequence import PackedIds, count_below, pack_ids, position_of
+from tailrace.core.stream_id import MAX_ID, U64_MAX, make_id
 
 rising_ids = st.lists(st.integers(1, MAX_ID), min_size=1, max_size=40, unique=True).map(sorted)
 clock_ids = st.lists(

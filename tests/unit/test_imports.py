@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from starlette.requests import ClientDisconnect, Request
 
-from api import imports
-from api.appends import ENTRY_LINES, FIELDS_LINES, LineShape, NewEntries, decode_lines
-from api.compression import Unpacking
-from api.imports import Imports, decode_in_slices
-from api.problems import RequestRefused
-from core.limits import BATCH_ENTRIES_MAX, LARGE_IMPORTS_MAX
+from tailrace.api.problems.table import RequestRefused
+from tailrace.api.wire import imports
+from tailrace.api.wire.appends import ENTRY_LINES, FIELDS_LINES, LineShape, NewEntries, decode_lines
+from tailrace.api.wire.compression import Unpacking
+from tailrace.api.wire.imports import Imports, decode_in_slices
+from tailrace.core.limits import BATCH_ENTRIES_MAX, LARGE_IMPORTS_MAX
 
 LINE = b'{"rider":"Castilla","speed":"29.9"}\n'
 LARGE = LINE * 40_000

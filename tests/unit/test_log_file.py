@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from core import commands as c
-from core.storage.damage import Damage
-from core.storage.data_files import FILE_NAME
-from core.storage.inspection import inspected
-from core.storage.log_file import read_log
-from core.storage.recovery import recover
-from core.storage.schema import connect
+from tailrace.core import commands as c
+from tailrace.core.storage.damage import Damage
+from tailrace.core.storage.data_files import FILE_NAME
+from tailrace.core.storage.inspection import inspected
+from tailrace.core.storage.log_file import read_log
+from tailrace.core.storage.recovery import recover
+from tailrace.core.storage.schema import connect
 from tests.unit.test_storage import Disk
 
 COMMITS = 5

@@ -10,13 +10,13 @@ from typing import Any, Final, SupportsIndex
 
 import pytest
 
-from core import commands as c
-from core.consumer import Consumer
-from core.engine import Engine
-from core.grammar import parse_request
-from core.id_sequence import pack_ids
-from core.invariants import check
-from core.pending import PendingEntriesList
+from tailrace.core import commands as c
+from tailrace.core.engine import Engine
+from tailrace.core.grammar import parse_request
+from tailrace.core.invariants import check
+from tailrace.core.log.id_sequence import pack_ids
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.pending_list import PendingEntriesList
 from tests.support.engine_calls import FRAGMENT
 
 ENTRIES: Final = 150

@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from core import commands as c
-from core.apply import apply
-from core.effects import Effect
-from core.engine import Engine
-from core.errors import StreamError
-from core.invariants import check
-from core.keyspace import Keyspace
+from tailrace.core import commands as c
+from tailrace.core.apply import apply
+from tailrace.core.effects import Effect
+from tailrace.core.engine import Engine
+from tailrace.core.errors import StreamError
+from tailrace.core.invariants import check
+from tailrace.core.keyspace import Keyspace
 
 KEYS = (b"s", b"t")
 GROUPS = (b"g", b"h")

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from core import commands as c
-from core.entry import fragment_from_flat
-from core.errors import ErrorCode, StreamError
-from core.execution import Execution
-from core.limits import MIB, REPLY_BYTES_MAX
-from core.outcome import Outcome
-from core.reply_room import ITEM_BYTES, ReplyRoom, entries_bytes
-from core.stream_id import MAX_ID
+from tailrace.core import commands as c
+from tailrace.core.bounds.reply_room import ITEM_BYTES, ReplyRoom, entries_bytes
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.execution import Execution
+from tailrace.core.limits import MIB, REPLY_BYTES_MAX
+from tailrace.core.log.entry import fragment_from_flat
+from tailrace.core.outcome import Outcome
+from tailrace.core.stream_id import MAX_ID
 from tests.support.engine_calls import Calls, at, texts
 
 LARGE = fragment_from_flat([b"v", b"x" * MIB])
@@ -50,8 +50,8 @@ def is_refused(reply: object) -> bool:
 def test_an_entry_takes_as_much_as_its_json_text(fragment: bytes) -> None:
     calls = Calls()
     calls.reply(c.Append(b"s", [fragment]))
-    from api.redis_words import result_parts  # noqa: PLC0415 - only here, to measure
-    from core.grammar import parse_request  # noqa: PLC0415
+    from tailrace.api.wire.redis_words import result_parts  # noqa: PLC0415 - only here, to measure
+    from tailrace.core.grammar import parse_request  # noqa: PLC0415
 
     request = parse_request([b"XRANGE", b"s", b"-", b"+"])
     assert request.command is not None

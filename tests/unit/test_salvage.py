@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from core import commands as c
-from core.invariants import check
-from core.keyspace import Keyspace
-from core.storage import journal
-from core.storage.damage import Damage
-from core.storage.data_files import FILE_NAME, LostDatabase
-from core.storage.inspection import NoData, check_groups, copy_whole, inspected, salvageable
-from core.storage.recovery import check_payloads, recover
-from core.storage.salvage import Salvage
-from core.storage.schema import DirectoryLock, connect
+from tailrace.core import commands as c
+from tailrace.core.invariants import check
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.storage import journal
+from tailrace.core.storage.damage import Damage
+from tailrace.core.storage.data_files import FILE_NAME, LostDatabase
+from tailrace.core.storage.inspection import NoData, check_groups, copy_whole, inspected, salvageable
+from tailrace.core.storage.recovery import check_payloads, recover
+from tailrace.core.storage.salvage import Salvage
+from tailrace.core.storage.schema import DirectoryLock, connect
 from tests.unit.test_replay import picture
 from tests.unit.test_storage import Disk, program_for
 

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from api import appends, batches, imports, turns
-from api.appends import decode_batch, decode_xadd
-from api.batches import decode_batch_in_slices, read_batch
-from api.bodies import count_elements, require_few_elements_in_slices
-from api.imports import decode_in_slices
-from api.ndjson import EXPORT_PAGE_ENTRIES, export_page, exported
-from api.problems import RequestRefused
-from api.redis_words import decode_commands
-from api.replies import SLICE_ENTRIES, entries_json, range_json
-from api.turns import SLICE_BYTES, Slices
-from core.commands import Append, CreateGroup, Range, ReadFrom, ReadGroup, ReadLimits, Special
-from core.entry import Shape
-from core.limits import MIB, READ_ENTRIES_MAX
-from core.replies import Entries, RangeReply
+from tailrace.api.problems.table import RequestRefused
+from tailrace.api.wire import appends, batches, imports, turns
+from tailrace.api.wire.appends import decode_batch, decode_xadd
+from tailrace.api.wire.batches import decode_batch_in_slices, read_batch
+from tailrace.api.wire.bodies import count_elements, require_few_elements_in_slices
+from tailrace.api.wire.imports import decode_in_slices
+from tailrace.api.wire.ndjson import EXPORT_PAGE_ENTRIES, export_page, exported
+from tailrace.api.wire.redis_words import decode_commands
+from tailrace.api.wire.replies import SLICE_ENTRIES, entries_json, range_json
+from tailrace.api.wire.turns import SLICE_BYTES, Slices
+from tailrace.core.commands import Append, CreateGroup, Range, ReadFrom, ReadGroup, ReadLimits, Special
+from tailrace.core.limits import MIB, READ_ENTRIES_MAX
+from tailrace.core.log.entry import Shape
+from tailrace.core.replies import Entries, RangeReply
 from tests.support.api_client import ApiClient
 from tests.support.engine_calls import Calls
 

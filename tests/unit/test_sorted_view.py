@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.sorted_view import SortedView
+from tailrace.core.pending.sorted_view import SortedView
 
 START = 20
 

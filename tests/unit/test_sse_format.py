@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api import sse
-from core.errors import ErrorCode, StreamError
+from tailrace.api.tails import sse
+from tailrace.core.errors import ErrorCode, StreamError
 from tests.support.sse_client import Event, parse_events
 
 names = st.binary(min_size=1, max_size=12)

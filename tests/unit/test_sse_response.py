@@ -13,28 +13,21 @@ import pytest
 from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
-from api.cutting import ABORT_EXTENSION
-from api.disconnect import while_connected
-from api.group_tails import GroupReader, GroupTail
-from api.guarded_store import GuardedStore
-from api.ports import ANONYMOUS_LOCAL
-from api.security import UNSECURED, Guard
-from api.sse import CHUNK_BYTES, EVENT_ENTRIES_MAX
-from api.tail_response import TailResponse
-from api.tails import Form, PlainTail
-from api.tallies import Tally
-from app.service import EngineStore
-from core.commands import (
-    Acknowledge,
-    Append,
-    Command,
-    CreateGroup,
-    PendingSummary,
-    ServerInfo,
-)
-from core.engine import Engine
-from core.entry import Shape
-from core.replies import PendingSummaryReply, Reply, ServerStats
+from tailrace.api.access.cutting import ABORT_EXTENSION
+from tailrace.api.access.guarded_store import GuardedStore
+from tailrace.api.access.security import UNSECURED, Guard
+from tailrace.api.http.disconnect import while_connected
+from tailrace.api.ports import ANONYMOUS_LOCAL
+from tailrace.api.tails.group_tail import GroupReader, GroupTail
+from tailrace.api.tails.sse import CHUNK_BYTES, EVENT_ENTRIES_MAX
+from tailrace.api.tails.tail import Form, PlainTail
+from tailrace.api.tails.tail_response import TailResponse
+from tailrace.api.tallies import Tally
+from tailrace.app.store.service import EngineStore
+from tailrace.core.commands import Acknowledge, Append, Command, CreateGroup, PendingSummary, ServerInfo
+from tailrace.core.engine import Engine
+from tailrace.core.log.entry import Shape
+from tailrace.core.replies import PendingSummaryReply, Reply, ServerStats
 from tests.support.sse_client import Event, parse_events
 
 FRAGMENT = b'{"a":"1"}'

@@ -7,14 +7,14 @@ from random import Random
 
 import pytest
 
-from api.group_tails import GroupReader, GroupTail
-from api.sse import EVENT_ENTRIES_MAX
-from api.tails import Form, PlainTail, Tail
-from core import commands as c
-from core.entry import Shape
-from core.errors import ErrorCode, StreamError
-from core.replies import ReadReply
-from core.stream_id import format_id
+from tailrace.api.tails.group_tail import GroupReader, GroupTail
+from tailrace.api.tails.sse import EVENT_ENTRIES_MAX
+from tailrace.api.tails.tail import Form, PlainTail, Tail
+from tailrace.core import commands as c
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.log.entry import Shape
+from tailrace.core.replies import ReadReply
+from tailrace.core.stream_id import format_id
 from tests.support.engine_calls import FRAGMENT, Calls, at
 from tests.support.sse_client import Event, parse_events
 

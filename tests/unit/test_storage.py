@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from core.commands import Append, CreateGroup, DeleteEntries, Trim, TrimStream
-from core.effects import (
+from tailrace.core.commands import Append, CreateGroup, DeleteEntries, Trim, TrimStream
+from tailrace.core.effects import (
     Effect,
     EntriesAppended,
     GroupDestroyed,
@@ -19,17 +19,17 @@ from core.effects import (
     PendingRemoved,
     StreamCreated,
 )
-from core.engine import Engine
-from core.errors import StreamError
-from core.invariants import check
-from core.keyspace import Keyspace
-from core.storage import checkpoint, journal
-from core.storage.damage import CHECKSUM_BYTES, Damage, opened, sealed
-from core.storage.data_files import FILE_NAME
-from core.storage.ids import ids_bytes, ids_of
-from core.storage.records import KINDS, decode_effects, encode_effects
-from core.storage.recovery import check_payloads, recover
-from core.storage.schema import (
+from tailrace.core.engine import Engine
+from tailrace.core.errors import StreamError
+from tailrace.core.invariants import check
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.storage import checkpoint, journal
+from tailrace.core.storage.damage import CHECKSUM_BYTES, Damage, opened, sealed
+from tailrace.core.storage.data_files import FILE_NAME
+from tailrace.core.storage.ids import ids_bytes, ids_of
+from tailrace.core.storage.records import KINDS, decode_effects, encode_effects
+from tailrace.core.storage.recovery import check_payloads, recover
+from tailrace.core.storage.schema import (
     DirectoryLock,
     InUse,
     UnknownFormat,

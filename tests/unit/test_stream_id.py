@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.errors import StreamError
-from core.stream_id import (
+from tailrace.core.errors import StreamError
+from tailrace.core.stream_id import (
     MAX_ID,
     RUN_MIN,
     U64_MAX,

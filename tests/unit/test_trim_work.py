@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
-from core import commands as c
-from core.effects import EntriesRemoved, EntriesTrimmed, PendingBetweenRemoved
-from core.engine import Engine
-from core.handlers.references import is_acknowledged
-from core.invariants import check
-from core.limits import ACKED_TRIM_LOOKS_MAX, READ_ENTRIES_MAX
-from core.stream import Stream
+from tailrace.core import commands as c
+from tailrace.core.effects import EntriesRemoved, EntriesTrimmed, PendingBetweenRemoved
+from tailrace.core.engine import Engine
+from tailrace.core.handlers.references import is_acknowledged
+from tailrace.core.invariants import check
+from tailrace.core.limits import ACKED_TRIM_LOOKS_MAX, READ_ENTRIES_MAX
+from tailrace.core.stream import Stream
 from tests.support.engine_calls import FRAGMENT
 from tests.unit.test_many_ids import GROUPS, calls_of, command, scattered
 

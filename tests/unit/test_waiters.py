@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.outcome import Signal, Wait, WakeUp
-from core.waiters import HEAP_SLACK, WaitQueue
+from tailrace.core.outcome import Signal, Wait, WakeUp
+from tailrace.core.waiters import HEAP_SLACK, WaitQueue
 
 
 def plain(*keys: bytes, until_ms: int | None = None) -> Wait:

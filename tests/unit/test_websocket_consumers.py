@@ -6,9 +6,17 @@ from typing import Any
 
 import pytest
 
-from core.commands import Acknowledge, Append, Claim, ClaimOptions, Command, DestroyGroup, PendingRange
-from core.entry import fragment_from_flat
-from core.replies import PendingEntry
+from tailrace.core.commands import (
+    Acknowledge,
+    Append,
+    Claim,
+    ClaimOptions,
+    Command,
+    DestroyGroup,
+    PendingRange,
+)
+from tailrace.core.log.entry import fragment_from_flat
+from tailrace.core.replies import PendingEntry
 from tests.support.websocket_client import MSGPACK, Client
 
 G = b"g"

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from api.asyncapi import asyncapi_document
-from api.ports import NotAccepting
-from api.websocket.limits import CloseCode
-from api.websocket.messages import MESSAGES
-from api.websocket.requests import REQUESTS
-from app import __version__
-from core.commands import Trim, TrimStream
+from tailrace.api.document.asyncapi import asyncapi_document
+from tailrace.api.ports import NotAccepting
+from tailrace.api.websocket.messages import MESSAGES
+from tailrace.api.websocket.requests import REQUESTS
+from tailrace.api.websocket_limits import CloseCode
+from tailrace.app import __version__
+from tailrace.core.commands import Trim, TrimStream
 from tests.support.websocket_client import Client
 
 DOCUMENT: dict[str, Any] = asyncapi_document(__version__)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from api.ports import NotAccepting
-from api.websocket import limits
-from api.websocket.limits import CloseCode, ProtocolViolation
-from core.commands import Flush
+from tailrace.api import websocket_limits as limits
+from tailrace.api.ports import NotAccepting
+from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
+from tailrace.core.commands import Flush
 from tests.support.websocket_client import MSGPACK, Client
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from api.ports import NotAccepting
-from api.websocket import limits
-from api.websocket.shared_reads import SharedReads
-from core.commands import Command, DeleteKeys, References, Trim, TrimStream
+from tailrace.api import websocket_limits as limits
+from tailrace.api.ports import NotAccepting
+from tailrace.api.websocket.shared_reads import SharedReads
+from tailrace.core.commands import Command, DeleteKeys, References, Trim, TrimStream
 from tests.support.watching_store import WatchingStore
 from tests.support.websocket_client import MSGPACK, Client
 

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from app.cli.redis.quoting import quoted
-from core.stream_id import id_ms, parse_id
+from tailrace.app.cli.redis.quoting import quoted
+from tailrace.core.stream_id import id_ms, parse_id
 
 TIME_MS_MIN: Final = 10**12
 TIME_MS_MAX: Final = 10**14

@@ -13,9 +13,16 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from app.cli.following.entries import Line
-from app.cli.following.sse import Event, events
-from app.cli.http_client import Refused, Server, ServerProblem, Unreachable, escaped, stream_path
+from tailrace.app.cli.client.http_client import (
+    Refused,
+    Server,
+    ServerProblem,
+    Unreachable,
+    escaped,
+    stream_path,
+)
+from tailrace.app.cli.following.entries import Line
+from tailrace.app.cli.following.sse import Event, events
 
 PREFETCH: Final = 1_000
 PAUSE_MS_DEFAULT: Final = 2_000

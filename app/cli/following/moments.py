@@ -6,8 +6,8 @@ import re
 from datetime import datetime
 from typing import Final
 
-from core.errors import StreamError
-from core.stream_id import MAX_ID, SEQ_BITS, ZERO_ID, StreamId, parse_id
+from tailrace.core.errors import StreamError
+from tailrace.core.stream_id import MAX_ID, SEQ_BITS, ZERO_ID, StreamId, parse_id
 
 _AGO: Final = re.compile(r"(\d+)(ms|s|m|h|d|w)", re.ASCII)
 _UNIT_MS: Final = {

@@ -10,11 +10,11 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from app.cli.following.entries import Line
-from app.cli.http_client import Server, stream_path
-from app.cli.redis.replies import run
-from core.limits import PAGE_ENTRIES_MAX
-from core.stream_id import StreamId, format_id, parse_id
+from tailrace.app.cli.client.http_client import Server, stream_path
+from tailrace.app.cli.following.entries import Line
+from tailrace.app.cli.redis.replies import run
+from tailrace.core.limits import PAGE_ENTRIES_MAX
+from tailrace.core.stream_id import StreamId, format_id, parse_id
 
 PAGE_ENTRIES: Final = 1_000
 _GLOB: Final = frozenset(b"*?[")

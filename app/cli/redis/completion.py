@@ -14,10 +14,10 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text.utils import fragment_list_to_text
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 
-from app.cli.http_client import Server
-from app.cli.redis import syntax
-from app.cli.redis.keys import ANSWER_WITHIN_S, matching_keys
-from app.cli.redis.quoting import Unbalanced, quoted, split_words
+from tailrace.app.cli.client.http_client import Server
+from tailrace.app.cli.redis import syntax
+from tailrace.app.cli.redis.keys import ANSWER_WITHIN_S, matching_keys
+from tailrace.app.cli.redis.quoting import Unbalanced, quoted, split_words
 
 PAUSE_AFTER_FAILURE_S: Final = 10.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.cli.http_client import Server, ServerProblem
+from tailrace.app.cli.client.http_client import Server, ServerProblem
 
 KEYS_MAX: Final = 200
 ANSWER_WITHIN_S: Final = 0.5

@@ -11,9 +11,9 @@ from typing import Final
 
 import typer
 
-from app.cli.redis.printing import Form, written
-from app.cli.redis.replies import Words
-from app.cli.redis.session import Session
+from tailrace.app.cli.redis.printing import Form, written
+from tailrace.app.cli.redis.replies import Words
+from tailrace.app.cli.redis.session import Session
 
 SLOW_S: Final = 0.5
 """From here on the time a command took is shown behind its reply, as redis-cli does."""

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
-from app.cli.redis.quoting import quoted
-from app.cli.redis.replies import Failure, Reply, Status, Words
+from tailrace.app.cli.redis.quoting import quoted
+from tailrace.app.cli.redis.replies import Failure, Reply, Status, Words
 
 _RED: Final = "\x1b[31m"
 _PLAIN: Final = "\x1b[0m"

@@ -18,12 +18,12 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.shortcuts import clear
 from prompt_toolkit.styles import Style
 
-from app.cli.http_client import ServerProblem
-from app.cli.redis.completion import CommandCompleter, Hints, KeyFinder, typed_words
-from app.cli.redis.printer import Printer
-from app.cli.redis.quoting import Unbalanced, split_words
-from app.cli.redis.session import Session
-from app.cli.redis.syntax import help_text
+from tailrace.app.cli.client.http_client import ServerProblem
+from tailrace.app.cli.redis.completion import CommandCompleter, Hints, KeyFinder, typed_words
+from tailrace.app.cli.redis.printer import Printer
+from tailrace.app.cli.redis.quoting import Unbalanced, split_words
+from tailrace.app.cli.redis.session import Session
+from tailrace.app.cli.redis.syntax import help_text
 
 _STYLE: Final = Style.from_dict({"hint": "ansibrightblack", "transaction": "ansiyellow"})
 _ENDINGS: Final = frozenset({"quit", "exit"})

@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from app.cli.http_client import Refused, Server
+from tailrace.app.cli.client.http_client import Refused, Server
 
 REPLIES_IN_BASE64: Final = {"Upstash-Encoding": "base64"}
 

@@ -7,10 +7,10 @@ typed, and EXEC does nothing then; what is wrong is said by the grammar that the
 
 from __future__ import annotations
 
-from app.cli.http_client import Server
-from app.cli.redis.replies import OK, QUEUED, Failure, Reply, Words, run, run_transaction
-from core.errors import StreamError
-from core.grammar import parse_request
+from tailrace.app.cli.client.http_client import Server
+from tailrace.app.cli.redis.replies import OK, QUEUED, Failure, Reply, Words, run, run_transaction
+from tailrace.core.errors import StreamError
+from tailrace.core.grammar import parse_request
 
 _ABORTED = Failure("EXECABORT Transaction discarded because of previous errors.")
 

@@ -23,5 +23,5 @@ the server refuses ids that are not greater, and the import looks whether the ch
 disk, and the state says up to which byte and id. A continued export cuts the file back to there.
 
 It never holds more of a file than two chunks, never guesses about a row that does not fit, and knows a
-server by `app.cli.http_client` alone.
+server by `app.cli.client.http_client` alone.
 """

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from app.cli.transfer.lines import Position
-from core.errors import StreamError
-from core.limits import MIB
-from core.stream_id import parse_id
+from tailrace.app.cli.transfer.lines import Position
+from tailrace.core.errors import StreamError
+from tailrace.core.limits import MIB
+from tailrace.core.stream_id import parse_id
 
 CHUNK_BYTES_MAX: Final = 8 * MIB
 """A chunk ends once it has so many bytes: an eighth of what a body may take, so one long row more fits."""

@@ -12,10 +12,10 @@ from typing import Final
 
 import msgspec
 
-from app.cli.transfer.chunks import CHUNK_BYTES_MAX, BadRow, Chunk, check_id
-from app.cli.transfer.files import BadFile, Source
-from app.cli.transfer.lines import Lines, Position
-from core.limits import ENTRY_BYTES_MAX
+from tailrace.app.cli.transfer.chunks import CHUNK_BYTES_MAX, BadRow, Chunk, check_id
+from tailrace.app.cli.transfer.files import BadFile, Source
+from tailrace.app.cli.transfer.lines import Lines, Position
+from tailrace.core.limits import ENTRY_BYTES_MAX
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _UNDECODABLE: Final = frozenset(map(chr, range(0xDC80, 0xDD00)))

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from app.cli.transfer.files import BadFile
+from tailrace.app.cli.transfer.files import BadFile
 
 
 class _Entry(msgspec.Struct):

@@ -13,13 +13,13 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from app.cli.http_client import Server, Unreachable, stream_path
-from app.cli.transfer.entry_writers import EntryWriter
-from app.cli.transfer.files import BadFile, Target
-from app.cli.transfer.importing import PAUSES_S
-from app.cli.transfer.progress import Meter
-from app.cli.transfer.state import StateFile
-from app.reasons import reason
+from tailrace.app.cli.client.http_client import Server, Unreachable, stream_path
+from tailrace.app.cli.transfer.entry_writers import EntryWriter
+from tailrace.app.cli.transfer.files import BadFile, Target
+from tailrace.app.cli.transfer.importing import PAUSES_S
+from tailrace.app.cli.transfer.progress import Meter
+from tailrace.app.cli.transfer.state import StateFile
+from tailrace.app.reasons import reason
 
 PART_BYTES: Final = 4 << 20
 """A part is closed, compressed and put on disk once it has so many bytes of entries."""

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final
 
 import zstandard
 
-from app.reasons import reason
+from tailrace.app.reasons import reason
 
 READ_BYTES: Final = 1 << 20
 STANDARD: Final = Path("-")

@@ -16,11 +16,11 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from app.cli.http_client import Refused, Server, ServerProblem, Unreachable, stream_path
-from app.cli.transfer.chunks import BadRow, Chunk, RowReader
-from app.cli.transfer.lines import Position
-from app.cli.transfer.progress import Meter
-from app.cli.transfer.state import StateFile
+from tailrace.app.cli.client.http_client import Refused, Server, ServerProblem, Unreachable, stream_path
+from tailrace.app.cli.transfer.chunks import BadRow, Chunk, RowReader
+from tailrace.app.cli.transfer.lines import Position
+from tailrace.app.cli.transfer.progress import Meter
+from tailrace.app.cli.transfer.state import StateFile
 
 PAUSES_S: Final = (0.2, 0.5, 1.0, 2.0, 4.0)
 """How long to wait before each further try: a restart of the server is outlasted."""

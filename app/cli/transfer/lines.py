@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from app.cli.transfer.files import READ_BYTES, UNREADABLE, BadFile, Source, unreadable
+from tailrace.app.cli.transfer.files import READ_BYTES, UNREADABLE, BadFile, Source, unreadable
 
 DIGEST_BYTES: Final = 16
 

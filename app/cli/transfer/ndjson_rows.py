@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from app.cli.transfer.chunks import CHUNK_BYTES_MAX, BadRow, Chunk, last_id_of
-from app.cli.transfer.files import Source
-from app.cli.transfer.lines import Lines, Position
+from tailrace.app.cli.transfer.chunks import CHUNK_BYTES_MAX, BadRow, Chunk, last_id_of
+from tailrace.app.cli.transfer.files import Source
+from tailrace.app.cli.transfer.lines import Lines, Position
 
 _BATCH_LINES: Final = 64
 """Lines that are taken at once; a chunk is cut where they end."""

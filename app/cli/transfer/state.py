@@ -12,8 +12,8 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from app.cli.transfer.files import BadFile
-from app.reasons import reason
+from tailrace.app.cli.transfer.files import BadFile
+from tailrace.app.reasons import reason
 
 PLAN_DIGEST_BYTES: Final = 6
 

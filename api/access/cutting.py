@@ -1,0 +1,74 @@
+"""What is streamed under a token ends with the token.
+
+It owns the cut: an answer under way cannot become a 401 any more, so its connection is dropped, and nobody
+mistakes what came for the whole. A tail gets a moment before, for a last event that says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from tailrace.api.access.security import Guard
+from tailrace.api.ports import Unauthenticated
+
+ABORT_EXTENSION: Final = "tailrace.abort"
+"""An ASGI extension of the server: a function of no arguments that drops the connection and what is
+still buffered for it. Without it the server closes in its own way, which may wait for the client."""
+
+LAST_WORD_S: Final = 0.5
+"""How long a tail may take to say why it ends: a revocation is to be felt within a second."""
+
+
+def abort_of(scope: Scope) -> Callable[[], None] | None:
+    """The way to drop this request's connection, where the server has one."""
+    found: Callable[[], None] | None = scope.get("extensions", {}).get(ABORT_EXTENSION)
+    return found
+
+
+@contextmanager
+def cut_with_token(guard: Guard, scope: Scope, grace_s: float = LAST_WORD_S) -> Iterator[None]:
+    """While the context lasts, the end of the token is the end of the connection, `grace_s` later."""
+    abort = abort_of(scope)
+    timers: list[asyncio.TimerHandle] = []
+
+    def ended(_: Unauthenticated) -> None:
+        if abort is not None:
+            timers.append(asyncio.get_running_loop().call_later(grace_s, abort))
+
+    forget = guard.watch(ended)
+    try:
+        yield
+    finally:
+        forget()
+        for timer in timers:
+            timer.cancel()
+
+
+class GuardedStreamingResponse(StreamingResponse):
+    """`content`, which asks a guarded store as it goes, cut off where the token ends."""
+
+    def __init__(self, guard: Guard, content: AsyncIterator[bytes], media_type: str) -> None:
+        super().__init__(self._until_ended(content), media_type=media_type)
+        self._guard = guard
+        self._can_be_cut = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, in full or visibly not."""
+        self._can_be_cut = abort_of(scope) is not None
+        with cut_with_token(self._guard, scope, grace_s=0):
+            await super().__call__(scope, receive, send)
+
+    async def _until_ended(self, content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        try:
+            async for part in content:
+                yield part
+        except Unauthenticated:
+            if not self._can_be_cut:
+                raise
+            await asyncio.Event().wait()  # for the cut, which cancels this

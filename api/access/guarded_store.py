@@ -1,0 +1,145 @@
+"""The store as one request may use it: each command is allowed first, and a read that waits ends with the
+token.
+
+It owns that order. It is a `StreamStore` itself, so handlers cannot tell, and cannot forget.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
+
+from tailrace.api.access.security import Guard, admitted
+from tailrace.api.ports import Answer, NotAccepting, TurnStore, Unauthenticated, Watch
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.errors import StreamError
+from tailrace.core.grammar import Request as RedisRequest
+from tailrace.core.grammar import Scope
+from tailrace.core.replies import Reply
+
+
+class _Part(NamedTuple):
+    """A command that is allowed, and what for."""
+
+    scope: Scope
+    command: Command
+    operation: str
+
+
+class GuardedStore:
+    """`store` under the rights of `guard`, used under `scope` for `operation` (a name for the
+    record). `scope` None: the operation has none of its own, and may only use what takes one."""
+
+    def __init__(self, store: TurnStore, guard: Guard, scope: Scope | None, operation: str) -> None:
+        self._store = store
+        self._scope: Scope | None = scope
+        self._operation = operation
+        self.guard = guard
+
+    def under(self, scope: Scope, operation: str | None = None) -> GuardedStore:
+        """The same store, used for something else."""
+        return GuardedStore(self._store, self.guard, scope, operation or self._operation)
+
+    @property
+    def not_ready_reason(self) -> str | None:
+        """The store's."""
+        return self._store.not_ready_reason
+
+    async def execute(self, command: Command) -> Reply:
+        """As the port says. Raises `Unauthenticated`, too, also while it waits."""
+        part = self._part(command)
+        if isinstance(part.command, Read | ReadGroup) and part.command.block_ms is not None:
+            return await self._wait(part.command)
+        try:
+            reply = await self._store.execute(part.command)
+        except (StreamError, NotAccepting) as refusal:
+            self.guard.done(*part, refusal)
+            raise
+        self.guard.done(*part, reply)
+        return reply
+
+    def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
+        """As the port says. The watch outlives the token, unless the caller watches that, too."""
+        self._part(command)
+        return self._store.watch(command, receive)
+
+    async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
+        """As the port says; one command that is not allowed, and none is carried out."""
+        return await self._execute_parts([self._part(command) for command in commands])
+
+    async def _execute_parts(self, parts: Sequence[_Part]) -> Sequence[Reply | StreamError]:
+        try:
+            replies = await self._store.execute_all([part.command for part in parts])
+        except (StreamError, NotAccepting) as refusal:
+            for part in parts:
+                self.guard.done(*part, refusal)
+            raise
+        for part, reply in zip(parts, replies, strict=True):
+            self.guard.done(*part, reply)
+        return replies
+
+    def _part(self, command: Command) -> _Part:
+        """The command as it may be carried out, under the operation's scope."""
+        assert self._scope is not None, "an operation without a scope gives one with every command"
+        allowed = self.guard.allow(self._scope, command, self._operation)
+        return _Part(self._scope, allowed, self._operation)
+
+    async def _wait(self, command: Read | ReadGroup) -> Reply:
+        """The answer of a read, unless the token ends first: it is cancelled then, and has taken nothing."""
+        waiting = asyncio.current_task()
+        assert waiting is not None
+        ends: list[Unauthenticated] = []
+
+        def ended(error: Unauthenticated) -> None:
+            ends.append(error)
+            waiting.cancel()
+
+        forget = self.guard.watch(ended)
+        try:
+            return await self._store.execute(command)
+        except asyncio.CancelledError:
+            # As `asyncio.timeout` does: who else wants it cancelled has the first word.
+            if ends and waiting.uncancel() == 0:
+                raise ends[0] from None
+            raise
+        finally:
+            forget()
+
+    # --- commands in Redis's words -------------------------------------------------------------------
+
+    def admit(self, request: RedisRequest) -> RedisRequest:
+        """The request as it may be carried out, under its own scope. Raises as `Guard.allow` does."""
+        return admitted(self.guard, request)
+
+    async def execute_admitted_each(
+        self, requests: Sequence[RedisRequest], room: ReplyRoom, take: Callable[[Answer], Awaitable[None]]
+    ) -> None:
+        """Carry out the commands of requests that `admit` gave, one after another: see the port."""
+        parts = _parts(requests)
+        following = iter(parts)
+
+        async def taken(answer: Answer) -> None:
+            self.guard.done(*next(following), answer)
+            await take(answer)
+
+        try:
+            await self._store.execute_each([part.command for part in parts], room, taken)
+        except NotAccepting as refusal:
+            for part in following:
+                self.guard.done(*part, refusal)
+            raise
+
+    async def execute_admitted(self, requests: Sequence[RedisRequest]) -> Sequence[Reply | StreamError]:
+        """Carry out the commands of requests that `admit` gave, with nothing between them."""
+        return await self._execute_parts(_parts(requests))
+
+
+def _parts(requests: Sequence[RedisRequest]) -> list[_Part]:
+    """The commands of requests that have one."""
+    return [
+        _Part(request.scope, request.command, request.name)
+        for request in requests
+        if request.command is not None
+    ]

@@ -1,0 +1,161 @@
+"""Which browser pages may talk to the server, and under which names it answers where there are no tokens.
+
+It owns `Origin`, `Host`, Fetch Metadata and CORS. Only browsers send the first and the third, and they do not
+lie about them; a program that wants in needs a token, not an origin. What it is against:
+
+* A page of another site that has a visitor's browser send requests: its origin is foreign, and refused.
+* DNS rebinding: a page whose own name comes to mean 127.0.0.1, so that its origin looks like the server's.
+  Its requests carry that name in `Host`; without tokens only names that cannot be rebound are answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tailrace.api.http.path_shim import raw_path_of
+from tailrace.api.ports import is_open
+from tailrace.api.problems.table import HttpCode, problem, problem_response, request_id_of
+
+METHODS: Final = ("GET", "HEAD", "PUT", "POST", "DELETE")
+
+REQUEST_HEADERS: Final = (
+    "Accept",
+    "Authorization",
+    "Cache-Control",
+    "Content-Encoding",
+    "Content-Type",
+    "Idempotency-Key",
+    "Last-Event-ID",
+    "Prefer",
+    "Producer-Epoch",
+    "Producer-Id",
+    "Producer-Layout",
+    "Tailrace-Trace",
+    "Traceparent",
+    "Tracestate",
+    "Upstash-Encoding",
+    "X-Request-Id",
+)
+"""What a page may send: every header that means something here."""
+
+ANSWER_HEADERS: Final = (
+    "Allow",
+    "Idempotent-Replayed",
+    "Location",
+    "Preference-Applied",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+    "WWW-Authenticate",
+    "X-First-Id",
+    "X-Last-Id",
+    "X-Request-Id",
+    "X-Stream-Length",
+)
+"""What a page may see of an answer, beside what every page may."""
+
+PREFLIGHT_MAX_AGE_S: Final = 600
+
+_FOREIGN_SITES: Final = frozenset({"cross-site", "same-site"})
+"""What a browser says of a request that a page of another origin caused; `none` is the address bar."""
+
+
+@lru_cache(maxsize=256)
+def is_unbindable(host: bytes) -> bool:
+    """Whether a `Host` header names this machine in a way that no stranger's DNS server can come to own:
+    `localhost`, an address as such, or a name without a dot, which is nobody's on the Internet."""
+    try:
+        name = urlsplit(f"//{host.decode('latin-1')}").hostname or ""
+    except ValueError:
+        return False
+    if name.endswith(".localhost") or (name.isascii() and name.replace("-", "").isalnum()):
+        return True
+    try:
+        return bool(ip_address(name))
+    except ValueError:
+        return False
+
+
+def _authority_of(origin: str) -> str | None:
+    """Host and port of an origin; None where it is not one, as `null` and `http://[`."""
+    try:
+        return urlsplit(origin).netloc or None
+    except ValueError:
+        return None
+
+
+class OriginPolicy:
+    """Of which pages requests are taken: the server's own, and those of `allowed` origins, to the letter."""
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        self._allowed = frozenset(allowed)
+
+    def admits(self, headers: Headers) -> bool:
+        """Whether a request of this origin is taken; none is no browser's, or a page's own."""
+        origin = headers.get("origin")
+        if origin is None:
+            return headers.get("sec-fetch-site") not in _FOREIGN_SITES
+        return origin in self._allowed or _authority_of(origin) == headers.get("host")
+
+    def names(self, host: bytes) -> bool:
+        """Whether `host` is one under which the server answers where there are no tokens."""
+        return is_unbindable(host) or host.decode("latin-1") in {
+            urlsplit(origin).netloc for origin in self._allowed
+        }
+
+
+class Origins:
+    """Pure ASGI: requests of foreign pages are answered 403, whatever they ask; open pages apart.
+
+    WebSockets ask the policy in their handshake (`api.websocket.endpoint`).
+    """
+
+    def __init__(self, app: ASGIApp, policy: OriginPolicy) -> None:
+        self._app = app
+        self._policy = policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Look where it comes from, and go on."""
+        if scope["type"] != "http" or self._admits(scope):
+            await self._app(scope, receive, send)
+            return
+        content = problem(HttpCode.ORIGIN_NOT_ALLOWED, FOREIGN, request_id_of(scope))
+        await problem_response(content)(scope, receive, send)
+
+    def _admits(self, scope: Scope) -> bool:
+        return is_open(raw_path_of(scope)) or self._policy.admits(Headers(scope=scope))
+
+
+FOREIGN: Final = "the page that asks is of another origin than this server, and not of an allowed one"
+
+
+class Cors(CORSMiddleware):
+    """Tells browsers what pages of the allowed origins may send and see; a refused preflight is a problem."""
+
+    def __init__(self, app: ASGIApp, allowed: Sequence[str]) -> None:
+        super().__init__(
+            app,
+            allow_origins=allowed,
+            allow_methods=METHODS,
+            allow_headers=REQUEST_HEADERS,
+            expose_headers=ANSWER_HEADERS,
+            max_age=PREFLIGHT_MAX_AGE_S,
+        )
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        """Starlette's, in the one form that errors have here."""
+        response = super().preflight_response(request_headers)
+        if response.status_code < 400:  # noqa: PLR2004 - where errors begin
+            return response
+        content = problem(HttpCode.BAD_REQUEST, bytes(response.body).decode(), None)
+        kept = {name: response.headers[name] for name in ("vary",) if name in response.headers}
+        return problem_response(content, kept)

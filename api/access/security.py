@@ -1,0 +1,246 @@
+"""Who asks: every request is given its principal before anything else looks at it.
+
+It owns the ASGI layer that asks the `Authenticator`, the paths that are open to all, and `Guard`, through
+which a request or a connection uses its rights. What a command needs is `api.access.permissions`'; what a token is,
+`app`'s. The path below the framework asks the same `Authenticator`, and knows the same `allowed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+from urllib.parse import parse_qsl
+
+from msgspec.structs import replace
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as AsgiScope
+
+from tailrace.api.access.origins import OriginPolicy
+from tailrace.api.access.permissions import (
+    allowed,
+    is_administrative,
+    keys_of,
+    require_scope,
+    require_whole_keyspace,
+)
+from tailrace.api.access.tickets import TicketBook
+from tailrace.api.http.path_shim import raw_path_of
+from tailrace.api.http.problem_handlers import unauthenticated_response
+from tailrace.api.ports import (
+    ANONYMOUS_LOCAL,
+    NOBODY,
+    Act,
+    Audit,
+    Authenticator,
+    NotAccepting,
+    Principal,
+    Unauthenticated,
+    is_open,
+)
+from tailrace.api.problems.table import HttpCode, RequestRefused, problem, problem_response, request_id_of
+from tailrace.core.commands import Command
+from tailrace.core.errors import StreamError
+from tailrace.core.grammar import Request as RedisRequest
+from tailrace.core.grammar import Scope
+
+_UNKNOWN_HOST: Final = (
+    "without tokens the server answers to `localhost` and to addresses only, so that no web page can reach "
+    "it under a name of its own"
+)
+
+_TOKEN_PARAMETERS: Final = frozenset({"token", "_token", "access_token", "auth_token", "ticket"})
+
+_NEVER_IN_A_URL: Final = (
+    "tokens are not accepted in URLs, because logs and browser history would keep them: send "
+    "`Authorization: Bearer <token>`, or for a WebSocket a ticket as subprotocol; revoke a token that was "
+    "sent in a URL"
+)
+
+
+class OpenAccess:
+    """An `Authenticator` where there are no tokens: everybody may do all."""
+
+    def authenticate(self, _authorization: bytes | None) -> Principal:
+        """Everybody is the same."""
+        return ANONYMOUS_LOCAL
+
+    def require_standing(self, _principal: Principal) -> None:
+        """Nothing is ever revoked."""
+
+    def watch(self, _principal: Principal, _on_end: Callable[[Unauthenticated], None]) -> Callable[[], None]:
+        """Nothing ever ends."""
+        return _nothing
+
+
+def _nothing() -> None:
+    """What ends a watch that never began."""
+
+
+def unaudited(_act: Act) -> None:
+    """An `Audit` that forgets."""
+
+
+@dataclass(frozen=True)
+class Security:
+    """How a surface is secured. `allowed_origins`: of whose pages requests are taken beside its own.
+
+    `checks_host`: where no token is asked for, only names that cannot be rebound are answered.
+    """
+
+    authenticator: Authenticator
+    audit: Audit = unaudited
+    allowed_origins: tuple[str, ...] = ()
+    checks_host: bool = True
+    tickets: TicketBook = field(default_factory=TicketBook)
+
+    @cached_property
+    def origins(self) -> OriginPolicy:
+        """Of which pages requests are taken."""
+        return OriginPolicy(self.allowed_origins)
+
+    def authenticate(self, authorization: bytes | None, host: bytes | None) -> Principal:
+        """Who sent these headers. Raises `Unauthenticated`, and `RequestRefused` for a name that could be
+        anybody's. Cheap: asked at every request, below the framework, too."""
+        principal = self.authenticator.authenticate(authorization)
+        if principal is ANONYMOUS_LOCAL and self.checks_host and host and not self.origins.names(host):
+            raise RequestRefused(HttpCode.HOST_NOT_ALLOWED, _UNKNOWN_HOST)
+        return principal
+
+
+UNSECURED: Final = Security(OpenAccess(), checks_host=False)
+"""For a surface that only this process can reach."""
+
+
+class Guard:
+    """The rights of one request, or of one connection, for as long as it lasts."""
+
+    __slots__ = ("_audit", "_authenticator", "_request_id", "principal")
+
+    def __init__(self, security: Security, principal: Principal, request_id: str | None = None) -> None:
+        self._authenticator = security.authenticator
+        self._audit = security.audit
+        self._request_id = request_id
+        self.principal = principal
+
+    def allow(self, scope: Scope, command: Command, operation: str) -> Command:
+        """The command to carry out: see `api.access.permissions.allowed`.
+
+        Raises `StreamError` NOPERM where the token does not allow it, `Unauthenticated` where it is no more.
+        """
+        self._authenticator.require_standing(self.principal)
+        try:
+            return allowed(self.principal, scope, command)
+        except StreamError:
+            self._record(scope, command, operation, "denied")
+            raise
+
+    def require(self, scope: Scope, *, everywhere: bool = False) -> None:
+        """Raises as `allow` does, for what is no command; `everywhere`: it concerns all keys."""
+        self._authenticator.require_standing(self.principal)
+        check = require_whole_keyspace if everywhere else require_scope
+        check(self.principal, scope)
+
+    def done(self, scope: Scope, command: Command, operation: str, answer: object) -> None:
+        """`command` was carried out, or refused with `answer`; administrative acts are written down."""
+        self._record(scope, command, operation, _outcome_of(answer))
+
+    def _record(self, scope: Scope, command: Command, operation: str, outcome: str) -> None:
+        if is_administrative(scope, command):
+            self._audit(Act(self.principal, operation, keys_of(command), outcome, self._request_id))
+
+    def watch(self, on_end: Callable[[Unauthenticated], None]) -> Callable[[], None]:
+        """Have `on_end` called when the rights end: see `Authenticator.watch`."""
+        return self._authenticator.watch(self.principal, on_end)
+
+
+def admitted(guard: Guard, request: RedisRequest) -> RedisRequest:
+    """A request in Redis's words as it may be carried out, under its own scope. Raises as `allow` does."""
+    if request.command is None:
+        guard.require(request.scope)
+        return request
+    command = guard.allow(request.scope, request.command, request.name)
+    return request if command is request.command else replace(request, command=command)
+
+
+def _outcome_of(answer: object) -> str:
+    if isinstance(answer, StreamError):
+        return str(answer.code)
+    if isinstance(answer, NotAccepting):
+        return "unknown" if answer.is_outcome_unknown else "not accepted"
+    return "done"
+
+
+def principal_of(scope: AsgiScope) -> Principal:
+    """Who makes this request, as `Authentication` found."""
+    found: Principal = scope["state"]["principal"]
+    return found
+
+
+def guard_of(request: Request) -> Guard:
+    """The rights of this request."""
+    security: Security = request.app.state.security
+    return Guard(security, principal_of(request.scope), request_id_of(request.scope))
+
+
+class Authentication:
+    """Pure ASGI: puts the principal into the scope's state, or answers 401.
+
+    WebSockets pass: their handshake may carry a ticket in place of a token (`api.websocket.endpoint`).
+    """
+
+    def __init__(self, app: ASGIApp, security: Security) -> None:
+        self._app = app
+        self._security = security
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Ask who it is, and go on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            scope.setdefault("state", {})["principal"] = self._principal(scope)
+        except Unauthenticated as error:
+            await unauthenticated_response(scope, error)(scope, receive, send)
+        except RequestRefused as error:
+            await problem_response(problem(error.code, error.detail, request_id_of(scope)))(
+                scope, receive, send
+            )
+        else:
+            await self._app(scope, receive, send)
+
+    def _principal(self, scope: AsgiScope) -> Principal:
+        if has_token_in_url(scope):
+            raise token_in_url_refusal()
+        if is_open(raw_path_of(scope)):
+            return NOBODY
+        return self._security.authenticate(authorization_of(scope), host_of(scope))
+
+
+def authorization_of(scope: AsgiScope) -> bytes | None:
+    """The `Authorization` header. Raises `Unauthenticated` where there are several."""
+    values = [value for name, value in scope["headers"] if name == b"authorization"]
+    if len(values) > 1:
+        raise Unauthenticated("the request has more than one Authorization header")
+    return values[0] if values else None
+
+
+def token_in_url_refusal() -> RequestRefused:
+    """What to answer where there is one."""
+    return RequestRefused(HttpCode.TOKEN_IN_URL, _NEVER_IN_A_URL)
+
+
+def host_of(scope: AsgiScope) -> bytes | None:
+    """The `Host` header, which only HTTP/1.0 may lack."""
+    return next((value for name, value in scope["headers"] if name == b"host"), None)
+
+
+def has_token_in_url(scope: AsgiScope) -> bool:
+    """Whether the query has a parameter that is meant for a token."""
+    query: bytes = scope["query_string"]
+    if not query:
+        return False
+    names: Mapping[str, str] = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+    return not _TOKEN_PARAMETERS.isdisjoint(name.lower() for name in names)

@@ -1,0 +1,76 @@
+"""Tickets: how a browser's page opens a WebSocket, which can send no header, and never a token in a URL.
+
+A ticket is random, good for one handshake within a minute, and stands for the principal that asked for it:
+where that token is revoked meanwhile, so is the ticket. It owns the book of tickets that are out, in memory
+only, as digests: what is looked up is a hash, so how long the look-up takes says nothing of any ticket.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from tailrace.api.ports import Principal, Unauthenticated
+from tailrace.api.problems.table import HttpCode, RequestRefused
+
+TICKET_SUBPROTOCOL: Final = "tailrace.ticket."
+"""What stands before a ticket in the list of subprotocols."""
+
+EXPIRES_IN_S: Final = 60
+
+TICKETS_PER_TOKEN_MAX: Final = 1_000
+"""Tickets that one token may have out; a page needs one for each socket, and has a minute to use it."""
+
+
+class _Ticket(NamedTuple):
+    principal: Principal
+    until_s: float
+
+
+class TicketBook:
+    """The tickets that are out, the oldest first. All is O(1), amortised. `clock_s` never steps."""
+
+    def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
+        self._clock_s = clock_s
+        self._tickets: dict[bytes, _Ticket] = {}
+        self._counts: Counter[str] = Counter()
+
+    def issue(self, principal: Principal) -> str:
+        """A new ticket. Raises `RequestRefused` where the token has too many out."""
+        self._forget_expired()
+        if self._counts[principal.token_id] >= TICKETS_PER_TOKEN_MAX:
+            told = f"a token may have {TICKETS_PER_TOKEN_MAX} tickets out; each is good for {EXPIRES_IN_S} s"
+            raise RequestRefused(HttpCode.TOO_MANY_OPEN, told, headers={"Retry-After": "1"})
+        ticket = secrets.token_urlsafe(32)
+        self._tickets[_digest(ticket)] = _Ticket(principal, self._clock_s() + EXPIRES_IN_S)
+        self._counts[principal.token_id] += 1
+        return ticket
+
+    def redeem(self, ticket: str) -> Principal:
+        """Who asked for the ticket, which is then used up. Raises `Unauthenticated`."""
+        self._forget_expired()
+        found = self._tickets.pop(_digest(ticket), None)
+        if found is None:
+            raise Unauthenticated("the ticket is not known: it was used already, or is too old")
+        self._leave(found)
+        return found.principal
+
+    def _forget_expired(self) -> None:
+        now_s = self._clock_s()
+        while self._tickets and (oldest := next(iter(self._tickets.items())))[1].until_s <= now_s:
+            del self._tickets[oldest[0]]
+            self._leave(oldest[1])
+
+    def _leave(self, ticket: _Ticket) -> None:
+        token_id = ticket.principal.token_id
+        self._counts[token_id] -= 1
+        if not self._counts[token_id]:
+            del self._counts[token_id]
+
+
+def _digest(ticket: str) -> bytes:
+    return sha256(ticket.encode()).digest()

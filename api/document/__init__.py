@@ -1,0 +1,4 @@
+"""The documents that describe the server: OpenAPI, the variant for SDK generators, AsyncAPI.
+
+It never serves a request.
+"""

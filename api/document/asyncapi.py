@@ -1,0 +1,177 @@
+"""The AsyncAPI document of the WebSocket and of Server-Sent Events, printed from the models that are served.
+
+It owns the document's frame; requests come from `api.websocket.requests`, entries and problems from the
+wire models of the HTTP surface. `tailrace openapi --asyncapi` prints it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import models_json_schema
+
+from tailrace.api.schemas import DOCUMENTED_MODELS
+from tailrace.api.websocket.endpoint import WEBSOCKET_PATH
+from tailrace.api.websocket.messages import MESSAGES
+from tailrace.api.websocket.requests import REQUESTS
+from tailrace.api.websocket_limits import CloseCode
+
+ASYNCAPI_VERSION: Final = "3.0.0"
+
+_REF: Final = "#/components/schemas/{model}"
+
+DESCRIPTION: Final = """\
+Streams over one WebSocket, and over Server-Sent Events.
+
+* Requests carry an `id`; the reply carries it too: `ok` or `error` (a problem). Requests may be sent
+  without waiting for replies, and are answered in order. A frame may be an array of requests; its replies
+  are one array.
+* A push has no `id` but `sub`, the `id` of the request that opened the subscription.
+* Nothing is pushed without credit.
+* Subprotocols: `tailrace.v1.json` (text; the default) and `tailrace.v1.msgpack` (binary; names and values are
+  `str`, or `bin` where an entry is not all UTF-8, and `encoding` is not needed).
+* A server with tokens takes `Authorization: Bearer <token>` in the handshake, or, for pages that can set no
+  header, a ticket of `POST /v1/tickets` as the second subprotocol, `tailrace.ticket.<ticket>`. When the token
+  is revoked or expires, each subscription ends and the socket closes with 4501.
+"""
+
+
+def asyncapi_document(version: str) -> dict[str, Any]:
+    """The whole document."""
+    return {
+        "asyncapi": ASYNCAPI_VERSION,
+        "info": {
+            "title": "Tailrace",
+            "version": version,
+            "description": DESCRIPTION,
+            "license": {"name": "Apache-2.0"},
+        },
+        "defaultContentType": "application/json",
+        "channels": {"websocket": _websocket_channel(), **_tail_channels()},
+        "operations": _operations(),
+        "components": {"messages": _messages(), "schemas": _schemas()},
+    }
+
+
+def _websocket_channel() -> dict[str, Any]:
+    names = [_request_name(op) for op in REQUESTS] + list(MESSAGES)
+    return {
+        "address": WEBSOCKET_PATH,
+        "title": "WebSocket",
+        "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in names},
+        "bindings": {"ws": {"method": "GET"}},
+        "x-subprotocols": ["tailrace.v1.json", "tailrace.v1.msgpack"],
+        "x-close-codes": {str(int(code)): code.name.lower().replace("_", " ") for code in CloseCode},
+    }
+
+
+def _tail_channels() -> dict[str, Any]:
+    messages = {name: {"$ref": f"#/components/messages/{name}"} for name in _EVENTS}
+    return {
+        "tail": {
+            "address": "/v1/streams/{key}/entries:tail",
+            "title": "Server-Sent Events of one stream",
+            "parameters": {"key": {"description": "The stream's key, percent-encoded."}},
+            "messages": messages,
+        },
+        "tails": {
+            "address": "/v1/tail",
+            "title": "Server-Sent Events of several streams",
+            "messages": messages,
+        },
+    }
+
+
+def _operations() -> dict[str, Any]:
+    """Seen from the server: it receives requests and sends the rest."""
+    requests = [f"#/channels/websocket/messages/{_request_name(op)}" for op in REQUESTS]
+    pushes = [f"#/channels/websocket/messages/{name}" for name in MESSAGES]
+    return {
+        "receive_requests": _operation("receive", "websocket", requests),
+        "send_messages": _operation("send", "websocket", pushes),
+        **{
+            f"send_events_of_{channel}": _operation(
+                "send", channel, [f"#/channels/{channel}/messages/{name}" for name in _EVENTS]
+            )
+            for channel in ("tail", "tails")
+        },
+    }
+
+
+def _operation(action: str, channel: str, messages: list[str]) -> dict[str, Any]:
+    return {
+        "action": action,
+        "channel": {"$ref": f"#/channels/{channel}"},
+        "messages": [{"$ref": message} for message in messages],
+    }
+
+
+def _request_name(op: str) -> str:
+    return f"{op}_request"
+
+
+def _messages() -> dict[str, Any]:
+    requests = {
+        _request_name(op): _message(op, model.__doc__, _REF.format(model=model.__name__), _example(model))
+        for op, model in REQUESTS.items()
+    }
+    sent = {
+        name: _message(name, model.__doc__, _REF.format(model=model.__name__), _example(model))
+        for name, model in MESSAGES.items()
+    }
+    return {**requests, **sent, **{name: _event(name, text) for name, text in _EVENTS.items()}}
+
+
+def _message(name: str, text: str | None, schema: str, example: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "summary": (text or "").partition("\n")[0],
+        "payload": {"$ref": schema},
+        "examples": [{"payload": example}],
+    }
+
+
+_EVENTS: Final = {
+    "entries": "New entries: an array, or an object with `key`, `entries` and `next` of several streams.",
+    "gap": "Entries after `from` and before `to` were trimmed away.",
+    "end": "The tail is over; a problem says why.",
+    "error": "The server failed; a problem says how.",
+}
+"""Events of a tail, which are described in the OpenAPI document of the route as well."""
+
+
+def _event(name: str, text: str) -> dict[str, Any]:
+    return {"name": name, "summary": text, "contentType": "text/event-stream", "payload": {}}
+
+
+def _example(model: type[Any]) -> Any:
+    return TypeAdapter(model).json_schema()["example"]
+
+
+def _schemas() -> dict[str, Any]:
+    models = dict.fromkeys((*REQUESTS.values(), *MESSAGES.values(), *DOCUMENTED_MODELS))
+    _, definitions = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
+    schemas: dict[str, Any] = definitions["$defs"]
+    return {name: schemas[name] for name in _reachable(schemas)}
+
+
+def _reachable(schemas: dict[str, Any]) -> list[str]:
+    """The models of messages, and those that these refer to, in order of their names."""
+    found: set[str] = set()
+    waiting = [model.__name__ for model in (*REQUESTS.values(), *MESSAGES.values())]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(_references(schemas[name]))
+    return sorted(found)
+
+
+def _references(schema: object) -> list[str]:
+    if isinstance(schema, dict):
+        here = [schema["$ref"].rpartition("/")[2]] if "$ref" in schema else []
+        return here + [name for value in schema.values() for name in _references(value)]
+    if isinstance(schema, list):
+        return [name for value in schema for name in _references(value)]
+    return []

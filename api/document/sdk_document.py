@@ -1,0 +1,153 @@
+"""The OpenAPI document as code generators want it: the same operations, in the words of OpenAPI 3.0.
+
+It owns the translation, and adds nothing: what is not in the document that the server shows is not here.
+
+Generators know 3.0 best, and each stumbles over something else in 3.1. So here
+
+* a member or parameter that may be left out is left out, never null: only a member that is always there and
+  may be null is `nullable`;
+* `const` is an `enum` of one, an `examples` list an `example`, and a reference that has words of its own
+  beside it stands in an `allOf`;
+* integers are `int64`: ids have none, but milliseconds and counters do not fit into a Java `Integer`;
+* NDJSON is `format: binary`: it is passed through as bytes, where a string would be encoded as JSON;
+* members have no `title`: generators would name types after them, and not after where they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+from tailrace.api.wire.negotiation import NDJSON
+
+OPENAPI_VERSION: Final = "3.0.3"
+
+Json: TypeAlias = dict[str, Any]
+
+_BYTES: Final[Json] = {"type": "string", "format": "binary"}
+_NULL: Final[Json] = {"type": "null"}
+
+
+def sdk_document(document: Mapping[str, Any]) -> Json:
+    """`document` in 3.0; it is not changed."""
+    components = document["components"]
+    schemas = {name: _schema(schema) for name, schema in components["schemas"].items()}
+    return {
+        **document,
+        "openapi": OPENAPI_VERSION,
+        "info": _info(document["info"]),
+        "paths": {path: _path(methods) for path, methods in document["paths"].items()},
+        "components": {**components, "schemas": schemas, **_shared_responses(components)},
+    }
+
+
+def _info(info: Json) -> Json:
+    """3.0 has no summary of a document, and no identifier of a licence."""
+    return {**_without(info, "summary"), "license": {"name": info["license"]["name"]}}
+
+
+def _shared_responses(components: Json) -> Json:
+    if "responses" not in components:
+        return {}
+    return {"responses": {name: _response(each) for name, each in components["responses"].items()}}
+
+
+# --- operations ------------------------------------------------------------------------------------
+
+
+def _path(methods: Json) -> Json:
+    return {method: _operation(operation) for method, operation in methods.items()}
+
+
+def _operation(operation: Json) -> Json:
+    made = dict(operation)
+    if "parameters" in operation:
+        made["parameters"] = [_parameter(parameter) for parameter in operation["parameters"]]
+    if "requestBody" in operation:
+        made["requestBody"] = _with_content(operation["requestBody"])
+    made["responses"] = {status: _response(each) for status, each in operation["responses"].items()}
+    return made
+
+
+def _parameter(parameter: Json) -> Json:
+    return {**parameter, "schema": _left_out(parameter["schema"])}
+
+
+def _response(response: Json) -> Json:
+    made = _with_content(response)
+    if "headers" in response:
+        made["headers"] = {name: _with_schema(each) for name, each in response["headers"].items()}
+    return made
+
+
+def _with_content(part: Json) -> Json:
+    if "content" not in part:
+        return dict(part)
+    content = {media_type: _content(media_type, each) for media_type, each in part["content"].items()}
+    return {**part, "content": content}
+
+
+def _content(media_type: str, content: Json) -> Json:
+    return {**content, "schema": _BYTES} if media_type == NDJSON else _with_schema(content)
+
+
+def _with_schema(part: Json) -> Json:
+    return {**part, "schema": _schema(part["schema"])}
+
+
+# --- schemas ---------------------------------------------------------------------------------------
+
+
+def _schema(schema: Json) -> Json:
+    """One schema with all that it holds."""
+    made = _words(_without(schema, "title"))
+    if "anyOf" in made:
+        made = _union(made)
+    if "$ref" in made and len(made) > 1:
+        made = {"allOf": [{"$ref": made["$ref"]}], **_without(made, "$ref")}
+    for part in ("items", "additionalProperties"):
+        if isinstance(made.get(part), dict):
+            made[part] = _schema(made[part])
+    if "properties" in made:
+        made["properties"] = _properties(made)
+    return made
+
+
+def _words(schema: Json) -> Json:
+    """The keywords that 3.0 writes otherwise."""
+    made = _without(schema, "const", "examples")
+    if "const" in schema:
+        made["enum"] = [schema["const"]]
+    if schema.get("examples"):
+        made["example"] = schema["examples"][0]
+    if made.get("type") == "integer":
+        made.setdefault("format", "int64")
+    return made
+
+
+def _union(schema: Json) -> Json:
+    """A choice; one between something and null is that thing, `nullable`."""
+    choices = [_schema(choice) for choice in schema["anyOf"] if choice != _NULL]
+    nullable = {"nullable": True} if len(choices) < len(schema["anyOf"]) else {}
+    rest = _without(schema, "anyOf")
+    if len(choices) == 1:
+        return {**choices[0], **rest, **nullable}
+    return {"anyOf": choices, **rest, **nullable}
+
+
+def _properties(schema: Json) -> Json:
+    needed = schema.get("required", ())
+    return {
+        name: _schema(member) if name in needed else _left_out(member)
+        for name, member in schema["properties"].items()
+    }
+
+
+def _left_out(schema: Json) -> Json:
+    """What may be left out: null stood for that, and is nothing to send."""
+    made = _without(_schema(schema), "nullable")
+    return _without(made, "default") if made.get("default", "") is None else made
+
+
+def _without(mapping: Mapping[str, Any], *names: str) -> Json:
+    return {name: value for name, value in mapping.items() if name not in names}

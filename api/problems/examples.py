@@ -1,0 +1,190 @@
+"""What each problem looks like: the example of every code, as the OpenAPI document shows it.
+
+It owns the words of the examples; a test sends the request behind each and compares. Titles, statuses and
+the rest come from the one table in `api.problems.table`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from tailrace.api.problems.refusal_texts import human_text
+from tailrace.api.problems.table import HttpCode, ProblemCode, problem
+from tailrace.core.errors import ErrorCode, reply_too_large
+from tailrace.core.limits import REPLY_BYTES_MAX, URL_BYTES_MAX
+
+REQUEST_ID: Final = "0f8fad5bd9cb469fa16570867728950e"
+_REPLY_TOO_LARGE: Final = reply_too_large(REPLY_BYTES_MAX)
+
+
+class Example(NamedTuple):
+    """What is told of one case. `members`: those of this code."""
+
+    detail: str
+    members: Mapping[str, object] = {}
+
+
+_UNKNOWN_MEMBER: Final = (
+    "unknown member; allowed: `fields`, `pairs`, `encoding`, `id`, `trim`, `nomkstream`, `if_last_id`"
+)
+_UNKNOWN_PARAMETER: Final = "unknown parameter; none is allowed"
+
+
+def _redis(line: str) -> Example:
+    """An error of the command endpoint, which carries Redis's line."""
+    return Example(line.partition(" ")[2], {"error": line})
+
+
+EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
+    ErrorCode.INVALID_ID: Example(
+        "`id` is '1-2-3', which is not an entry id; it takes an id such as 1526919030474-0, "
+        "`1526919030474-*` to let the server choose the sequence, or `*`",
+        {"given": "1-2-3", "argument": "id"},
+    ),
+    ErrorCode.ID_NOT_GREATER: Example(
+        "the id 1692632086370-0 is not greater than the stream's last id 1692632102976-0; give a greater "
+        "one, or omit `id` to let the server choose it",
+        {"last_id": "1692632102976-0", "given": "1692632086370-0"},
+    ),
+    ErrorCode.ID_EXHAUSTED: Example(
+        "the stream's last id is 18446744073709551615-18446744073709551615, the greatest possible id; "
+        "append to another stream",
+        {"last_id": "18446744073709551615-18446744073709551615"},
+    ),
+    ErrorCode.INVALID_ARGUMENT: Example(
+        "Idempotency-Key can be used only with ids that the server chooses: omit `id`, or omit the header"
+    ),
+    ErrorCode.NOT_AN_INTEGER: _redis("ERR value is not an integer or out of range"),
+    ErrorCode.SYNTAX: _redis("ERR syntax error"),
+    ErrorCode.WRONG_ARITY: _redis("ERR wrong number of arguments for 'xlen' command"),
+    ErrorCode.UNKNOWN_COMMAND: _redis("ERR unknown command 'GET', with args beginning with: 'race:france' "),
+    ErrorCode.NO_SUCH_STREAM: Example(
+        "the stream 'race:spain' does not exist; its first entry creates it, and so does "
+        "PUT /v1/streams/{key}",
+        {"key": "race:spain"},
+    ),
+    ErrorCode.NOGROUP: Example(
+        "the stream 'race:france' has no consumer group 'nobody'; create it with "
+        "PUT /v1/streams/{key}/groups/{group}",
+        {"key": "race:france", "group": "nobody", "missing": "group"},
+    ),
+    ErrorCode.BUSYGROUP: Example(
+        "the stream 'race:france' already has a consumer group 'judges'; move it with "
+        "POST /v1/streams/{key}/groups/{group}:setid, or delete it first",
+        {"key": "race:france", "group": "judges"},
+    ),
+    ErrorCode.NO_SUCH_CONSUMER: Example(
+        "the group 'judges' of the stream 'race:france' has no consumer 'nobody'",
+        {"key": "race:france", "group": "judges", "consumer": "nobody"},
+    ),
+    ErrorCode.CONSUMER_HAS_PENDING: Example(
+        "the consumer 'alice' has 2 pending entries; hand them to another consumer with `transfer_to`, or "
+        "drop them with `force=true`",
+        {"key": "race:france", "group": "judges", "consumer": "alice", "pending": "2"},
+    ),
+    ErrorCode.ENTRY_TOO_LARGE: Example("an entry may take 16777216 bytes at most, this one takes 16777228"),
+    ErrorCode.LIMIT_EXCEEDED: Example("the body has 100001 entries; 100000 are allowed at once"),
+    ErrorCode.REPLY_TOO_LARGE: Example(
+        human_text(_REPLY_TOO_LARGE), {**_REPLY_TOO_LARGE.details, "error": _REPLY_TOO_LARGE.line}
+    ),
+    ErrorCode.PRECONDITION_FAILED: Example(
+        "the stream's last id is 1692632102976-0, not 0-0", {"last_id": "1692632102976-0"}
+    ),
+    ErrorCode.POSITION_TRIMMED: Example(
+        "entries from 1692632086370-0 on were trimmed, the first is 1692632102976-0",
+        {"first_id": "1692632102976-0", "last_id": "1692632102976-0"},
+    ),
+    ErrorCode.IDEMPOTENCY_MISMATCH: Example("the idempotency key was used before with another body"),
+    ErrorCode.STALE_EPOCH: Example(
+        "the producer's epoch 1 is older than those that are remembered", {"epoch": "2"}
+    ),
+    ErrorCode.LAYOUT_CHANGED: Example(
+        "epoch 1 was begun with another layout: replay it as it was cut first", {"layout": "4 partitions"}
+    ),
+    ErrorCode.MEMORY_LIMIT: Example(
+        "the server's memory limit is reached; delete or trim entries, or start the server with a higher "
+        "memory limit"
+    ),
+    ErrorCode.TOO_MANY_READERS: Example(
+        "100000 reads are already waiting, the server's limit; try again later", {"most": "100000"}
+    ),
+    ErrorCode.NOPERM: Example(
+        "the token 'gate' does not allow 'append' on 'race:france'",
+        {"required_scope": "append", "key": "race:france"},
+    ),
+    HttpCode.UNAUTHENTICATED: Example("the token is not known, or was revoked"),
+    HttpCode.TOKEN_IN_URL: Example(
+        "tokens are not accepted in URLs, because logs and browser history would keep them: send "
+        "`Authorization: Bearer <token>`, or for a WebSocket a ticket as subprotocol; revoke a token that "
+        "was sent in a URL"
+    ),
+    HttpCode.ORIGIN_NOT_ALLOWED: Example(
+        "the page that asks is of another origin than this server, and not of an allowed one"
+    ),
+    HttpCode.HOST_NOT_ALLOWED: Example(
+        "without tokens the server answers to `localhost` and to addresses only, so that no web page can "
+        "reach it under a name of its own"
+    ),
+    HttpCode.UPGRADE_REQUIRED: Example(
+        "this resource is a WebSocket: send an opening handshake (RFC 6455) over HTTP/1.1"
+    ),
+    HttpCode.NOT_IMPLEMENTED: Example("Transfer-Encoding 'gzip' is not supported: `chunked` is the only one"),
+    HttpCode.HTTP_VERSION_NOT_SUPPORTED: Example("HTTP/2.0 is not supported: send HTTP/1.1 or HTTP/1.0"),
+    HttpCode.REQUEST_TIMEOUT: Example("nearly nothing of the body came within 8 s"),
+    HttpCode.URL_TOO_LONG: Example(f"a target may take {URL_BYTES_MAX} bytes at most"),
+    HttpCode.HEAD_TOO_LARGE: Example("a head may take 131072 bytes and 100 lines at most, a trailer as many"),
+    HttpCode.RATE_LIMITED: Example(
+        "100 requests in 1 s are allowed; the next one in 1 s", {"retry_after_s": 1}
+    ),
+    HttpCode.TOO_MANY_OPEN: Example(
+        "10000 tails are open, the server's limit; close one, or try again later"
+    ),
+    HttpCode.MALFORMED_BODY: Example(
+        "the body is not valid JSON at line 1, column 11: the text ends too early",
+        {"errors": [{"detail": "the text ends too early", "line": 1, "column": 11}]},
+    ),
+    HttpCode.BODY_MISMATCH: Example(
+        f"/speed: {_UNKNOWN_MEMBER}", {"errors": [{"pointer": "/speed", "detail": _UNKNOWN_MEMBER}]}
+    ),
+    HttpCode.BODY_TOO_LARGE: Example("a body may take 67108864 bytes at most"),
+    HttpCode.INVALID_PARAMETER: Example(
+        f"`cuont`: {_UNKNOWN_PARAMETER}",
+        {"errors": [{"parameter": "cuont", "in": "query", "detail": _UNKNOWN_PARAMETER}]},
+    ),
+    HttpCode.INVALID_NAME: Example("key: a name has 1 to 512 bytes, and this one has 513 bytes"),
+    HttpCode.NO_SUCH_ENTRY: Example(
+        "the stream 'race:france' has no entry 1-0", {"key": "race:france", "id": "1-0"}
+    ),
+    HttpCode.NOT_ACCEPTABLE: Example(
+        "`Accept: image/png` excludes application/json, the only type of this resource; accept that type, or "
+        "omit the header"
+    ),
+    HttpCode.UNSUPPORTED_MEDIA_TYPE: Example(
+        "the body is text/plain; send application/json with the header `Content-Type: application/json`"
+    ),
+    HttpCode.NOT_FOUND: Example(
+        "no problem has the code 'nothing'; use the `code` of a problem, such as `id-not-greater`"
+    ),
+    HttpCode.TRANSACTION_ABORTED: Example(
+        "command 1 does not parse: ERR wrong number of arguments for 'xlen' command",
+        {
+            "errors": [{"pointer": "/1", "detail": "ERR wrong number of arguments for 'xlen' command"}],
+            "error": "EXECABORT Transaction discarded because of previous errors.",
+        },
+    ),
+    HttpCode.NOT_ACCEPTING: Example("the server is shutting down"),
+    HttpCode.INTERNAL: Example("the server failed; the log names the request"),
+}
+"""A code that is not here is shown under its title alone."""
+
+
+def problem_examples(codes: Iterable[ProblemCode]) -> dict[str, dict[str, Any]]:
+    """The document's components for these codes, by code."""
+    return {str(code): _component(code) for code in codes}
+
+
+def _component(code: ProblemCode) -> dict[str, Any]:
+    shown = problem(code, "", REQUEST_ID)
+    detail, members = EXAMPLES.get(code, Example(shown["title"]))
+    return {"summary": shown["title"], "value": {**shown, "detail": detail, **members}}

@@ -1,0 +1,196 @@
+"""Help for the codes of the engine: it understood the command and refused it, or the token does not allow it.
+
+It owns texts only. A code of `core.errors` without a row here fails a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tailrace.api.problems.help.help import Help
+from tailrace.api.problems.table import ProblemCode
+from tailrace.core.errors import ErrorCode
+
+COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
+    ErrorCode.INVALID_ID: Help(
+        "The server could not read an entry id.",
+        "An id has the form `ms-seq`, two numbers of up to 64 bits, such as `1692632086370-0`. Some "
+        "operations also accept `$`, `+`, `-`, `(` or `*`; `detail` and `/docs` say which.",
+        "Send the id as the server returned it, as a string. `given` holds the text that was refused.",
+        "GET /v1/streams/race:france/entries?start=1692632086370-0",
+    ),
+    ErrorCode.ID_NOT_GREATER: Help(
+        "The entry was not appended.",
+        "An explicit id must exceed every id that the stream ever issued, including those of deleted "
+        "entries. Two writers that choose ids, or a writer whose clock is behind, collide here.",
+        "Let the server choose the id by leaving `id` out, or send an id above `last_id`. To make a repeated "
+        "append safe, use an idempotency key in place of an id of your own.",
+        'POST /v1/streams/race:france/entries\n\n{"fields": {"rider": "Castilla"}}',
+    ),
+    ErrorCode.ID_EXHAUSTED: Help(
+        "The entry was not appended, and no further entry can be.",
+        "The last id of the stream is the greatest possible one. Somebody appended an entry with that id, or "
+        "set it with `:setid`.",
+        "Append to another stream. If the stream may be emptied, delete it; the next append creates it anew.",
+        "DELETE /v1/streams/race:france",
+    ),
+    ErrorCode.INVALID_ARGUMENT: Help(
+        "The request changed nothing, because one of its values is not allowed.",
+        "A value is outside its range, contradicts the stream, or two options exclude each other, such as an "
+        "idempotency key and an id that the client chooses.",
+        "`detail` names the value. Correct it; the ranges are in `/docs` and at `GET /v1/limits`.",
+        "GET /v1/streams/race:france/entries?start=-&end=%2B&count=100",
+    ),
+    ErrorCode.NOT_AN_INTEGER: Help(
+        "The command was not run.",
+        "An argument that must be a whole number between -2^63 and 2^63-1 is something else.",
+        "Send digits only, without a fraction, an exponent or a unit.",
+        'POST /v1/command\n\n["XRANGE", "race:france", "-", "+", "COUNT", "10"]',
+    ),
+    ErrorCode.SYNTAX: Help(
+        "The command was not run.",
+        "The words of the command do not follow the grammar of Redis: an option is misspelt, in the wrong "
+        "place, or lacks its value.",
+        "Compare the command with the documentation of Redis. `error` is the exact line that Redis returns.",
+        'POST /v1/command\n\n["XADD", "race:france", "MAXLEN", "~", "1000", "*", "rider", "Castilla"]',
+    ),
+    ErrorCode.WRONG_ARITY: Help(
+        "The command was not run.",
+        "The command has too few or too many words. For XADD, every field needs a value.",
+        "Send each word of the command as its own string in the array.",
+        'POST /v1/command\n\n["XLEN", "race:france"]',
+    ),
+    ErrorCode.UNKNOWN_COMMAND: Help(
+        "The command was not run.",
+        "The server has the commands of Redis Streams and a few general ones, such as SCAN. It has no other "
+        "data types, so GET, SET or HSET are unknown. Over a WebSocket, `op` may be misspelt.",
+        "Use a command from `docs/from-redis.md`. For MULTI and EXEC, send the commands to "
+        "`/v1/command/multi-exec`.",
+        'POST /v1/command\n\n["XADD", "race:france", "*", "rider", "Castilla"]',
+    ),
+    ErrorCode.NO_SUCH_STREAM: Help(
+        "The request changed nothing, because the stream does not exist.",
+        "Nobody has created the stream or appended to it, it was deleted, or its name is misspelt. A key is "
+        "percent-encoded in a path: `a/b` is `a%2Fb`.",
+        "Create the stream, or append the first entry. `GET /v1/streams` lists the streams.",
+        "PUT /v1/streams/race:france",
+    ),
+    ErrorCode.NOGROUP: Help(
+        "The request changed nothing, because the consumer group, or its stream, does not exist: `missing` "
+        "says which.",
+        "The group was never created, was deleted (alone or with its stream), or belongs to another stream: "
+        "each stream has its own groups. The name of the stream or group may be misspelt.",
+        "Create the group once, before its consumers start. `after: 0` gives it all entries of the stream; "
+        "`create_stream: true` also creates a missing stream.",
+        'PUT /v1/streams/race:france/groups/stewards\n\n{"after": "0"}',
+    ),
+    ErrorCode.BUSYGROUP: Help(
+        "The group was not created: it exists, and it was left as it is.",
+        "Several consumers create the group when they start, and another one was first.",
+        "If you only need the group to exist, continue: it is ready. To move an existing group, use "
+        "`:setid`.",
+        'POST /v1/streams/race:france/groups/judges:setid\n\n{"after": "0"}',
+    ),
+    ErrorCode.NO_SUCH_CONSUMER: Help(
+        "The request changed nothing, because the group has no such consumer.",
+        "The consumer was deleted, never read, or its name is misspelt.",
+        "List the consumers of the group. A consumer is created by its first read.",
+        "GET /v1/streams/race:france/groups/judges/consumers",
+    ),
+    ErrorCode.CONSUMER_HAS_PENDING: Help(
+        "The consumer was not deleted.",
+        "It has pending entries: they were delivered to it and not acknowledged. Deleting it would drop "
+        "them.",
+        "Give them to another consumer with `transfer_to`, or drop them for good with `force=true`.",
+        "DELETE /v1/streams/race:france/groups/judges/consumers/alice?transfer_to=bob",
+    ),
+    ErrorCode.ENTRY_TOO_LARGE: Help(
+        "Nothing was appended.",
+        "One entry is larger than the server accepts: `entry_bytes_max` at `GET /v1/limits`.",
+        "Split the value over several entries, or store it elsewhere and append a reference to it.",
+        'POST /v1/streams/race:france/entries\n\n{"fields": {"video": "s3://races/france/1.mp4"}}',
+    ),
+    ErrorCode.LIMIT_EXCEEDED: Help(
+        "The request changed nothing.",
+        "It asks for more than the server accepts at once: entries of a batch, commands of a pipeline, words "
+        "of a command, ids, bytes of a pattern, keys for KEYS, parts of a stream for COPY, or keys of one "
+        "epoch.",
+        "Split the request; use SCAN in place of KEYS; begin another epoch if the epoch is full. `detail` "
+        "names what exceeds its limit, and `GET /v1/limits` shows all limits.",
+        "GET /v1/limits",
+    ),
+    ErrorCode.REPLY_TOO_LARGE: Help(
+        "The command changed nothing. Other commands of the same pipeline are unaffected; a transaction is "
+        "refused as a whole if the server can tell in advance.",
+        "All replies of one request together may take `reply_bytes_max` bytes (see `GET /v1/limits`). This "
+        "reply is larger than what is left.",
+        "Ask for less at once: a smaller count or range, or fewer commands in a request. `entries:export` "
+        "has no such limit on its size.",
+        "GET /v1/streams/race:france/entries?count=1000",
+    ),
+    ErrorCode.PRECONDITION_FAILED: Help(
+        "Nothing was appended.",
+        "The request has `if_last_id`, and another writer has appended an entry since then: `last_id` is the "
+        "current last id.",
+        "Read the entries after the id that you expected, decide again, and send the append with `last_id`.",
+        'POST /v1/streams/race:france/entries\n\n{"fields": {"lap": "8"}, "if_last_id": "1692632102976-0"}',
+    ),
+    ErrorCode.POSITION_TRIMMED: Help(
+        "No entries were returned.",
+        "The request has `strict`, and entries at or after its position were trimmed away. Without this "
+        "error the reader would miss them silently.",
+        "Continue from `first_id` and treat the entries before it as lost. To keep entries longer, trim "
+        "less. Without `strict` the server returns the entries that are left.",
+        "GET /v1/streams/race:france/entries?start=1692632102976-0",
+    ),
+    ErrorCode.IDEMPOTENCY_MISMATCH: Help(
+        "Nothing was appended.",
+        "The same producer (`Producer-Id`) used the same `Idempotency-Key` before, with another body.",
+        "Use a new key for new content. Repeat a request with its key only if the body is the same, byte for "
+        "byte.",
+        "POST /v1/streams/race:france/entries\nProducer-Id: timing-gate-1\nIdempotency-Key: batch-18\n\n"
+        '{"fields": {"rider": "Castilla"}}',
+    ),
+    ErrorCode.STALE_EPOCH: Help(
+        "Nothing was appended.",
+        "The producer has already begun a later `Producer-Epoch` than the one in the request: `epoch` is the "
+        "newest. Usually an older instance of the producer is still running.",
+        "Stop the older instance. Let the current one send the newest epoch, or a higher one.",
+        "POST /v1/streams/race:france/entries\nProducer-Id: timing-gate-1\nProducer-Epoch: 2\n"
+        'Idempotency-Key: 1\n\n{"fields": {"rider": "Castilla"}}',
+    ),
+    ErrorCode.LAYOUT_CHANGED: Help(
+        "Nothing was appended.",
+        "The first request of this epoch had another `Producer-Layout`. If a batch is split differently, its "
+        "idempotency keys differ, and its entries would be appended twice.",
+        "Replay the epoch with the layout in `layout`. Change the layout with the next epoch.",
+        "POST /v1/streams/race:france/entries\nProducer-Id: timing-gate-1\nProducer-Epoch: 3\n"
+        'Producer-Layout: 8 partitions\nIdempotency-Key: 1\n\n{"fields": {"rider": "Castilla"}}',
+    ),
+    ErrorCode.MEMORY_LIMIT: Help(
+        "The command was refused, because it would make the data grow.",
+        "The server has reached `--memory-limit-mb`. Reading, acknowledging, trimming and deleting still "
+        "work.",
+        "Trim or delete entries, delete unused groups, or raise the limit; then repeat the request.",
+        'POST /v1/streams/race:france/entries:trim\n\n{"max_length": 100000}',
+    ),
+    ErrorCode.TOO_MANY_READERS: Help(
+        "The read did not wait, and no entry was delivered.",
+        "The server already has as many waiting reads as it allows: `waiting_readers_max` at `GET "
+        "/v1/limits`.",
+        "Repeat the request later, read several streams with one request, or share one WebSocket.",
+        'POST /v1/read\n\n{"streams": [{"key": "race:france", "after": "0"}, {"key": "race:usa", "after": '
+        '"0"}]}',
+    ),
+    ErrorCode.NOPERM: Help(
+        "The request changed nothing, because its token does not allow it.",
+        "The token lacks the scope in `required_scope`, on the key in `key` if there is one. Some options "
+        "need `admin` as well as the scope of their operation, such as deleting with `:ack`; `detail` says "
+        "what is allowed without `admin`.",
+        "Use a token with that scope and a key pattern that matches, or leave the option out. "
+        "`docs/security.md` lists the scope of every operation.",
+        "POST /v1/streams/race:france/groups/judges:ack\n\n"
+        '{"ids": ["1692632086370-0"], "delete": true, "references": "acknowledged"}',
+    ),
+}

@@ -1,0 +1,149 @@
+"""The sentences of refused commands over REST and WebSocket: one table, by error code.
+
+It owns the words: what is wrong, with the names and values; what is allowed; what to do. The engine's own
+line is Redis's, and only clients that sent a Redis command see it. It never decides what is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from tailrace.core.errors import ErrorCode, StreamError, printable
+
+VERBS: Final = frozenset({b"setid", b"configure", b"ack", b"nack", b"claim", b"autoclaim"})
+"""The actions that follow the name of a stream or a group; with GET they are part of the name."""
+
+COMMAND_CODES: Final = frozenset(
+    {ErrorCode.SYNTAX, ErrorCode.WRONG_ARITY, ErrorCode.UNKNOWN_COMMAND, ErrorCode.NOT_AN_INTEGER}
+)
+"""Codes that only a Redis command is refused with: its client knows Redis's words."""
+
+
+def rest_text(error: StreamError) -> str:
+    """What is wrong, in the words of the REST interface."""
+    write = _TEXTS.get(error.code)
+    return human_text(error) if write is None else write(error)
+
+
+def human_text(error: StreamError) -> str:
+    """The Redis line without its leading code word, which the member `code` says better."""
+    word, _, rest = error.line.partition(" ")
+    text = rest if word.isupper() and rest else error.line
+    given = error.details.get("given")
+    return text if given is None else f"{text}: {given!r}"
+
+
+def quoted(name: bytes) -> str:
+    """A name as sentences show it."""
+    return f"'{printable(name)}'"
+
+
+def _no_such_stream(error: StreamError) -> str:
+    if "group" in error.names:
+        return _no_group_without_stream(error)
+    stream = quoted(error.names["key"])
+    return (
+        f"the stream {stream} does not exist; its first entry creates it, and so does PUT /v1/streams/{{key}}"
+        f"{_verb_hint(error.names['key'])}"
+    )
+
+
+def _no_group(error: StreamError) -> str:
+    if error.details["missing"] == "stream":
+        return _no_group_without_stream(error)
+    stream, group = quoted(error.names["key"]), quoted(error.names["group"])
+    return (
+        f"the stream {stream} has no consumer group {group}; "
+        f"create it with PUT /v1/streams/{{key}}/groups/{{group}}{_verb_hint(error.names['group'])}"
+    )
+
+
+def _no_group_without_stream(error: StreamError) -> str:
+    stream, group = quoted(error.names["key"]), quoted(error.names["group"])
+    return (
+        f"the stream {stream} does not exist, so it has no consumer group {group}; create both with "
+        'PUT /v1/streams/{key}/groups/{group} and the body {"create_stream": true}'
+    )
+
+
+def _verb_hint(name: bytes) -> str:
+    verb = name.rpartition(b":")[2]
+    return f". `:{verb.decode()}` is an action: send it with POST" if verb in VERBS and verb != name else ""
+
+
+def _busy_group(error: StreamError) -> str:
+    stream, group = quoted(error.names["key"]), quoted(error.names["group"])
+    return (
+        f"the stream {stream} already has a consumer group {group}; "
+        "move it with POST /v1/streams/{key}/groups/{group}:setid, or delete it first"
+    )
+
+
+def _no_such_consumer(error: StreamError) -> str:
+    stream, group, consumer = (quoted(error.names[each]) for each in ("key", "group", "consumer"))
+    return f"the group {group} of the stream {stream} has no consumer {consumer}"
+
+
+def _consumer_has_pending(error: StreamError) -> str:
+    return (
+        f"the consumer {quoted(error.names['consumer'])} has {error.details['pending']} pending entries; "
+        "hand them to another consumer with `transfer_to`, or drop them with `force=true`"
+    )
+
+
+def _not_greater(error: StreamError) -> str:
+    last_id, given = error.details["last_id"], error.details["given"]
+    if given == "0-0":
+        return "the id 0-0 is not allowed: the least id is 0-1; omit `id` to let the server choose one"
+    return (
+        f"the id {given} is not greater than the stream's last id {last_id}; "
+        "give a greater one, or omit `id` to let the server choose it"
+    )
+
+
+def _exhausted(error: StreamError) -> str:
+    return (
+        f"the stream's last id is {error.details['last_id']}, the greatest possible id; "
+        "append to another stream"
+    )
+
+
+def _invalid_argument(error: StreamError) -> str:
+    argument, least = error.details["argument"], error.details["least"]
+    return f"`{argument}` contradicts the stream's entries: it must be at least {least}"
+
+
+def _memory_limit(_error: StreamError) -> str:
+    return (
+        "the server's memory limit is reached; delete or trim entries, or start the server with a higher "
+        "memory limit"
+    )
+
+
+def _too_many_readers(error: StreamError) -> str:
+    return f"{error.details['most']} reads are already waiting, the server's limit; try again later"
+
+
+def _reply_too_large(error: StreamError) -> str:
+    most = error.details["reply_bytes_max"]
+    return (
+        f"the reply does not fit: the replies of one request may take {most} bytes; ask for fewer entries or "
+        "ids at once, or use entries:export"
+    )
+
+
+_TEXTS: Final[Mapping[ErrorCode, Callable[[StreamError], str]]] = {
+    ErrorCode.NO_SUCH_STREAM: _no_such_stream,
+    ErrorCode.NOGROUP: _no_group,
+    ErrorCode.BUSYGROUP: _busy_group,
+    ErrorCode.NO_SUCH_CONSUMER: _no_such_consumer,
+    ErrorCode.CONSUMER_HAS_PENDING: _consumer_has_pending,
+    ErrorCode.ID_NOT_GREATER: _not_greater,
+    ErrorCode.ID_EXHAUSTED: _exhausted,
+    ErrorCode.INVALID_ARGUMENT: _invalid_argument,
+    ErrorCode.MEMORY_LIMIT: _memory_limit,
+    ErrorCode.TOO_MANY_READERS: _too_many_readers,
+    ErrorCode.REPLY_TOO_LARGE: _reply_too_large,
+}
+"""A code that is not here has an engine line in this project's own words, or is one of `COMMAND_CODES`."""

@@ -1,0 +1,239 @@
+"""`/v1/ws` on a real connection: the handshake, the task that serves it, and its end.
+
+It owns tasks and order of sending; what is said is `api.websocket`'s. A push costs no task and no ASGI
+cycle: it is written to the connection where the store calls back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any, Final, Protocol
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from tailrace.api.access.rates import Quota, Rates, host_of, require_quota
+from tailrace.api.access.security import Guard, Security
+from tailrace.api.ports import NotAccepting, TurnStore, Unauthenticated
+from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.tallies import Tallies
+from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.handshake import SOCKET_EXTENSION, refuse, shake_hands
+from tailrace.api.websocket.plans import Answers
+from tailrace.api.websocket.session import Turn, WebSocketSession
+from tailrace.api.websocket.shared_reads import SharedReads
+from tailrace.api.websocket.subprotocols import CODECS, DEFAULT_CODEC
+from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
+from tailrace.core.commands import Command
+
+WEBSOCKET_PATH: Final = "/v1/ws"
+
+_NO_HANDSHAKE: Final = "this resource is a WebSocket: send an opening handshake (RFC 6455) over HTTP/1.1"
+
+_logger = logging.getLogger("tailrace.websocket")
+
+
+class Socket(Protocol):
+    """A connection as the server offers it beside ASGI: `app` has one for uvicorn.
+
+    `on_relief`: called when it is no longer congested, and when it is lost.
+    """
+
+    on_relief: Callable[[], None]
+
+    @property
+    def is_congested(self) -> bool:
+        """Whether so much waits for the client that no more should be sent."""
+        ...
+
+    def send_now(self, payload: bytes, *, is_text: bool) -> None:
+        """Write one frame, without waiting; nothing, where the connection is closing."""
+        ...
+
+    def close_now(self, code: int, reason: str) -> None:
+        """Close the connection behind what was written."""
+        ...
+
+
+class WebSocketEndpoint:
+    """ASGI: one object serves all connections of one store. `version` is told in the greeting."""
+
+    def __init__(
+        self, store: TurnStore, version: str, tallies: Tallies, rates: Rates, security: Security
+    ) -> None:
+        self._store = store
+        self._security = security
+        self._version = version
+        self._tally = tallies.websockets
+        self._rates = rates
+        self._reads = SharedReads(store, tallies.subscriptions)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection to its end."""
+        await receive()
+        try:
+            self._tally.require_room()
+            principal, subprotocol = shake_hands(scope, self._security)
+            take = partial(self._rates.take, principal, host_of(scope))
+            require_quota(take())
+        except (RequestRefused, Unauthenticated) as error:
+            await refuse(scope, send, error)
+            return
+        await send({"type": "websocket.accept", "subprotocol": subprotocol})
+        codec = DEFAULT_CODEC if subprotocol is None else CODECS[subprotocol]
+        socket: Socket = scope["extensions"][SOCKET_EXTENSION]
+        guard = Guard(self._security, principal)
+        with self._tally:
+            connection = _Connection(self._store, self._reads, socket, codec, guard, take)
+            await connection.serve(receive, self._version)
+
+
+async def upgrade_required(_request: Request) -> Response:
+    """The answer to a plain HTTP request for the WebSocket's path."""
+    raise RequestRefused(HttpCode.UPGRADE_REQUIRED, _NO_HANDSHAKE, headers={"Upgrade": "websocket"})
+
+
+class _Connection:
+    """One connection, its session and its tasks: one receives, and one works while requests wait."""
+
+    def __init__(
+        self,
+        store: TurnStore,
+        reads: SharedReads,
+        socket: Socket,
+        codec: Codec,
+        guard: Guard,
+        take: Callable[[], Quota | None],
+    ) -> None:
+        self._store = store
+        self._socket = socket
+        self._codec = codec
+        self._guard = guard
+        self._session = WebSocketSession(codec, store, reads, self, self._release, guard, take)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._work: asyncio.Task[None] | None = None
+        self._relief = asyncio.Event()
+        self._turn_taken = asyncio.Event()
+        socket.on_relief = self._relieved
+
+    async def serve(self, receive: Receive, version: str) -> None:
+        """Greet, then carry out requests until the connection ends, and clean up."""
+        self.send(self._session.greeting(version))
+        forget = self._guard.watch(self._token_ended)
+        try:
+            await self._receive_all(receive)
+            self._session.client_left()
+            await self._worked_off()
+        except ProtocolViolation as violation:
+            self._socket.close_now(violation.code, violation.reason)
+        finally:
+            forget()
+            self._session.close()
+        await self._end()
+
+    # --- api.websocket.session.Outlet ----------------------------------------------------------
+
+    @property
+    def is_congested(self) -> bool:
+        """Whether much waits for the client."""
+        return self._socket.is_congested
+
+    def send(self, frame: bytes) -> None:
+        """Write one frame, without waiting."""
+        self._socket.send_now(frame, is_text=self._codec.is_text)
+
+    def restarting(self) -> None:
+        """Close the connection: the client may come back to whoever serves next."""
+        self._socket.close_now(CloseCode.SERVICE_RESTART, "the server is shutting down")
+
+    def _token_ended(self, error: Unauthenticated) -> None:
+        """Say so to each subscription, and close: nothing more is pushed, and nothing more is carried out."""
+        self._session.end_access(error)
+        code = CloseCode.ACCESS_CHANGED if error.is_changed else CloseCode.ACCESS_ENDED
+        self._socket.close_now(code, error.reason)
+
+    # --- requests ------------------------------------------------------------------------------
+
+    async def _receive_all(self, receive: Receive) -> None:
+        while (message := await receive())["type"] != "websocket.disconnect":
+            text = message.get("text")
+            self._session.receive(message["bytes"] if text is None else text)
+            if self._work is None:
+                self._work = self._start(self._carry_out())
+            while self._session.is_behind:
+                self._turn_taken.clear()
+                await self._turn_taken.wait()
+
+    async def _worked_off(self) -> None:
+        while self._work is not None:
+            await asyncio.wait({self._work})
+
+    async def _carry_out(self) -> None:
+        """Turn by turn, until no request waits."""
+        try:
+            while turn := self._session.next_turn():
+                self._turn_taken.set()
+                for frame in self._session.replies(turn, await self._answers(turn)):
+                    await self._uncongested()
+                    self.send(frame)
+        finally:
+            self._work = None
+
+    async def _answers(self, turn: Turn) -> Answers | NotAccepting:
+        commands = turn.commands_by_request
+        if not any(commands):
+            return ()
+        try:
+            return await self._store.execute_turn(commands, turn.rooms)
+        except NotAccepting as refusal:
+            return refusal
+
+    async def _uncongested(self) -> None:
+        while self._socket.is_congested:
+            self._relief.clear()
+            await self._relief.wait()
+
+    def _relieved(self) -> None:
+        self._relief.set()
+        self._session.drained()
+
+    # --- the end -------------------------------------------------------------------------------
+
+    async def _end(self) -> None:
+        """Let what is under way end, then give back what the client had asked to be given back."""
+        await self._worked_off()
+        held = self._session.held
+        questions = held.questions()
+        if not questions:
+            return
+        try:
+            releases = held.releases(await self._store.execute_all(questions))
+            await self._store.execute_all(releases)
+        except NotAccepting as refusal:
+            # They stay pending, and are claimed by their idle time.
+            _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
+
+    def _release(self, commands: Sequence[Command]) -> None:
+        self._start(self._carry_out_unasked(commands))
+
+    async def _carry_out_unasked(self, commands: Sequence[Command]) -> None:
+        try:
+            await self._store.execute_all(commands)
+        except NotAccepting as refusal:
+            _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _logger.error("websocket_failed", exc_info=error)
+            self._socket.close_now(CloseCode.INTERNAL_ERROR, "the server failed")

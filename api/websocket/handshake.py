@@ -1,0 +1,90 @@
+"""Who may open a WebSocket: the page's origin, the subprotocol, and the token or the ticket.
+
+It owns what is looked at before a connection is accepted, and the answer where it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.types import Scope, Send
+
+from tailrace.api.access.origins import FOREIGN
+from tailrace.api.access.security import (
+    Security,
+    authorization_of,
+    has_token_in_url,
+    host_of,
+    token_in_url_refusal,
+)
+from tailrace.api.access.tickets import TICKET_SUBPROTOCOL
+from tailrace.api.ports import Principal, Unauthenticated
+from tailrace.api.problems.table import (
+    PROBLEM_MEDIA_TYPE,
+    HttpCode,
+    RequestRefused,
+    challenge,
+    problem,
+    unauthenticated_problem,
+)
+from tailrace.api.websocket.subprotocols import CODECS
+
+SOCKET_EXTENSION: Final = "tailrace.socket"
+"""Where the ASGI scope's `extensions` hold the connection's `Socket`."""
+
+
+class Handshake(NamedTuple):
+    """What a handshake came to: whose connection it is, and the subprotocol to echo."""
+
+    principal: Principal
+    subprotocol: str | None
+
+
+def shake_hands(scope: Scope, security: Security) -> Handshake:
+    """Raises `RequestRefused` or `Unauthenticated` where the connection is not taken. A ticket is used up."""
+    headers = Headers(scope=scope)
+    if has_token_in_url(scope):
+        raise token_in_url_refusal()
+    if not security.origins.admits(headers):
+        raise RequestRefused(HttpCode.ORIGIN_NOT_ALLOWED, FOREIGN)
+    offered: Sequence[str] = scope["subprotocols"]
+    subprotocol = next((name for name in offered if name in CODECS), None)
+    if offered and subprotocol is None:
+        told = f"none of the subprotocols is spoken here; there are {', '.join(CODECS)}"
+        raise RequestRefused(HttpCode.BAD_REQUEST, told)
+    if SOCKET_EXTENSION not in scope.get("extensions", {}):
+        raise RequestRefused(HttpCode.INTERNAL, "the server was started without its WebSocket protocol")
+    return Handshake(_principal(scope, security, offered), subprotocol)
+
+
+def _principal(scope: Scope, security: Security, offered: Sequence[str]) -> Principal:
+    tickets = [name for name in offered if name.startswith(TICKET_SUBPROTOCOL)]
+    if not tickets:
+        return security.authenticate(authorization_of(scope), host_of(scope))
+    if len(tickets) > 1:
+        raise Unauthenticated("the handshake has more than one ticket")
+    principal = security.tickets.redeem(tickets[0].removeprefix(TICKET_SUBPROTOCOL))
+    security.authenticator.require_standing(principal)
+    return principal
+
+
+async def refuse(scope: Scope, send: Send, error: RequestRefused | Unauthenticated) -> None:
+    """Answer the handshake with a problem, where the server can; else close."""
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close"})
+        return
+    content, extra = _told(error)
+    named = {"content-type": PROBLEM_MEDIA_TYPE, **extra}
+    headers = [(name.lower().encode(), value.encode()) for name, value in named.items()]
+    start = {"type": "websocket.http.response.start", "status": content["status"], "headers": headers}
+    await send(start)
+    await send({"type": "websocket.http.response.body", "body": msgspec.json.encode(content)})
+
+
+def _told(error: RequestRefused | Unauthenticated) -> tuple[dict[str, Any], Mapping[str, str]]:
+    if isinstance(error, Unauthenticated):
+        return unauthenticated_problem(error, None), challenge(error)
+    return problem(error.code, error.detail, None, **error.members), error.headers

@@ -1,0 +1,137 @@
+"""Import bodies on their way in: large ones are unpacked in a thread and decoded in slices, so that the
+event loop serves others meanwhile.
+
+It owns how many large bodies are read at a time, and how long one may hold the loop. `api.wire.compression`
+knows what compression is, `api.wire.appends` what a line is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Final
+
+from starlette.requests import Request
+
+from tailrace.api.http.disconnect import while_connected
+from tailrace.api.wire.appends import (
+    LINE_BYTES_MAX,
+    LineShape,
+    NewEntries,
+    decode_lines,
+    decode_some_lines,
+    entry_too_long,
+    ids_or_none,
+    require_count,
+    too_many_lines,
+)
+from tailrace.api.wire.bodies import count_elements, too_many_elements
+from tailrace.api.wire.compression import Unpacking, encoding_of
+from tailrace.core.commands import IdRequest
+from tailrace.core.limits import (
+    BATCH_ENTRIES_MAX,
+    BODY_LINES_MAX,
+    BULK_ELEMENTS_MAX,
+    KIB,
+    LARGE_IMPORTS_MAX,
+    MIB,
+)
+
+LARGE_BYTES: Final = MIB
+"""A body up to this size is decoded at once, in about 10 ms."""
+
+SLICE_BYTES: Final = 256 * KIB
+"""How much of a larger body is decoded before others are served."""
+
+COUNTED_BYTES: Final = 8 * MIB
+"""How much of a body is searched for one byte before others are served."""
+
+INLINE_STEPS: Final = 128
+INLINE_BYTES: Final = MIB
+"""How far a compressed body is unpacked on the event loop. Only a larger one is worth a thread."""
+
+
+class Imports:
+    """Reads the import bodies of one server, large ones `LARGE_IMPORTS_MAX` at a time: that bounds the
+    threads and the unpacked bodies."""
+
+    def __init__(self) -> None:
+        self._room = asyncio.Semaphore(LARGE_IMPORTS_MAX)
+
+    async def read(self, request: Request, shape: LineShape) -> NewEntries:
+        """The entries of the request's body, all of it received.
+
+        Raises `RequestRefused`: 400, 413, 415 or 422; `ClientDisconnect` where the client leaves while
+        a large body is read: the rest of the work is dropped.
+        """
+        raw = await request.body()
+        encoding = encoding_of(request.headers.getlist("content-encoding"))
+        if encoding is None:
+            if len(raw) <= LARGE_BYTES:
+                return decode_lines(raw, shape)
+            return await while_connected(request.receive, self._read_large(raw, shape))
+        unpacking = Unpacking(raw, encoding)
+        unpacking.run(steps=INLINE_STEPS, bytes_max=INLINE_BYTES)
+        if unpacking.is_done and len(unpacking.unpacked) <= LARGE_BYTES:
+            return decode_lines(bytes(unpacking.unpacked), shape)
+        return await while_connected(request.receive, self._unpack_large(unpacking, shape))
+
+    async def _read_large(self, raw: bytes, shape: LineShape) -> NewEntries:
+        async with self._room:
+            return await decode_in_slices(raw, shape)
+
+    async def _unpack_large(self, unpacking: Unpacking, shape: LineShape) -> NewEntries:
+        async with self._room:
+            await _finish(unpacking)
+            return await decode_in_slices(unpacking.unpacked, shape)
+
+
+async def _finish(unpacking: Unpacking) -> None:
+    """Unpack the rest in a thread. Where this is cancelled, the thread has ended when it returns."""
+    work = asyncio.ensure_future(asyncio.to_thread(unpacking.run))
+    try:
+        await asyncio.shield(work)
+    except asyncio.CancelledError:
+        unpacking.is_abandoned = True
+        with suppress(Exception):
+            await work
+        raise
+
+
+async def _count(raw: bytes | bytearray, byte: bytes) -> int:
+    """How often `byte` is in the body; serves others meanwhile."""
+    count = 0
+    for begin in range(0, len(raw), COUNTED_BYTES):
+        count += raw.count(byte, begin, begin + COUNTED_BYTES)
+        await asyncio.sleep(0)
+    return count
+
+
+async def decode_in_slices(raw: bytes | bytearray, shape: LineShape) -> NewEntries:
+    """As `decode_lines`; serves others after each slice."""
+    if await _count(raw, b"\n") > BODY_LINES_MAX:
+        raise too_many_lines()
+    # Counting takes longer than decoding: only a body that can have too many is counted.
+    uncounted = BULK_ELEMENTS_MAX if await _count(raw, b",") >= BULK_ELEMENTS_MAX else None
+    fragments: list[bytes] = []
+    ids: list[IdRequest] = []
+    begin, line = 0, 1
+    while begin < len(raw):
+        end = raw.find(b"\n", begin + SLICE_BYTES) + 1 or len(raw)
+        if end - begin > SLICE_BYTES + LINE_BYTES_MAX:
+            number = line + raw.count(b"\n", begin, begin + SLICE_BYTES)
+            raise entry_too_long(f"line {number}")
+        part = bytes(memoryview(raw)[begin:end])
+        if uncounted is not None:
+            uncounted -= count_elements(part, uncounted)
+            if not uncounted:
+                raise too_many_elements(BULK_ELEMENTS_MAX)
+        new = decode_some_lines(part, shape, line)
+        fragments += new.fragments
+        ids += new.ids or [None] * len(new.fragments)
+        if len(fragments) > BATCH_ENTRIES_MAX:
+            break
+        begin, line = end, line + part.count(b"\n")
+        await asyncio.sleep(0)
+    require_count(len(fragments))
+    return NewEntries(fragments, ids_or_none(ids))

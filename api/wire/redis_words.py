@@ -1,0 +1,162 @@
+"""Redis words as JSON: arguments on their way in, replies on their way out.
+
+It owns the JSON form of both. What words mean is `core.grammar`'s.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from tailrace.api.ports import NotAccepting
+from tailrace.api.problems.table import RequestRefused
+from tailrace.api.schemas.command import CommandBody, CommandsBody
+from tailrace.api.wire.appends import UNREADABLE
+from tailrace.api.wire.bodies import (
+    explained,
+    mismatch,
+    require_few_elements,
+    require_few_elements_in_slices,
+)
+from tailrace.api.wire.turns import PART_BYTES, Slices
+from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.grammar import Resp, Rows, Status
+from tailrace.core.limits import BODY_ELEMENTS_MAX, BULK_ELEMENTS_MAX, COMMAND_ARGUMENTS_MAX
+
+# `float_hook` hands over the text of a number as it was sent: no digit is lost, and none is added.
+_decode_command: Final = msgspec.json.Decoder(list[Any], float_hook=str)
+_decode_commands: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class _NotAWord(Exception):
+    """An argument of no kind that a command takes."""
+
+
+def decode_command(raw: bytes) -> list[bytes]:
+    """The words of one command. Raises `RequestRefused`: 400, 413 or 422."""
+    require_few_elements(raw, BODY_ELEMENTS_MAX)
+    try:
+        return _words(_decode_command.decode(raw))
+    except (*UNREADABLE, _NotAWord) as error:
+        raise explained(raw, CommandBody, error) from None
+
+
+async def decode_commands(raw: bytes, commands_max: int, slices: Slices) -> list[list[bytes]]:
+    """The words of each command; others are served meanwhile. Raises `RequestRefused`: 400, 413 or 422."""
+    await require_few_elements_in_slices(raw, BULK_ELEMENTS_MAX, slices)
+    try:
+        commands = _decode_commands.decode(raw)
+        _check_count(len(commands), commands_max, "commands")
+        all_words = []
+        for each in commands:
+            words = _words(_decode_command.decode(each))
+            all_words.append(words)
+            await slices.count(len(words) * PART_BYTES)
+    except (*UNREADABLE, _NotAWord) as error:
+        raise explained(raw, CommandsBody, error) from None
+    return all_words
+
+
+def _words(words: list[Any]) -> list[bytes]:
+    _check_count(len(words), COMMAND_ARGUMENTS_MAX, "arguments")
+    if not words:
+        raise mismatch([("", "a command has at least a name")])
+    return [_word(word) for word in words]
+
+
+def _check_count(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"{count} {what}: {most} may be sent at once")
+
+
+def _word(word: Any) -> bytes:
+    """A string, a number or a boolean as its text, or what base64 stands for."""
+    if isinstance(word, str):
+        return word.encode()
+    if isinstance(word, int):
+        return msgspec.json.encode(word)
+    if isinstance(word, dict) and word.keys() == {"base64"} and isinstance(word["base64"], str):
+        return _from_base64(word["base64"])
+    raise _NotAWord("an argument is a string, a number, a boolean, or an object with `base64`")
+
+
+def _from_base64(text: str) -> bytes:
+    try:
+        return b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise _NotAWord(f"not base64: {text[:40]!r}") from None
+
+
+def waiting_at_most(command: Command, wait_ms_max: int) -> Command:
+    """`command` with its BLOCK bounded; 0, which is for ever in Redis, is the bound."""
+    if isinstance(command, Read | ReadGroup) and command.block_ms is not None:
+        return replace(command, block_ms=min(command.block_ms or wait_ms_max, wait_ms_max))
+    return command
+
+
+def outcome_parts(answer: Resp | StreamError | NotAccepting, *, all_base64: bool) -> Iterator[bytes]:
+    """The JSON text of one item of a pipeline's answer, in parts."""
+    if isinstance(answer, StreamError):
+        yield _encode({"error": answer.line})
+    elif isinstance(answer, NotAccepting):
+        yield _encode({"error": f"ERR {answer.reason}"})
+    else:
+        yield b'{"result":'
+        yield from result_parts(answer, all_base64=all_base64)
+        yield b"}"
+
+
+def result_parts(reply: Resp, *, all_base64: bool) -> Iterator[bytes]:
+    """The JSON text of a RESP2 reply, in parts: a long one never exists as objects whole. With `all_base64`
+    every string but the status OK is base64."""
+    if isinstance(reply, Rows):
+        yield b"["
+        for number, piece in enumerate(reply.pieces()):
+            if number:
+                yield b","
+            yield _encode(_result(piece, all_base64=all_base64))[1:-1]
+        yield b"]"
+    elif isinstance(reply, list) and any(isinstance(item, list | Rows) for item in reply):
+        yield b"["
+        for number, item in enumerate(reply):
+            if number:
+                yield b","
+            yield from result_parts(item, all_base64=all_base64)
+        yield b"]"
+    else:
+        yield _encode(_result(reply, all_base64=all_base64))
+
+
+def _result(reply: Resp, *, all_base64: bool) -> Any:
+    if isinstance(reply, list):
+        # Nearly all items are text: a call for each would cost as much as all the rest.
+        if not all_base64:
+            try:
+                return [
+                    item.decode() if type(item) is bytes else _result(item, all_base64=False)
+                    for item in reply
+                ]
+            except UnicodeDecodeError:
+                pass
+        return [_result(item, all_base64=all_base64) for item in reply]
+    if isinstance(reply, Status):
+        plain = not all_base64 or reply == "OK"
+        return str(reply) if plain else b64encode(reply.encode()).decode()
+    if isinstance(reply, bytes):
+        return b64encode(reply).decode() if all_base64 else _text(reply)
+    return reply
+
+
+def _text(value: bytes) -> str | dict[str, str]:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return {"base64": b64encode(value).decode()}

@@ -1,0 +1,74 @@
+"""The trace in which an entry was appended, carried in the entry itself when the producer asks for it.
+
+`Tailrace-Trace: entry` on an append adds the request's `traceparent` (W3C Trace Context) to each entry as a
+field of that name, so that whoever is given the entry continues the trace. It owns those two headers. It
+makes no context: a request without one, or with one that is not well formed, appends its entries as they
+are, as the standard has it. An entry that has such a field already keeps its own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from msgspec.structs import replace
+from starlette.datastructures import Headers
+
+from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.core.commands import Append
+from tailrace.core.errors import ErrorCode
+from tailrace.core.log.entry import BadEntry, with_field
+
+FIELD: Final = b"traceparent"
+_CONTEXT: Final = "traceparent"
+_ASKED: Final = "Tailrace-Trace"
+_WHERE: Final = "entry"
+_WELL_FORMED: Final = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}", re.ASCII)
+
+
+def traced(headers: Headers, command: Append) -> Append:
+    """The append with the request's trace context in each entry, where it is asked for; else as it is.
+
+    Raises `RequestRefused`. O(bytes), once more, where it is asked for.
+    """
+    asked = headers.get(_ASKED)
+    if asked is None:
+        return command
+    if asked != _WHERE:
+        raise _refusal(asked)
+    context = headers.get(_CONTEXT, "")
+    if _WELL_FORMED.fullmatch(context) is None:
+        return command
+    value = context.encode()
+    try:
+        return replace(command, fragments=[with_field(each, FIELD, value) for each in command.fragments])
+    except BadEntry as error:
+        raise RequestRefused(ErrorCode.ENTRY_TOO_LARGE, f"with its {_CONTEXT}: {error}") from None
+
+
+def _refusal(asked: str) -> RequestRefused:
+    told = f"{_ASKED} can be {_WHERE!r}, not {asked[:40]!r}"
+    errors = [{"parameter": _ASKED, "in": "header", "detail": told}]
+    return RequestRefused(HttpCode.INVALID_PARAMETER, told, errors=errors)
+
+
+TRACE_HEADERS: Final[tuple[dict[str, Any], ...]] = (
+    {
+        "name": _ASKED,
+        "in": "header",
+        "required": False,
+        "description": "`entry`: add the request's `traceparent` to each entry, as a field of that name.",
+        "schema": {"type": "string", "enum": [_WHERE], "examples": [_WHERE]},
+    },
+    {
+        "name": _CONTEXT,
+        "in": "header",
+        "required": False,
+        "description": "The trace that the request is part of (W3C Trace Context, version 00).",
+        "schema": {
+            "type": "string",
+            "examples": ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"],
+        },
+    },
+)
+"""For the document."""

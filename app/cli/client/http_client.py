@@ -1,0 +1,182 @@
+"""The one way by which commands of the shell speak to a server: HTTP, and what went wrong in one sentence.
+
+It owns the connection, the token, and the words for a server that is not there or refuses. It never prints,
+and never asks again by itself: whether a request may be repeated is known to its caller alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import quote_from_bytes
+
+import httpx
+import msgspec
+
+from tailrace.app import __version__
+from tailrace.core.limits import WAIT_MS_MAX
+
+CONNECT_TIMEOUT_S: Final = 5.0
+READ_TIMEOUT_S: Final = WAIT_MS_MAX / 1000 + 30
+"""An answer may wait for entries as long as the server lets it, and then some."""
+
+_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+_UNAUTHORIZED: Final = 401
+_FORBIDDEN: Final = 403
+
+
+class ServerProblem(Exception):
+    """What a command cannot go on without; its text is one sentence for the user."""
+
+
+class Unreachable(ServerProblem):
+    """No answer: what was asked may or may not have been done."""
+
+
+class Refused(ServerProblem):
+    """An answer that says no. `problem` holds its members (RFC 9457), as far as there are any."""
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        self.status = status
+        self.problem = problem
+        self.detail = str(problem.get("detail") or problem.get("title") or f"HTTP status {status}")
+        super().__init__(_sentence(status, self.code, self.detail))
+
+    @property
+    def code(self) -> str:
+        """The stable name of the error; empty where whoever answered gave none."""
+        return str(self.problem.get("code", ""))
+
+    @property
+    def is_worth_repeating(self) -> bool:
+        """Whether the same request can succeed later, unchanged."""
+        return bool(self.problem.get("retryable", False))
+
+
+def _sentence(status: int, code: str, detail: str) -> str:
+    if status == _UNAUTHORIZED:
+        return f"the server wants a token ({detail}): give --token-file, --token or TAILRACE_TOKEN"
+    if status == _FORBIDDEN:
+        return f"the token does not allow this: {detail}"
+    return f"the server refused: {detail} ({code or status})"
+
+
+class Server:
+    """A server at `url`. Use it as a context manager."""
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        self.url = url.rstrip("/")
+        self.token = token
+        headers = {"User-Agent": f"tailrace/{__version__}"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        self._client = httpx.Client(
+            base_url=self.url,
+            headers=headers,
+            timeout=httpx.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+            # A proxy set in the environment is for the network, not for this machine.
+            trust_env=httpx.URL(self.url).host not in _LOOPBACK,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+    @property
+    def address(self) -> str:
+        """Host and port, as a prompt shows them."""
+        return httpx.URL(self.url).netloc.decode()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: object = None,
+        content: bytes | None = None,
+        parameters: Sequence[tuple[str, str]] = (),
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float = READ_TIMEOUT_S,
+    ) -> httpx.Response:
+        """The whole answer. `body` goes as JSON. Raises `Unreachable` or `Refused`."""
+        given = dict(headers or {})
+        if body is not None:
+            content = msgspec.json.encode(body)
+            given["Content-Type"] = "application/json"
+        with self._told():
+            response = self._client.request(
+                method,
+                path + _query(parameters),
+                content=content,
+                headers=given,
+                timeout=httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_TIMEOUT_S)),
+            )
+            return _accepted(response)
+
+    @contextmanager
+    def stream(
+        self,
+        path: str,
+        parameters: Sequence[tuple[str, str]] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> Iterator[httpx.Response]:
+        """An answer that is read as it comes. Raises `Unreachable` where it breaks off, or `Refused`."""
+        with (
+            self._told(),
+            self._client.stream("GET", path + _query(parameters), headers=dict(headers or {})) as response,
+        ):
+            if response.is_error:
+                response.read()
+            yield _accepted(response)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except httpx.TimeoutException:
+            raise Unreachable(f"{self.url} did not answer in time") from None
+        except httpx.TransportError as error:
+            raise Unreachable(f"cannot reach {self.url}: {_reason(error)}") from None
+
+
+def _reason(error: BaseException) -> str:
+    """What the operating system said, without its number, in lower case as inside a sentence."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno and cause.errno > 0:
+            return os.strerror(cause.errno).lower()
+        cause = cause.__cause__ or cause.__context__
+    return str(error) or "the connection broke"
+
+
+def _accepted(response: httpx.Response) -> httpx.Response:
+    if response.is_success:
+        return response
+    try:
+        problem = msgspec.json.decode(response.content, type=dict[str, Any])
+    except msgspec.DecodeError:
+        problem = {}
+    raise Refused(response.status_code, problem)
+
+
+def _query(parameters: Sequence[tuple[str, str]]) -> str:
+    """Written here and not by the library: names may hold any byte, and each must survive."""
+    pairs = [f"{name}={escaped(os.fsencode(value))}" for name, value in parameters]
+    return f"?{'&'.join(pairs)}" if pairs else ""
+
+
+def escaped(name: bytes) -> str:
+    """A name of any bytes as one segment of a path; dots too, since a segment of dots means another."""
+    return quote_from_bytes(name, safe="").replace(".", "%2E")
+
+
+def stream_path(key: bytes, rest: str = "") -> str:
+    """The path of the stream `key`, and what follows it."""
+    return f"/v1/streams/{escaped(key)}{rest}"

@@ -1,0 +1,147 @@
+"""How much more one read may return: MAXCOUNT, or `READ_ENTRIES_MAX`, over all its streams, and MAXSIZE
+over its whole reply.
+
+MAXSIZE is soft (rule 26): the size of the reply so far, as RESP2 would write it, is looked at before
+each entry but the very first, so the last entry may overshoot. The bytes are counted in Redis's order: a
+stream's array and key before its first entry, the length of its entries after the last one, and the length
+of the whole reply never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tailrace.core.commands import ReadLimits
+from tailrace.core.limits import READ_ENTRIES_MAX
+from tailrace.core.log.entry import flat_of
+from tailrace.core.replies import Entries
+from tailrace.core.stream_id import format_id
+
+FRAGMENT_GROWTH_MAX = 6
+"""A byte of a value takes at most this many in a fragment (``\\u0000``): bounds how far to read."""
+
+RESP_GROWTH_MAX = 6
+"""A byte of a fragment takes at most this many in RESP: a field of six bytes may become two bulk strings."""
+
+RESP_ENTRY_BYTES_MAX = 128
+"""What RESP writes around an entry at most: its array, its id, its idle time and deliveries."""
+
+
+class ReplyBudget:
+    """One read's budget. `count` of the limits is not its business: that is for each stream.
+
+    Sizes are only measured where they can matter: entries that surely fit are put aside, and measured
+    when the sum of what they may take at most reaches the limit.
+    """
+
+    __slots__ = ("_aside", "_limits", "_remaining", "_used_at_most", "_used_bytes", "served")
+
+    def __init__(self, limits: ReadLimits) -> None:
+        self._limits = limits
+        self._remaining = READ_ENTRIES_MAX
+        if limits.max_count is not None:
+            self._remaining = min(limits.max_count, READ_ENTRIES_MAX)
+        self._used_bytes = 0
+        self._used_at_most = 0
+        self._aside: list[tuple[Entries, bool]] = []
+        self.served = 0
+
+    def begin_stream(self, key: bytes) -> None:
+        """Count the array and the key that RESP writes before a stream's entries."""
+        if self._limits.max_bytes is not None:
+            self._use(_array_size(2) + _bulk_size(len(key)))
+
+    def end_stream(self, count: int) -> None:
+        """Count the length that RESP writes for a stream's entries; Redis knows it after the last one."""
+        if self._limits.max_bytes is not None:
+            self._use(_array_size(count))
+
+    def _use(self, size: int) -> None:
+        self._used_bytes += size
+        self._used_at_most += size
+
+    @property
+    def remaining(self) -> int:
+        """How many entries may still be given."""
+        limit = self._limits.max_bytes
+        return self._remaining if limit is None or not self._is_full(limit) else 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no more entries may be given, so that the streams that follow are not read at all."""
+        return self.remaining == 0
+
+    def _is_full(self, limit: int) -> bool:
+        if not self.served or self._used_at_most < limit:
+            return False
+        self._measure()
+        return self._used_bytes >= limit
+
+    @property
+    def fragment_bytes_max(self) -> int | None:
+        """So many bytes of fragments surely reach the byte budget; None where there is none."""
+        limit = self._limits.max_bytes
+        return None if limit is None else limit * FRAGMENT_GROWTH_MAX
+
+    def spend(self, entries: Entries, *, claim: bool = False) -> int:
+        """How many of these entries, from the first on, go into the reply; they are accounted for.
+
+        `claim`: each is written with its idle time and deliveries.
+        """
+        count = min(len(entries.ids), self._remaining)
+        if self._limits.max_bytes is not None:
+            count = self._spend_bytes(entries.first(count), self._limits.max_bytes, claim=claim)
+        self.served += count
+        self._remaining -= count
+        return count
+
+    def _spend_bytes(self, entries: Entries, limit: int, *, claim: bool) -> int:
+        fragment_bytes = sum(map(len, filter(None, entries.fragments)))
+        at_most = RESP_GROWTH_MAX * fragment_bytes + RESP_ENTRY_BYTES_MAX * len(entries.ids)
+        if self._used_at_most + at_most < limit:
+            self._used_at_most += at_most
+            self._aside.append((entries, claim))
+            return len(entries.ids)
+        self._measure()
+        for taken, size in enumerate(_sizes(entries, claim=claim)):
+            if self.served + taken and self._used_bytes >= limit:
+                return taken
+            self._used_bytes += size
+            self._used_at_most = self._used_bytes
+        return len(entries.ids)
+
+    def _measure(self) -> None:
+        """Take exact account of all that was put aside."""
+        for entries, claim in self._aside:
+            self._used_bytes += sum(_sizes(entries, claim=claim))
+        self._aside.clear()
+        self._used_at_most = self._used_bytes
+
+
+def _sizes(entries: Entries, *, claim: bool) -> Iterator[int]:
+    """What RESP takes for each of `entries`, one at a time."""
+    around = _array_size(4 if claim else 2)
+    zeros = [0] * len(entries.ids)
+    deliveries = zip(entries.idle_ms or zeros, entries.deliveries or zeros, strict=True)
+    for value, fragment, delivery in zip(entries.ids, entries.fragments, deliveries, strict=True):
+        size = around + _bulk_size(len(format_id(value))) + _fields_size(fragment)
+        yield size + sum(map(_integer_size, delivery)) if claim else size
+
+
+def _fields_size(fragment: bytes | None) -> int:
+    if fragment is None:
+        return len("*-1\r\n")
+    flat = flat_of(fragment)
+    return _array_size(len(flat)) + sum(_bulk_size(len(item)) for item in flat)
+
+
+def _integer_size(value: int) -> int:
+    return len(f":{value}\r\n")
+
+
+def _array_size(length: int) -> int:
+    return len(f"*{length}\r\n")
+
+
+def _bulk_size(length: int) -> int:
+    return len(f"${length}\r\n\r\n") + length

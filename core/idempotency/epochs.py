@@ -1,0 +1,142 @@
+"""Idempotency keys of producers that replay whole batches, each batch an epoch.
+
+The keys of a producer's current and last epoch have no time limit. An older epoch is refused, because its
+keys are gone. The first request of an epoch that names a layout (how the batch was split) pins the layout:
+the same batch, split differently, has other keys, and its entries would be appended twice.
+
+Each stream has three bounds. An epoch has a bounded number of keys: a further key is refused, because a
+retry of a forgotten key would be appended twice. The number of producers and the number of their keys are
+bounded too: above either bound, the least recently used producer is forgotten, and its next append counts as
+its first. The effects alone decide which producer that is, so a replay forgets the same producers.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from tailrace.core.commands import Idempotency
+from tailrace.core.effects import AppendRemembered
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.idempotency.compact_name import compact_name
+from tailrace.core.idempotency.timed_keys import Remembered
+from tailrace.core.limits import EPOCH_KEYS_MAX, EPOCH_PRODUCERS_MAX, IDMP_KEYS_MAX
+
+
+class Epoch(Struct):
+    """One epoch of a producer: its pinned layout, and its keys."""
+
+    number: int
+    layout: bytes | None
+    keys: dict[bytes, Remembered]
+
+
+class EpochKeys:
+    """`producers`: each one's last and current epoch; the producer that was used least recently is first.
+    `key_count`: the keys of all of them."""
+
+    __slots__ = ("key_count", "producers")
+
+    def __init__(self) -> None:
+        self.key_count = 0
+        self.producers: OrderedDict[bytes, list[Epoch]] = OrderedDict()
+
+    def find(self, request: Idempotency, number: int) -> Remembered | None:
+        """What was made under the request's key in epoch `number`. O(1).
+
+        Raises `StreamError` STALE_EPOCH, LAYOUT_CHANGED, or LIMIT_EXCEEDED where the key is new and the
+        epoch has as many keys as it may.
+        """
+        epoch = _known_epoch(self.producers.get(request.producer, ()), number)
+        if epoch is None:
+            return None
+        _check_layout(epoch, request.layout)
+        found = epoch.keys.get(request.key)
+        if found is None and len(epoch.keys) >= EPOCH_KEYS_MAX:
+            raise _too_many_keys(number)
+        return found
+
+    def remember(self, effect: AppendRemembered, number: int, made: Remembered) -> None:
+        """Keep a new key of epoch `number`; forget older epochs, and producers above the bounds. O(1)
+        amortised."""
+        epochs = self.producers.setdefault(effect.producer, [])
+        epoch = self._epoch_for(epochs, number)
+        if epoch.layout is None:
+            epoch.layout = effect.layout
+        epoch.keys[effect.idempotency_key] = made
+        self.key_count += 1
+        self.producers.move_to_end(effect.producer)
+        while self._is_over_a_bound():
+            _, forgotten = self.producers.popitem(last=False)
+            self.key_count -= _count(forgotten)
+
+    def _epoch_for(self, epochs: list[Epoch], number: int) -> Epoch:
+        """The epoch `number`, begun if it is new; all but the one before it are dropped then."""
+        for epoch in epochs:
+            if epoch.number == number:
+                return epoch
+        begun = Epoch(number, None, {})
+        self.key_count -= _count(epochs[:-1])
+        epochs[:] = [*epochs[-1:], begun]
+        return begun
+
+    def _is_over_a_bound(self) -> bool:
+        """The producer that was used last stays: its own epochs are bounded."""
+        count = len(self.producers)
+        return count > EPOCH_PRODUCERS_MAX or (self.key_count > IDMP_KEYS_MAX and count > 1)
+
+    def touch(self, producer: bytes) -> None:
+        """The producer was used just now. O(1)."""
+        if producer in self.producers:
+            self.producers.move_to_end(producer)
+
+    def restore(self, producer: bytes, epochs: list[Epoch]) -> None:
+        """Put back what was kept; the producers come in their order."""
+        self.producers[producer] = epochs
+        self.key_count += _count(epochs)
+
+    def copy(self) -> EpochKeys:
+        """The same epochs, to be changed apart. O(keys)."""
+        twin = EpochKeys()
+        for producer, epochs in self.producers.items():
+            copies = [Epoch(epoch.number, epoch.layout, epoch.keys.copy()) for epoch in epochs]
+            twin.restore(producer, copies)
+        return twin
+
+
+def _count(epochs: Sequence[Epoch]) -> int:
+    return sum(len(epoch.keys) for epoch in epochs)
+
+
+def _known_epoch(epochs: Sequence[Epoch], number: int) -> Epoch | None:
+    """The epoch where it is remembered, None where it would be a new one. Raises STALE_EPOCH."""
+    known = next((epoch for epoch in epochs if epoch.number == number), None)
+    if known is None and epochs and number < epochs[-1].number:
+        raise StreamError(
+            ErrorCode.STALE_EPOCH,
+            f"ERR the producer's epoch {number} is older than those that are remembered",
+            epoch=str(epochs[-1].number),
+        )
+    return known
+
+
+def _check_layout(epoch: Epoch, layout: bytes | None) -> None:
+    pinned = epoch.layout
+    # Data of earlier releases holds a long layout in full.
+    if layout is None or pinned is None or layout in {pinned, compact_name(pinned)}:
+        return
+    raise StreamError(
+        ErrorCode.LAYOUT_CHANGED,
+        f"ERR epoch {epoch.number} was begun with another layout: replay it as it was cut first",
+        layout=pinned.decode("utf-8", "backslashreplace"),
+    )
+
+
+def _too_many_keys(number: int) -> StreamError:
+    return StreamError(
+        ErrorCode.LIMIT_EXCEEDED,
+        f"ERR epoch {number} has {EPOCH_KEYS_MAX} idempotency keys, as many as it may: send larger requests, "
+        "or begin another epoch",
+    )

@@ -1,0 +1,95 @@
+"""Idempotency keys as Redis keeps them (IDMP): forgotten by time and by count, oldest first.
+
+Time is the millisecond part of the first id that the append was given, so no clock is needed (rules 60 to
+63). One stream keeps a bounded number of keys in all: above it, the producer whose keys were used least
+recently is forgotten with all of them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from msgspec import Struct
+
+from tailrace.core.limits import IDMP_KEYS_MAX
+from tailrace.core.log.id_sequence import IdSequence
+from tailrace.core.stream_id import id_ms
+
+
+class Remembered(Struct, frozen=True):
+    """The ids that the append gave, and the hash of what it said (None: not kept)."""
+
+    ids: IdSequence
+    fingerprint: bytes | None
+
+
+class TimedKeys:
+    """`producers`: each producer's keys, oldest first; the producer that was used least recently is first.
+    `key_count`: the keys of all of them. A producer without keys is not kept."""
+
+    __slots__ = ("key_count", "producers")
+
+    def __init__(self) -> None:
+        self.key_count = 0
+        self.producers: OrderedDict[bytes, OrderedDict[bytes, Remembered]] = OrderedDict()
+
+    def find(self, producer: bytes, key: bytes) -> Remembered | None:
+        """What was made under this key. O(1)."""
+        keys = self.producers.get(producer)
+        return None if keys is None else keys.get(key)
+
+    def remember(self, producer: bytes, key: bytes, made: Remembered, maxsize: int) -> None:
+        """Keep a new key, of which the producer has at most `maxsize`. O(1) amortised."""
+        keys = self.producers.setdefault(producer, OrderedDict())
+        keys[key] = made
+        self.key_count += 1
+        while len(keys) > maxsize:
+            keys.popitem(last=False)
+            self.key_count -= 1
+        self.producers.move_to_end(producer)
+        while self.key_count > IDMP_KEYS_MAX and len(self.producers) > 1:
+            _, forgotten = self.producers.popitem(last=False)
+            self.key_count -= len(forgotten)
+
+    def touch(self, producer: bytes) -> None:
+        """The producer was used just now. O(1)."""
+        if producer in self.producers:
+            self.producers.move_to_end(producer)
+
+    def restore(self, producer: bytes, keys: OrderedDict[bytes, Remembered]) -> None:
+        """Put back what was kept; the producers come in their order."""
+        self.producers[producer] = keys
+        self.key_count += len(keys)
+
+    def has_expired(self, before_ms: int) -> bool:
+        """Whether `expire` with the same time would forget anything. O(producers)."""
+        return any(_is_expired(keys, before_ms) for keys in self.producers.values())
+
+    def expire(self, before_ms: int) -> None:
+        """Forget keys whose first id is at or before `before_ms`. O(forgotten + producers)."""
+        emptied = []
+        for producer, keys in self.producers.items():
+            while keys and _is_expired(keys, before_ms):
+                keys.popitem(last=False)
+                self.key_count -= 1
+            if not keys:
+                emptied.append(producer)
+        for producer in emptied:
+            del self.producers[producer]
+
+    def clear(self) -> None:
+        """Forget all keys."""
+        self.producers.clear()
+        self.key_count = 0
+
+    def copy(self) -> TimedKeys:
+        """The same keys, to be changed apart. O(keys)."""
+        twin = TimedKeys()
+        for producer, keys in self.producers.items():
+            twin.restore(producer, keys.copy())
+        return twin
+
+
+def _is_expired(keys: OrderedDict[bytes, Remembered], before_ms: int) -> bool:
+    oldest = next(iter(keys.values()))
+    return id_ms(oldest.ids[0]) <= before_ms

@@ -1,0 +1,113 @@
+"""Rising ids packed small: a `range` where they are consecutive, else two arrays.
+
+A batch append gives consecutive ids, and a range of them costs the same for two as for a million.
+Ids chosen by the clock are 16 bytes each here, against 52 as Python ints in a list. Both kinds are
+immutable sequences of ints. This module knows nothing of entries or of who holds the ids.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from operator import eq
+from typing import Final, TypeAlias, overload
+
+from tailrace.core.stream_id import RUN_MIN, SEQ_BITS, U64_MAX, StreamId
+
+ID_BYTES: Final = 16
+
+
+class PackedIds(Sequence[StreamId]):
+    """Rising ids as an array of times and an array of sequences. Index O(1), search O(log n)."""
+
+    __slots__ = ("_ms", "_seq")
+
+    def __init__(self, ms: array[int], seq: array[int]) -> None:
+        self._ms = ms
+        self._seq = seq
+
+    @classmethod
+    def of(cls, ids: Sequence[StreamId]) -> PackedIds:
+        """Pack `ids`, which rise. O(n)."""
+        return cls(array("Q", [i >> SEQ_BITS for i in ids]), array("Q", [i & U64_MAX for i in ids]))
+
+    @classmethod
+    def from_bytes(cls, raw: bytes) -> PackedIds:
+        """The inverse of `to_bytes`."""
+        half = len(raw) // 2
+        ms, seq = array("Q"), array("Q")
+        ms.frombytes(raw[:half])
+        seq.frombytes(raw[half:])
+        return cls(ms, seq)
+
+    def to_bytes(self) -> bytes:
+        """All times, then all sequences, eight bytes each: columns compress better than pairs."""
+        return self._ms.tobytes() + self._seq.tobytes()
+
+    def __len__(self) -> int:
+        return len(self._ms)
+
+    @overload
+    def __getitem__(self, index: int) -> StreamId: ...
+    @overload
+    def __getitem__(self, index: slice) -> PackedIds: ...
+    def __getitem__(self, index: int | slice) -> StreamId | PackedIds:
+        if isinstance(index, slice):
+            return PackedIds(self._ms[index], self._seq[index])
+        return self._ms[index] << SEQ_BITS | self._seq[index]
+
+    def __iter__(self) -> Iterator[StreamId]:
+        for ms, seq in zip(self._ms, self._seq, strict=True):
+            yield ms << SEQ_BITS | seq
+
+    def bisect(self, wanted: StreamId) -> int:
+        """How many ids are below `wanted`. O(log n), in C."""
+        ms = wanted >> SEQ_BITS
+        low = bisect_left(self._ms, ms)
+        if low == len(self._ms) or self._ms[low] != ms:
+            return low
+        high = bisect_left(self._ms, ms + 1, low) if ms < U64_MAX else len(self._ms)
+        return bisect_left(self._seq, wanted & U64_MAX, low, high)
+
+
+IdSequence: TypeAlias = range | PackedIds
+
+
+def pack_ids(ids: Sequence[StreamId]) -> IdSequence:
+    """`ids`, rising and not empty, in the smallest form. O(n), O(1) for a range."""
+    first, last = ids[0], ids[-1]
+    if isinstance(ids, range):
+        return ids
+    if last - first == len(ids) - 1:
+        return range(first, last + 1)
+    return ids if isinstance(ids, PackedIds) else PackedIds.of(ids)
+
+
+def as_run(ids: Sequence[StreamId]) -> Sequence[StreamId]:
+    """`ids`, which rise, as a range where they are consecutive and enough to gain by it. O(1)."""
+    if len(ids) < RUN_MIN or ids[-1] - ids[0] != len(ids) - 1:
+        return ids
+    return range(ids[0], ids[-1] + 1)
+
+
+def are_same(some: Sequence[StreamId], others: Sequence[StreamId]) -> bool:
+    """Whether both hold the same ids in the same order. O(n) in C, O(1) for two ranges."""
+    if isinstance(some, range) and isinstance(others, range):
+        return some == others
+    return len(some) == len(others) and all(map(eq, some, others))
+
+
+def count_below(ids: Sequence[StreamId], wanted: StreamId) -> int:
+    """How many of the rising `ids` are below `wanted`. O(log n), O(1) for a range."""
+    if isinstance(ids, range):
+        return min(max(wanted - ids.start, 0), len(ids))
+    if isinstance(ids, PackedIds):
+        return ids.bisect(wanted)
+    return bisect_left(ids, wanted)
+
+
+def position_of(ids: Sequence[StreamId], wanted: StreamId) -> int:
+    """Where `wanted` stands in the rising `ids`, or -1. O(log n), O(1) for a range."""
+    position = count_below(ids, wanted)
+    return position if position < len(ids) and ids[position] == wanted else -1

@@ -1,0 +1,134 @@
+"""What runs in a task: the rows of one partition, as lines, in chunks, to their streams.
+
+It owns the idempotency keys: partition and chunk, since a retried task cuts the same chunks of the same rows.
+It keeps nothing between tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import TaskContext
+
+from tailrace_client import TailraceError
+from tailrace_spark.endpoint import Endpoint
+from tailrace_spark.errors import SinkError
+from tailrace_spark.options import BadOption
+from tailrace_spark.sink.chunks import chunks_of
+from tailrace_spark.sink.dead_letters import DeadLetters, Rows
+from tailrace_spark.sink.lines import LINE, body_of, holds_bytes, lines_of
+from tailrace_spark.sink.options import SinkOptions
+from tailrace_spark.sink.reports import PartitionCounts, report_row
+from tailrace_spark.sink.sender import Replay, Sender, Sent, Shape
+
+STREAM: Final = "stream"
+"""The name of the column of streams beside a batch's lines, where rows choose their stream."""
+
+NO_STREAM: Final = TailraceError("NO_STREAM", "the row names no stream, and the sink has none of its own")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What every task of a batch is told. `columns`: the names of what comes in numbered columns."""
+
+    endpoint: Endpoint
+    stream: str | None
+    columns: Sequence[str]
+    options: SinkOptions
+    replay: Replay
+
+
+def write_partition(job: Job, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
+    """Write all rows of the partition that this task has; its report, of its failure too."""
+    context = TaskContext.get()
+    assert context is not None
+    writer = _PartitionWriter(job, context.partitionId())
+    try:
+        writer.write(batches)
+    except (SinkError, BadOption) as error:
+        return report_row(writer.counts, str(error))
+    return report_row(writer.counts)
+
+
+class _PartitionWriter:
+    def __init__(self, job: Job, partition: int) -> None:
+        self._job = job
+        self._partition = partition
+        self._sent = Sent()
+        self._rows = 0
+        self._shape: Shape = "fields"
+        self._sender = self._sender_of(job.replay)
+        self._dead = DeadLetters(
+            self._sender,
+            self._sender_of(_replay_of_dead_letters(job)),
+            job.options.dead_letter_stream,
+            job.options.dead_letters_max,
+        )
+
+    @property
+    def counts(self) -> PartitionCounts:
+        sent = self._sent
+        return PartitionCounts(
+            self._rows, sent.bytes, sent.requests, sent.replayed, sent.retries, self._dead.count
+        )
+
+    def write(self, batches: Iterable[pa.RecordBatch]) -> None:
+        options = self._job.options
+        chunks = chunks_of(self._lines(batches), options.chunk_rows, options.chunk_bytes)
+        for number, chunk in enumerate(chunks):
+            for stream, key, body in self._by_stream(chunk, f"{self._partition}-{number}"):
+                self._write(stream, key, body)
+            self._rows += chunk.num_rows
+
+    def _lines(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of lines, with their streams beside them where rows choose; and how to import them."""
+        routing = self._job.options.stream_column
+        for numbered in batches:
+            batch = numbered.rename_columns(self._job.columns)
+            contents = batch if routing is None else batch.drop_columns([routing])
+            self._shape = "entry" if holds_bytes(contents.schema) else "fields"
+            columns = {LINE: lines_of(contents)}
+            if routing is not None:
+                columns[STREAM] = batch.column(routing)
+            yield pa.RecordBatch.from_pydict(columns)
+
+    def _by_stream(self, chunk: pa.Table, key: str) -> Iterator[tuple[str, str, bytes]]:
+        """Stream, key and body of each request that the chunk takes; rows keep their order in each."""
+        own = self._job.stream or ""
+        if self._job.options.stream_column is None:
+            yield own, key, _body(chunk)
+            return
+        streams = chunk[STREAM].fill_null(own)
+        for number, name in enumerate(sorted(pc.unique(streams).to_pylist())):
+            yield name, f"{key}.{number}", _body(chunk.filter(pc.equal(streams, name)))
+
+    def _write(self, stream: str, key: str, body: bytes) -> None:
+        if not stream:
+            self._dead.set_aside(Rows(stream, key, _lines_of(body), self._shape), NO_STREAM)
+            return
+        try:
+            self._sender.send(stream, body, key, self._shape)
+        except TailraceError as error:
+            self._dead.divide(Rows(stream, key, _lines_of(body), self._shape), error)
+
+    def _sender_of(self, replay: Replay) -> Sender:
+        return Sender(self._job.endpoint, replay, self._job.options, self._sent, turn=self._partition)
+
+
+def _body(chunk: pa.Table) -> bytes:
+    return b"".join(map(body_of, chunk[LINE].chunks))
+
+
+def _lines_of(body: bytes) -> list[bytes]:
+    return body.splitlines(keepends=True)
+
+
+def _replay_of_dead_letters(job: Job) -> Replay:
+    """Two sinks of one query may share a stream for dead letters: each is a producer of its own there."""
+    sink = blake2b((job.stream or "").encode(), digest_size=6).hexdigest()
+    return replace(job.replay, producer_id=f"{job.replay.producer_id}:dead:{sink}")

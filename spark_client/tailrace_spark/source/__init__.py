@@ -1,0 +1,4 @@
+"""`format("tailrace")`: reading and writing streams from inside Spark.
+
+It never archives or trims a stream.
+"""

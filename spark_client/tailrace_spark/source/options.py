@@ -1,0 +1,177 @@
+"""The options of `format("tailrace")`: what each means, its default, its bounds. docs/spark.md has the same
+as a table.
+
+They are named in the manner of Spark's Kafka source. Spark hands options over as text under names in any
+case; here they become numbers and words, or a refusal that names the nearest option. What writing shares
+with the sink (chunks, dead letters, compression) is checked by the sink's own options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from tailrace_spark.endpoint import Endpoint, urls_of
+from tailrace_spark.options import BadOption, integer_within, one_of, refuse_unknown, text
+from tailrace_spark.sink.options import SinkOptions, sink_options
+from tailrace_spark.source.offsets import Bound, ending_bound, starting_bound
+from tailrace_spark.tokens import TokenSource
+
+Mode = Literal["permissive", "failfast"]
+
+MS_PER_S: Final = 1_000
+ENTRIES_MAX: Final = 1 << 62
+PARTITIONS_MAX: Final = 10_000
+"""The server cuts a range into as many parts."""
+POLL_TIMEOUT_MAX_MS: Final = 60_000
+"""The server holds an answer back no longer."""
+RETRY_DEADLINE_MAX_MS: Final = 86_400_000
+TIMEOUT_MAX_MS: Final = 3_600_000
+BATCH_ID_MAX: Final = 1 << 62
+
+SHARED: Final = ("url", "stream", "token", "tokenEnv", "tokenFile", "caFile", "retryDeadlineMs", "timeoutMs")
+READING: Final = (
+    *SHARED,
+    "startingOffsets",
+    "endingOffsets",
+    "maxEntriesPerTrigger",
+    "minPartitions",
+    "failOnDataLoss",
+    "group",
+    "mode",
+    "pollTimeoutMs",
+)
+AS_IN_THE_SINK: Final = {
+    "caFile": "ca_file",
+    "chunkRows": "chunk_rows",
+    "chunkBytes": "chunk_bytes",
+    "compression": "compression",
+    "streamColumn": "stream_column",
+    "deadLetterStream": "dead_letter_stream",
+    "deadLettersMax": "dead_letters_max",
+    "producerId": "producer_id",
+    "tokenEnv": "token_env",
+    "tokenFile": "token_file",
+}
+WRITING: Final = (*dict.fromkeys((*SHARED, *AS_IN_THE_SINK)), "order", "batchId")
+SPARKS_OWN: Final = ("checkpointLocation", "queryName")
+"""Spark hands its own options of a streaming write over with the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """`starting`, `ending`: the range, from just behind an id up to an id; see `offsets`.
+
+    `max_entries`: of one micro-batch. `min_partitions`: of a batch, where it has as many entries.
+    `fail_on_data_loss`: entries that were trimmed away before they were read are an error.
+    `group`: a consumer group that is moved along with the query's progress.
+    `mode`: what becomes of text that its column's type cannot hold: null, or an error.
+    `poll_ms`: how long the server is asked to wait for new entries. `retry_deadline_s`: how long one request
+    is tried.
+    """
+
+    endpoint: Endpoint
+    stream: str
+    starting: Bound
+    ending: Bound
+    max_entries: int | None
+    min_partitions: int
+    fail_on_data_loss: bool
+    group: str | None
+    mode: Mode
+    poll_ms: int
+    retry_deadline_s: float
+
+    def __repr__(self) -> str:
+        return f"stream {self.stream!r} at {self.endpoint.urls[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """`is_sorted`: each partition is sorted by its lines before it is cut. `batch_id`: the epoch of a batch
+    write; a streaming write has Spark's."""
+
+    endpoint: Endpoint
+    stream: str | None
+    sink: SinkOptions
+    is_sorted: bool
+    batch_id: int
+
+
+def read_options(given: Mapping[str, str]) -> ReadOptions:
+    """The options of a read, checked. Raises `BadOption`."""
+    options = _named(given, READING)
+    maximum = options.get("maxEntriesPerTrigger")
+    return ReadOptions(
+        endpoint=_endpoint(options),
+        stream=_stream(options),
+        starting=starting_bound(options.get("startingOffsets")),
+        ending=ending_bound(options.get("endingOffsets")),
+        max_entries=None
+        if maximum is None
+        else integer_within("maxEntriesPerTrigger", maximum, 1, ENTRIES_MAX),
+        min_partitions=integer_within("minPartitions", options.get("minPartitions", 1), 1, PARTITIONS_MAX),
+        fail_on_data_loss=_flag("failOnDataLoss", options.get("failOnDataLoss", "true")),
+        group=None if "group" not in options else text("group", options["group"]),
+        mode="failfast" if _word("mode", options, "permissive", "failfast") == "failfast" else "permissive",
+        poll_ms=integer_within("pollTimeoutMs", options.get("pollTimeoutMs", 500), 0, POLL_TIMEOUT_MAX_MS),
+        retry_deadline_s=_deadline_ms(options) / MS_PER_S,
+    )
+
+
+def write_options(given: Mapping[str, str]) -> WriteOptions:
+    """The options of a write, checked. Raises `BadOption`."""
+    own = {name.casefold() for name in SPARKS_OWN}
+    options = _named({name: value for name, value in given.items() if name.casefold() not in own}, WRITING)
+    sink = sink_options(
+        {
+            **{AS_IN_THE_SINK[name]: value for name, value in options.items() if name in AS_IN_THE_SINK},
+            "retry_deadline_s": _deadline_ms(options) / MS_PER_S,
+        }
+    )
+    is_routed = sink.stream_column is not None and "stream" not in options
+    return WriteOptions(
+        endpoint=_endpoint(options),
+        stream=None if is_routed else _stream(options),
+        sink=sink,
+        is_sorted=_word("order", options, "source", "sorted") == "sorted",
+        batch_id=integer_within("batchId", options.get("batchId", 0), 0, BATCH_ID_MAX),
+    )
+
+
+def _named(given: Mapping[str, str], known: tuple[str, ...]) -> dict[str, str]:
+    """The options under the names that the documentation has. Raises `BadOption` for any other."""
+    by_folded = {name.casefold(): name for name in known}
+    options = {by_folded.get(name.casefold(), name): value for name, value in given.items()}
+    refuse_unknown(options, known)
+    return options
+
+
+def _endpoint(options: Mapping[str, str]) -> Endpoint:
+    if "url" not in options:
+        raise BadOption("url: needed, such as http://tailrace:8080")
+    token = TokenSource(options.get("token"), options.get("tokenEnv"), options.get("tokenFile"))
+    timeout_ms = integer_within("timeoutMs", options.get("timeoutMs", 60_000), 100, TIMEOUT_MAX_MS)
+    return Endpoint(urls_of(options["url"]), token, timeout_ms / MS_PER_S, options.get("caFile"))
+
+
+def _stream(options: Mapping[str, str]) -> str:
+    if "stream" not in options:
+        raise BadOption("stream: a stream's name is needed")
+    return text("stream", options["stream"])
+
+
+def _deadline_ms(options: Mapping[str, str]) -> int:
+    return integer_within(
+        "retryDeadlineMs", options.get("retryDeadlineMs", 300_000), 0, RETRY_DEADLINE_MAX_MS
+    )
+
+
+def _flag(name: str, value: str) -> bool:
+    return one_of(name, value.casefold(), ("true", "false")) == "true"
+
+
+def _word(name: str, options: Mapping[str, str], *choices: str) -> str:
+    """One of a few words in any case; the first is the default."""
+    return one_of(name, options.get(name, choices[0]).casefold(), choices)

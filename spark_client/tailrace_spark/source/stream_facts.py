@@ -1,0 +1,127 @@
+"""What the data source asks of the server about one stream: where it begins and ends, how to cut it up, and
+the entries themselves. Every question is repeated until its deadline; then it is an error with a sentence.
+
+It owns the requests and the reading of their refusals. It keeps no position and knows nothing of Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, TypeVar
+
+from tailrace_client import RetryPolicy, Stream, Tailrace, TailraceError
+from tailrace_client.call import Call, nothing
+from tailrace_client.generated.api.entries import xrange
+from tailrace_client.generated.models import SplitPart, StreamState
+from tailrace_client.generated.types import UNSET
+from tailrace_spark.source.errors import data_loss, source_error
+from tailrace_spark.source.offsets import LAST_POSSIBLE_ID, just_below, later
+from tailrace_spark.source.options import ReadOptions
+
+T = TypeVar("T")
+
+ENTRIES_A_PARTITION: Final = 250_000
+"""About 30 MB. A task takes some tenths of a second to begin and to end, in Spark alone: parts of a fifth of
+this took twice as long to become Parquet."""
+PARTITIONS_MAX: Final = 10_000
+
+
+class SourceStream:
+    """The stream that the options name. It connects with the first question."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self._options = options
+        self._where = repr(options)
+
+    def state(self) -> StreamState:
+        """Its first and last id, and its counters."""
+        return self._asked(lambda stream: stream.info())
+
+    def start_of(self) -> str:
+        """The id just below its first entry; of an empty stream, its last id: nothing below comes again."""
+        state = self.state()
+        return state.last_id if state.first_id is None else just_below(state.first_id)
+
+    def check_untrimmed(self, after: str) -> None:
+        """Raise `DataLoss` where entries behind `after` were trimmed away."""
+        self._read_one(after, wait_ms=0, strict=True)
+
+    def wait_for_more(self, after: str, wait_ms: int) -> None:
+        """Until there is an entry behind `after`, `wait_ms` at most. Raises `DataLoss` as its options say."""
+        self._read_one(after, wait_ms, strict=self._options.fail_on_data_loss)
+
+    def page_end(self, after: str, count: int) -> str | None:
+        """The id that ends a page of `count` entries behind `after`; None where there are none."""
+        return self._asked(lambda stream: stream.seek(count, f"({after}")).end
+
+    def count(self, after: str, end: str = LAST_POSSIBLE_ID) -> int:
+        """How many entries the range (after, end] has."""
+        return self._asked(lambda stream: stream.split(1, f"({after}", end)).count
+
+    def parts(self, after: str, end: str) -> list[SplitPart]:
+        """The range (after, end] in parts of about equal counts; none where it is empty."""
+        least = self._options.min_partitions
+        plan = self._asked(lambda stream: stream.split(least, f"({after}", end))
+        wanted = min(-(-plan.count // ENTRIES_A_PARTITION), PARTITIONS_MAX)
+        if wanted > least:
+            plan = self._asked(lambda stream: stream.split(wanted, f"({after}", end))
+        return plan.parts if plan.count else []
+
+    def lines(self, start: str, end: str) -> Iterator[bytes]:
+        """The entries from `start` to `end`, both included, as NDJSON in blocks of whole lines."""
+        is_empty = True
+        try:
+            for block in self._stream().export_lines(start, end):
+                is_empty = False
+                yield block
+        except TailraceError as error:
+            raise source_error(error, self._where) from error
+        if is_empty:
+            self.state()  # The export of a stream that was deleted is empty; this raises for it.
+
+    def check_not_made_anew(self, last_id: str, offset_id: str) -> None:
+        """Raise `DataLoss` where the stream ends before the offset."""
+        if later(last_id, offset_id) != last_id and self._options.fail_on_data_loss:
+            raise data_loss(
+                f"the stream ends at {last_id}, below the query's offset {offset_id}: it was made anew",
+                self._where,
+            )
+
+    def move_group(self, name: str, after: str) -> None:
+        """Set the group's position, and how much it has read, so that its lag is exact. Makes the group where
+        there is none."""
+        added, behind = self.state().entries_added, self.count(after)
+        self._asked(lambda stream: stream.group(name).create(after, exist_ok=True))
+        self._asked(
+            lambda stream: stream.group(name).set_position(after, entries_read=max(added - behind, 0))
+        )
+
+    def _read_one(self, after: str, wait_ms: int, *, strict: bool) -> None:
+        request = xrange._get_kwargs(  # noqa: SLF001 - so the generated operations name them
+            self._options.stream,
+            start=UNSET,
+            end=UNSET,
+            order=UNSET,
+            after=after,
+            wait_ms=wait_ms or UNSET,
+            count=1,
+            strict=strict,
+        )
+        call = Call(request, nothing, is_idempotent=True, waits_ms=wait_ms)
+        self._with_client(lambda client: client.session.send(call))
+
+    def _asked(self, question: Callable[[Stream], T]) -> T:
+        return self._with_client(lambda client: question(client.stream(self._options.stream)))
+
+    def _with_client(self, question: Callable[[Tailrace], T]) -> T:
+        try:
+            return question(self._client())
+        except TailraceError as error:
+            raise source_error(error, self._where) from error
+
+    def _stream(self) -> Stream:
+        return self._client().stream(self._options.stream)
+
+    def _client(self) -> Tailrace:
+        """Made where it is used: the token is read there, and clients do not travel."""
+        return self._options.endpoint.client(retry=RetryPolicy(deadline_s=self._options.retry_deadline_s))
