@@ -11,7 +11,8 @@ the whole keyspace           the scope, and the pattern `*`
 neither                      the scope
 ===========================  ==========================================================================
 
-Some options reach further than their command: `api.access.option_scopes` lists them, and they need `admin` too.
+Some options reach further than their command: `api.access.option_scopes` lists them, and they need `admin`
+too.
 """
 
 from __future__ import annotations

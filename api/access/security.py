@@ -1,8 +1,8 @@
 """Who asks: every request is given its principal before anything else looks at it.
 
 It owns the ASGI layer that asks the `Authenticator`, the paths that are open to all, and `Guard`, through
-which a request or a connection uses its rights. What a command needs is `api.access.permissions`'; what a token is,
-`app`'s. The path below the framework asks the same `Authenticator`, and knows the same `allowed`.
+which a request or a connection uses its rights. What a command needs is `api.access.permissions`'; what a
+token is, `app`'s. The path below the framework asks the same `Authenticator`, and knows the same `allowed`.
 """
 
 from __future__ import annotations

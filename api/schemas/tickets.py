@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
-from tailrace.api.access.tickets import EXPIRES_IN_S
 from tailrace.api.schemas.base import WireModel
 
 
@@ -20,4 +19,4 @@ class Ticket(WireModel):
     ticket: str = Field(
         description="The ticket.", examples=["Zm9yIG9uZSBzb2NrZXQgb25seSwgYW5kIG5vdCBmb3IgbG9uZw"]
     )
-    expires_in_s: int = Field(description="Seconds until it is of no use.", examples=[EXPIRES_IN_S])
+    expires_in_s: int = Field(description="Seconds until the ticket expires.", examples=[60])

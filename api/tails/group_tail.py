@@ -1,7 +1,7 @@
 """The state of a tail that reads as a group's consumer, and holds at most a window of deliveries.
 
-Sans-IO, like `api.tails.tail`, whose protocol it follows. It owns the window: what was sent on this tail and is
-still pending for its consumer. The store alone knows what was acknowledged, so it is asked.
+Sans-IO, like `api.tails.tail`, whose protocol it follows. It owns the window: what was sent on this tail
+and is still pending for its consumer. The store alone knows what was acknowledged, so it is asked.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ Sans-IO: replies of the store go in, events as bytes come out, and whoever drive
     read(block_ms) -> taken(reply)       or refused(error), which raises what ends the tail
 
 Two kinds. `PlainTail` reads from positions and reports what was trimmed away before it came by;
-`api.tails.group_tail` reads as a group's consumer. In both streams take turns: the one that was served last is
-asked last, so that a busy one starves no other.
+`api.tails.group_tail` reads as a group's consumer. In both streams take turns: the one that was served last
+is asked last, so that a busy one starves no other.
 """
 
 from __future__ import annotations

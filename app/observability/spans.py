@@ -1,9 +1,9 @@
 """A span for each request, and children for the time in which it waited; imported only where traces are on.
 
 A request that brings a `traceparent` continues that trace, any other begins one. The server's own span
-takes the header's place before a handler sees it, so that what is put into an entry (`api.wire.trace_context`)
-continues from here. A span is named for its operation; keys, values, paths as sent and tokens are no
-attributes of it.
+takes the header's place before a handler sees it, so that what is put into an entry
+(`api.wire.trace_context`) continues from here. A span is named for its operation; keys, values, paths as
+sent and tokens are no attributes of it.
 """
 
 from __future__ import annotations

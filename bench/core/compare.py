@@ -45,9 +45,10 @@ def laid_out(revision: str) -> Path:
     directory = REVISIONS / commit
     if not directory.exists():
         with tempfile.TemporaryDirectory(dir=_made(REVISIONS)) as scratch:
-            with tarfile.open(fileobj=BytesIO(_git("archive", commit, "core"))) as archive:
+            with tarfile.open(fileobj=BytesIO(_git("archive", commit, "core", "tailrace"))) as archive:
                 archive.extractall(scratch, filter="data")
-            (Path(scratch) / "core").rename(_made(directory) / "core")
+            for folder in ("core", "tailrace"):
+                (Path(scratch) / folder).rename(_made(directory) / folder)
     return directory
 
 
@@ -82,7 +83,7 @@ def timed_us(root: Path, stored: Path, cases: Sequence[str]) -> Figures:
         raise SystemExit(result.stdout + result.stderr)
     benchmarks = json.loads(stored.read_text())["benchmarks"]
     for each in benchmarks:
-        assert each["extra_info"]["core"] == str(root / "core"), each["extra_info"]
+        assert each["extra_info"]["core"] == str(root / "tailrace" / "core"), each["extra_info"]
     return {each["params"]["name"]: 1e6 * each["stats"]["median"] for each in benchmarks}
 
 

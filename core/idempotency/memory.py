@@ -1,8 +1,8 @@
 """What a stream remembers of appends made under an idempotency key.
 
 Two kinds of keys share the memory, each under its producer's name: those of Redis's IDMP, which are
-forgotten by time and count (`core.idempotency.timed_keys`), and those of an epoch, which are kept for the current and
-the last epoch (`core.idempotency.epochs`). Neither kind can push out the other.
+forgotten by time and count (`core.idempotency.timed_keys`), and those of an epoch, which are kept for the
+current and the last epoch (`core.idempotency.epochs`). Neither kind can push out the other.
 
 Looking changes nothing; `remember`, `note_duplicate`, `configure` and `expire` are called by `core.apply`
 alone.

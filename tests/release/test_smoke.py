@@ -45,7 +45,7 @@ require_minimum_pandas_version()
 require_minimum_pyarrow_version()
 sink = tailrace_spark.TailraceSink("http://127.0.0.1:8080", "readings")
 brought = {name.partition(".")[0] for name in sys.modules}
-print(*sorted(brought & {"core", "api", "app", "fastapi", "pydantic"}), "and", tailrace_spark.__file__)
+print(*sorted(brought & {"tailrace", "fastapi", "pydantic"}), "and", tailrace_spark.__file__)
 """
 
 NODE_PROGRAM: Final = """
@@ -85,8 +85,38 @@ def test_the_server_prints_its_version_and_its_document(with_server: Environment
 def test_the_server_runs_from_what_was_installed_and_not_from_this_repository(
     with_server: Environment,
 ) -> None:
-    printed = with_server.python("import core, api, app; print(core.__file__, api.__file__, app.__file__)")
+    printed = with_server.python(
+        "from tailrace import app, api, core; print(core.__file__, api.__file__, app.__file__)"
+    )
     assert all(Path(path).is_relative_to(with_server.directory) for path in printed.split())
+
+
+def test_the_server_runs_beside_a_project_that_has_packages_named_app_api_and_core(
+    with_server: Environment, tmp_path: Path
+) -> None:
+    for name in ("app", "api", "core"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(
+            f"OWNER = 'the project'\nprint('{name} of the project')\n"
+        )
+    python = str(with_server.bin / "python")
+    beside = {**outside(), "PYTHONPATH": "."}
+    version = f"tailrace {app.__version__}\n"
+    assert finished([python, "-m", "tailrace", "--version"], tmp_path, beside) == version
+    assert finished([str(with_server.bin / "tailrace"), "--version"], tmp_path, beside) == version
+    finished([python, "-m", "tailrace", "openapi"], tmp_path, beside)
+    owners = "import app, api, core; print(app.OWNER, api.OWNER, core.OWNER)"
+    assert finished([python, "-c", owners], tmp_path, beside).endswith(
+        "the project the project the project\n"
+    )
+
+
+def test_the_server_occupies_one_top_level_name(with_server: Environment) -> None:
+    program = (
+        "from importlib.metadata import files\n"
+        "print(*sorted({path.parts[0] for path in files('tailrace') if path.suffix == '.py'}))"
+    )
+    assert with_server.python(program) == "tailrace\n"
 
 
 def test_the_python_client_appends_reads_and_consumes(

@@ -29,4 +29,4 @@ def test_importing_it_loads_nothing_of_the_server(tmp_path: Path) -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True, text=True
     )
-    assert not {"app", "api", "core", "fastapi", "uvicorn", "pydantic"} & set(loaded.stdout.split())
+    assert not {"tailrace", "fastapi", "uvicorn", "pydantic"} & set(loaded.stdout.split())
