@@ -1,4 +1,4 @@
-"""The HTTP surface: requests in, commands of `core` to a store, replies out as JSON.
+"""The HTTP and WebSocket surface: requests become commands of `core`, replies become responses.
 
 It owns paths, parameters, wire models, problems and the OpenAPI document. It holds no state, decides
 nothing about streams, and knows its store only through `api.ports`.

@@ -1,4 +1,4 @@
-"""Composition and the outside world: settings, clock, the single-writer service, logs, server, command line.
+"""The process: settings, composition of the parts, the server, logs, metrics, the command line.
 
 What stands here joins `api` to `core.engine` and both to the operating system. It never decides what
 a stream command does, and it knows no route. `__version__` is the one place that holds the version.

@@ -1,4 +1,4 @@
-"""Who may do what: principals, scopes and key patterns, tickets, origins, request rates.
+"""Access: who asks, what a token allows, tickets, origins, request rates.
 
-It never parses a request body, and never carries a command out.
+It never parses a request body, and never executes a command.
 """

@@ -1,4 +1,4 @@
-"""The documents that describe the server: OpenAPI, the variant for SDK generators, AsyncAPI.
+"""The documents that describe the server: OpenAPI, its form for SDK generators, AsyncAPI.
 
 It never serves a request.
 """

@@ -1,4 +1,4 @@
-"""What surrounds every request: its id, its path as sent, the bound of its body, HEAD, the end of its client.
+"""What surrounds each request: its id, its raw path, the bound of its body, HEAD, disconnects, errors.
 
 It never knows a stream command.
 """

@@ -1,4 +1,4 @@
 """Problems (RFC 9457): one table from errors to status, code and text, with examples and help for each.
 
-It never decides that something is an error.
+It never decides whether something is an error.
 """

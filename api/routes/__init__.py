@@ -1,4 +1,4 @@
-"""The routes, by resource. A handler parses, asks the store one thing, and shapes the answer.
+"""The routes, by resource: each handler parses a request, asks the store once, and shapes the response.
 
 It owns which paths exist and in which order they are matched. It never decides stream semantics.
 """

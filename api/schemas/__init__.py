@@ -1,4 +1,4 @@
-"""The wire models: what bodies and answers look like, with a description and an example for each field.
+"""Wire models: the members of bodies and responses, each with a description and an example.
 
 It owns shapes and their words. Bodies are parsed with these models; answers are documented by them and
 written from engine replies by `api.wire.replies`, since the hot ones are joined from stored bytes.

@@ -1,4 +1,4 @@
-"""Tails: the state of a reader that follows streams by Server-Sent Events, and the response that carries it.
+"""Tails: readers that follow streams by Server-Sent Events, and the responses that carry them.
 
-It never routes a request, and never waits except through the store.
+It never routes a request, and waits only through the store.
 """

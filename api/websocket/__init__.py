@@ -1,4 +1,4 @@
-"""The WebSocket surface without a socket: frames in, commands and watched reads out, frames out again.
+"""The WebSocket: frames to commands and subscriptions, replies and pushes to frames.
 
 It owns the two subprotocols, requests and their replies, subscriptions and their credit. It never
 touches a connection, a task or a clock: `api.websocket.endpoint` carries bytes and time to it.

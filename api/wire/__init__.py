@@ -1,4 +1,4 @@
-"""The wire: how bodies, names, parameters, entries and replies are read and written.
+"""The wire format: how bodies, names, parameters, entries and replies are read and written.
 
-It never checks permissions, and never calls the store.
+It never decides who may ask, and never keeps state between requests.
 """

@@ -1,4 +1,4 @@
-"""The command line `tailrace`: one module a command, joined here. Commands parse and print, no more.
+"""The command line `tailrace`: one module for each command.
 
 A command's module is loaded when the command is named: a server needs much that a client starts without, and
 a shell that completes a word starts the program each time.

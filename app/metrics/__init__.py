@@ -1,4 +1,4 @@
-"""What the server tells of itself at `/metrics`.
+"""The metrics page: reads the counters and walks the streams when Prometheus scrapes.
 
 On the way of a request only integers are counted, in objects that stand there from the start
 (`requests`, `commands`, `commits`, `connections`); at the scrape they are read (`families`), what

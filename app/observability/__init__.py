@@ -1,4 +1,4 @@
 """What operators see: logs, the audit log, the slow log, traces, counters.
 
-It never changes what a request does.
+It never changes the result of a request.
 """

@@ -1,4 +1,4 @@
-"""Tokens: made, kept in a file as hashes, and known by a running server within half a second of any change.
+"""Tokens: the tokens file, and how a running server knows its changes within half a second.
 
 ==========  ===============================================================================================
 `tokens`    what a token is: its text, its digest, its record; names, scopes and times as people write them

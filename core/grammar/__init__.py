@@ -1,4 +1,4 @@
-"""The command grammar of Redis: words in, a command of `core.commands` out, and replies back as RESP2.
+"""The command grammar of Redis: words to commands of `core.commands`, replies to RESP2.
 
 Owns syntax, arity, number formats, the order in which arguments are judged, and the shape of every
 reply. Never looks at a stream, a clock or a socket: a `Request` is a value, and what it means is the

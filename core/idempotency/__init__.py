@@ -1,4 +1,4 @@
-"""What a stream remembers of appends that were made under an idempotency key.
+"""Idempotency keys: what a stream remembers of the appends that carried one.
 
-It never appends: it says whether an append is new, and which ids an earlier one got.
+It never appends. It says whether an append is new, and which ids an earlier one received.
 """

@@ -1,4 +1,4 @@
-"""The entries of a stream: how one entry is stored, how blocks hold entries, how the log holds blocks.
+"""The entries of a stream: how an entry is stored, how blocks hold entries, how a log holds blocks.
 
-It never looks at groups, commands or replies to clients.
+It never looks at groups, and never decides what a command does.
 """

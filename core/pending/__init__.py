@@ -1,4 +1,4 @@
-"""The pending entries lists: which consumer holds which entry of a group, since when, and how often.
+"""Pending entries lists: which consumer holds which entry of a group, since when, and how often delivered.
 
-It never reads an entry's fields, and never decides what a command does.
+It never reads the fields of an entry, and never decides what a command does.
 """

@@ -1,4 +1,4 @@
-"""Keeping a keyspace on disk: one SQLite file, and the rules by which it is read back.
+"""A keyspace on disk: the SQLite file, the journal, checkpoints, recovery.
 
 Owns the format (`records`, `state`, `schema`), writing it (`journal`, `checkpoint`) and reading it
 (`recovery`). Plain blocking code: which thread runs it, and when, is `app`'s. It never decides what a

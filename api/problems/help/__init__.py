@@ -1,4 +1,4 @@
-"""What each problem means for the person who meets it: why it happens, what to do, a request that works.
+"""Help for each problem: why it happens, what to do, a request that works.
 
 It owns these texts, one row for each code, and which page belongs to which path. Statuses, titles and whether
 a request is worth repeating are in `api.problems.table`.

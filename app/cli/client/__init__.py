@@ -1,4 +1,4 @@
-"""How the command line speaks to a running server: options of the connection, requests, problems.
+"""How the command line talks to a running server: connection options, requests, problems.
 
 It never prints a result.
 """

@@ -1,4 +1,4 @@
-"""Streams as they grow, for `tailrace tail`: what was last, then what comes, over Server-Sent Events.
+"""`tailrace tail`: following streams over Server-Sent Events, through lost connections.
 
 A tail remembers the last event's id. When the connection breaks it comes back with that id, after the pause
 that the server asked for, and goes on where it was: nothing is missing and nothing comes twice. Two things

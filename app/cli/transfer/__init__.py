@@ -1,4 +1,4 @@
-"""Files into streams and streams into files: cut at any moment, continued without loss or doubling.
+"""`tailrace import` and `export`: files to streams and streams to files, resumable without loss or doubling.
 
 **Import.** A file is cut into chunks, and a chunk is one `entries:import` request: all of it or nothing.
 Chunks go one after another (while one is under way, the next is read). How far it came stands in a state file

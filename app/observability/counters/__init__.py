@@ -1,4 +1,4 @@
-"""The counters themselves: where the server counts commands, commits, requests and delays.
+"""Counters: commands, commits, requests and delays, counted while the server runs.
 
 It never writes the metrics page; `app.metrics` does.
 """
