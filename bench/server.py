@@ -67,7 +67,7 @@ def started(
         log_file = Path(scratch) / "server.log"
         directory = data_dir or Path(scratch) / "data"
         standard = ["--port", "0", "--data-dir", str(directory), "--durability", durability]
-        command = [python, "-c", "from app.cli import main; main()", "serve", *standard, *options]
+        command = [python, "-c", "from tailrace.app.cli import main; main()", "serve", *standard, *options]
         if "--log-level" not in options:
             command += ["--log-level", "warning"]
         variables = {**os.environ, **(environment or {})}

@@ -120,7 +120,7 @@ def _rate(server: Started, load: Load, connections: int, effort: Effort) -> Call
 
 
 def _new_token(file: Path) -> str:
-    create = ["-c", "from app.cli import main; main()", "token", "create", "--scope", "append"]
+    create = ["-c", "from tailrace.app.cli import main; main()", "token", "create", "--scope", "append"]
     result = subprocess.run(
         [sys.executable, *create, "--tokens-file", str(file)], capture_output=True, text=True, check=True
     )
