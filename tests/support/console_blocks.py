@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 _BLOCK: Final = re.compile(
-    r"^```sh\n(.*?)^```\n(?:\n```(?:json|text)\n(.*?)^```$)?|^```console\n(.*?)^```$",
-    re.MULTILINE | re.DOTALL,
+    r"^```sh\n(.*?)^```\n(?:\n```(?:json|text)\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
 )
 _ID: Final = re.compile(r"\b\d{13}-\d+\b")
 _ID_OR_TIME: Final = re.compile(r"\b\d{13}(?:-\d+)?\b")
@@ -39,19 +38,8 @@ class Step(NamedTuple):
 
 def steps_of(markdown: str) -> Iterator[Step]:
     """The scripts of all `sh` blocks, in order."""
-    for command, printed, transcript in _BLOCK.findall(markdown):
-        if transcript:
-            yield from _steps_of_a_transcript(transcript)
-        else:
-            yield Step(command, printed or None)
-
-
-def _steps_of_a_transcript(transcript: str) -> Iterator[Step]:
-    """The older form: commands after ``$ ``, continued after ``> ``, and output, in one block."""
-    for part in re.split(r"^\$ ", transcript, flags=re.MULTILINE)[1:]:
-        first, *rest = part.splitlines()
-        continued = [line[2:] for line in rest if line.startswith("> ")]
-        yield Step("\n".join([first, *continued]), "\n".join(rest[len(continued) :]))
+    for command, printed in _BLOCK.findall(markdown):
+        yield Step(command, printed or None)
 
 
 @dataclass
@@ -73,7 +61,7 @@ class Ids:
         return _ID_OR_TIME.sub(lambda found: self.real.get(found[0], found[0]), text)
 
 
-def check_transcript(markdown: str, base_url: str) -> None:
+def check_commands(markdown: str, base_url: str) -> None:
     """Run all steps in order: each must succeed and print what the page says."""
     ids = Ids()
     for step in steps_of(markdown):
