@@ -37,6 +37,16 @@ ON_A_CLUSTER: Final = ("docs/spark.md", "spark_client/README.md")
 ELSEWHERE: Final = {page for page, language in RUN_IN if language == "python"}.union(ON_A_CLUSTER)
 PYTHON: Final = [page for page in PAGES if "python" in languages_of(page) and page not in ELSEWHERE]
 SHELL: Final = [page for page in PAGES if "sh" in languages_of(page)]
+READ_IN_ORDER: Final = (
+    "README.md",
+    "docs/start.md",
+    "docs/concepts.md",
+    "docs/consuming.md",
+    "docs/from-redis.md",
+    "docs/from-kafka.md",
+)
+"""The way of a newcomer. Each page uses streams or ids that the earlier pages have not used."""
+
 STEPS_AT_LEAST: Final = 60
 
 
@@ -44,6 +54,12 @@ STEPS_AT_LEAST: Final = 60
 def test_every_command_of_a_page_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
         check_commands(text_of(page), server.base_url)
+
+
+def test_a_reader_can_paste_the_pages_one_after_another_into_one_server(tmp_path: Path) -> None:
+    with running_server(tmp_path) as server:
+        for page in READ_IN_ORDER:
+            check_commands(text_of(page), server.base_url)
 
 
 @pytest.mark.parametrize("page", PYTHON)
