@@ -1,4 +1,4 @@
-"""The code on the pages: transcripts and Python programs run here, and none stands on a page unrun."""
+"""The code on the pages: shell commands and Python programs run here, and every other block has a test."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Final
 
 import pytest
 
-from tests.support.console_blocks import check_transcript, steps_of
+from tests.support.console_blocks import check_commands, steps_of
 from tests.support.pages import PAGES, ROOT, fenced, languages_of, text_of
 from tests.support.python_blocks import check_programs, run_program
 from tests.support.server_process import running_server
 
-SHOWN: Final = {"text", "nginx", "caddy", "bash"}
-"""Not code to run: what programs print, settings of other servers, and steps that install packages."""
+SHOWN: Final = {"text", "json", "mermaid", "nginx", "caddy", "bash"}
+"""Not code to run: output, diagrams, settings of other servers, and commands that install packages."""
 
 RUN_IN: Final = {
     ("README.md", "js"): "tests/docs/test_browser_code.py",
@@ -36,14 +36,30 @@ ON_A_CLUSTER: Final = ("docs/spark.md", "spark_client/README.md")
 
 ELSEWHERE: Final = {page for page, language in RUN_IN if language == "python"}.union(ON_A_CLUSTER)
 PYTHON: Final = [page for page in PAGES if "python" in languages_of(page) and page not in ELSEWHERE]
-CONSOLE: Final = [page for page in PAGES if "console" in languages_of(page)]
+SHELL: Final = [page for page in PAGES if "sh" in languages_of(page)]
+READ_IN_ORDER: Final = (
+    "README.md",
+    "docs/start.md",
+    "docs/concepts.md",
+    "docs/consuming.md",
+    "docs/from-redis.md",
+    "docs/from-kafka.md",
+)
+"""The way of a newcomer. Each page uses streams or ids that the earlier pages have not used."""
+
 STEPS_AT_LEAST: Final = 60
 
 
-@pytest.mark.parametrize("page", CONSOLE)
+@pytest.mark.parametrize("page", SHELL)
 def test_every_command_of_a_page_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
-        check_transcript(text_of(page), server.base_url)
+        check_commands(text_of(page), server.base_url)
+
+
+def test_a_reader_can_paste_the_pages_one_after_another_into_one_server(tmp_path: Path) -> None:
+    with running_server(tmp_path) as server:
+        for page in READ_IN_ORDER:
+            check_commands(text_of(page), server.base_url)
 
 
 @pytest.mark.parametrize("page", PYTHON)
@@ -64,12 +80,20 @@ def test_the_fragments_of_spark_jobs_compile_and_import_what_is_there(page: str)
     assert imports
 
 
-def test_no_code_stands_on_a_page_that_no_test_runs() -> None:
+def test_a_test_runs_every_code_block_of_the_pages() -> None:
     code = {(page, language) for page in PAGES for language in languages_of(page) - SHOWN}
-    here = {(page, "console") for page in CONSOLE} | {(page, "python") for page in (*PYTHON, *ON_A_CLUSTER)}
+    here = {(page, "sh") for page in SHELL}
+    here |= {(page, "python") for page in (*PYTHON, *ON_A_CLUSTER)}
     assert code == here | set(RUN_IN)
     assert [test for test in RUN_IN.values() if not (ROOT / test).is_file()] == []
 
 
-def test_the_transcripts_are_found() -> None:
-    assert sum(len(list(steps_of(text_of(page)))) for page in CONSOLE) >= STEPS_AT_LEAST
+def test_the_commands_are_found() -> None:
+    assert sum(len(list(steps_of(text_of(page)))) for page in SHELL) >= STEPS_AT_LEAST
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_can_be_pasted(page: str) -> None:
+    blocks = [*fenced(page, "sh"), *fenced(page, "bash")]
+    prompts = [line for block in blocks for line in block.splitlines() if line.startswith(("$ ", "> "))]
+    assert prompts == []
