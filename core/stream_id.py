@@ -26,7 +26,7 @@ RUN_MIN: Final = 16
 """Fewer ids gain nothing from being a range."""
 
 ID_TEXT_BYTES_MAX: Final = 127
-"""Longer id arguments are invalid whatever they hold (SEMANTICS rule 1)."""
+"""Longer id arguments are invalid whatever they hold (rule 1)."""
 
 _DASHES: Final = b"-\n"
 _AS_JSON: Final = bytes.maketrans(_DASHES, b",,")
