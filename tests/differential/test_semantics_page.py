@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -31,9 +31,15 @@ def test_a_line_of_the_table_of_errors_is_that_of_redis_8_10(peer: Peer, row: li
 
 
 @IN_8_10
-def test_the_arities_of_the_page_are_those_of_redis_8_10(peer: Peer) -> None:
+def test_the_arities_and_first_versions_of_the_page_are_those_of_redis_8_10(peer: Peer) -> None:
     for row in rows("## Commands"):
         name = code_in(row[0])[0].lower().replace(" ", "|")
-        (described,) = peer.server.run_all([[b"COMMAND", b"INFO", name.encode()]])
-        assert isinstance(described, list)
-        assert described[0][1] == int(row[1]), name  # type: ignore[index]
+        ((_, arity, *_),) = answer_to(peer, "COMMAND", "INFO", name)
+        assert str(arity) == row[1], name
+        _, described = answer_to(peer, "COMMAND", "DOCS", name)
+        since = described[described.index(b"since") + 1].decode()
+        assert since.split(".")[:2] == row[4].split(";")[0].split("."), name
+
+
+def answer_to(peer: Peer, *words: str) -> Any:
+    return peer.server.run(*words)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.support.pages import PAGES, ROOT
-from tests.support.semantics_page import rules
+from tests.support.semantics_page import rules, rules_by_section
 
 RULES: Final = set(range(1, 67))
 HERE: Final = Path(__file__).parent
@@ -49,6 +49,11 @@ def test_every_rule_is_on_the_page_once_with_a_title_an_example_and_its_tests() 
         ((named, module),) = PROOF.findall(text)
         assert int(named) == number
         assert number in numbers_of_tests((ROOT / module).read_text()), module
+
+
+def test_the_table_of_contents_names_the_rules_of_each_section() -> None:
+    for title, (listed, held) in rules_by_section().items():
+        assert listed == held, title
 
 
 def test_every_rule_that_is_cited_is_on_the_page() -> None:

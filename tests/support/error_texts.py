@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -17,15 +19,15 @@ _TAKING_A_REFUSAL: Final = frozenset({"take_integer", "take_bounded"})
 """Readers of one word, which are given an error's text."""
 
 
-def error_patterns() -> set[str]:
+@cache
+def error_patterns() -> frozenset[str]:
     """A regular expression for each text of more than one word that `core` makes errors of."""
     modules = [ast.parse(path.read_text()) for path in sorted((ROOT / "core").rglob("*.py"))]
-    makers = _TAKING_A_REFUSAL.union(name for module in modules for name in _makers(module))
-    return {pattern for module in modules for pattern in _patterns(module, makers | {"StreamError"})} | {
-        pattern
-        for name, error in (("grammar/config", "ValueError"), ("entry", "BadEntry"))
-        for pattern in _patterns(_functions_for_commands(ROOT / "core" / f"{name}.py"), {error})
-    }
+    makers = _TAKING_A_REFUSAL.union({"StreamError"}, *map(_makers, modules))
+    found = {pattern for module in modules for pattern in _patterns(module, makers)}
+    found.update(_patterns(ast.parse((ROOT / "core/grammar/config.py").read_text()), {"ValueError"}))
+    found.update(_patterns(_for_commands(ROOT / "core/log/entry.py"), {"BadEntry"}))
+    return frozenset(found)
 
 
 def _makers(module: ast.Module) -> Iterator[str]:
@@ -39,7 +41,8 @@ _OF_REST: Final = frozenset({"_checked", "_from_base64", "_refuse_repeated_names
 """Functions of `core.log.entry` that read JSON, which no command holds."""
 
 
-def _functions_for_commands(path: Path) -> ast.Module:
+def _for_commands(path: Path) -> ast.Module:
+    """`core.log.entry` without the bodies of the functions that read JSON."""
     module = ast.parse(path.read_text())
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef) and node.name in _OF_REST:
@@ -47,7 +50,7 @@ def _functions_for_commands(path: Path) -> ast.Module:
     return module
 
 
-def _patterns(module: ast.Module, makers: set[str] | frozenset[str]) -> Iterator[str]:
+def _patterns(module: ast.Module, makers: AbstractSet[str]) -> Iterator[str]:
     for node in ast.walk(module):
         if isinstance(node, ast.Call) and _name(node.func) in makers:
             for argument in node.args:

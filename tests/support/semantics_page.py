@@ -18,6 +18,7 @@ OF_REDIS: Final = "### Lines that Redis has"
 
 _RULE: Final = re.compile(r"^### Rule (\d+)\n(.*?)(?=^##+ )", re.MULTILINE | re.DOTALL)
 _CODE: Final = re.compile(r"(`+)(.+?)\1(?!`)")
+_LISTED: Final = re.compile(r"^- \[(.+?)\]\(#.+?\): rules? ([\d, toand]+)$", re.MULTILINE)
 _SETUP: Final = re.compile(r"^```redis\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _BAR: Final = re.compile(r"(?<!\\)\|")
 
@@ -34,12 +35,34 @@ def section(heading: str) -> str:
     return re.split(r"^##+ ", rest, maxsplit=1, flags=re.MULTILINE)[0]
 
 
-def rows(heading: str) -> Iterator[list[str]]:
+def rows(heading: str) -> list[list[str]]:
     """The rows of the tables under a heading, without their heads."""
     lines = section(heading).splitlines()
-    for above, line in zip(["", *lines], lines, strict=False):
-        if line.startswith("|") and above.startswith("|") and not line.startswith("|--"):
-            yield [cell.strip().replace("\\|", "|") for cell in _BAR.split(line)[1:-1]]
+    return [
+        [cell.strip().replace("\\|", "|") for cell in _BAR.split(line)[1:-1]]
+        for above, line in zip(["", *lines], lines, strict=False)
+        if line.startswith("|") and above.startswith("|") and not line.startswith("|--")
+    ]
+
+
+def rules_by_section() -> dict[str, tuple[set[int], set[int]]]:
+    """For each section of the table of contents: the rules it names there, and those it has."""
+    listed = {title: _expanded(numbers) for title, numbers in _LISTED.findall(TEXT)}
+    parts = re.split(r"^## (.+)\n", TEXT, flags=re.MULTILINE)[1:]
+    held = {
+        title: {int(number) for number, _ in _RULE.findall(f"{text}## ")} for title, text in _pairs(parts)
+    }
+    return {title: (listed.get(title, set()), numbers) for title, numbers in held.items()}
+
+
+def _pairs(items: list[str]) -> Iterator[tuple[str, str]]:
+    return zip(items[::2], items[1::2], strict=True)
+
+
+def _expanded(spans: str) -> set[int]:
+    """``8 to 10 and 65`` as numbers."""
+    found = re.findall(r"(\d+)(?: to (\d+))?", spans)
+    return {number for first, last in found for number in range(int(first), int(last or first) + 1)}
 
 
 def code_in(cell: str) -> list[str]:
