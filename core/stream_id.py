@@ -66,7 +66,7 @@ def invalid_id(raw: bytes | str) -> StreamError:
 def parse_id(raw: bytes, missing_seq: int = 0) -> StreamId:
     """The id written in `raw`; `missing_seq` stands in where only the time part is given (rule 3).
 
-    `-` and `+` are no ids here (rule 2); `parse_range_bound` knows them.
+    `-` and `+` are no ids here (rule 2); `parse_position` takes them.
     Raises `StreamError` INVALID_ID.
     """
     ms_text, dash, seq_text = raw.partition(b"-")
