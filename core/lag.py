@@ -1,7 +1,7 @@
-"""How far a group has come: the counter of entries read, and the lag (rules 57 to 59).
+"""How far a group has come: the counter of entries read, and the lag (rules 56 to 59).
 
 Both are exact where no entry was deleted ahead of the group, or where the group stands at an end of
-the stream; elsewhere they are not known, and None says so. Pure functions; sources: rules 57 to 59.
+the stream; elsewhere they are not known, and None says so. Pure functions.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ RUN_MIN: Final = 16
 """Fewer ids gain nothing from being a range."""
 
 ID_TEXT_BYTES_MAX: Final = 127
-"""Longer id arguments are invalid whatever they hold (SEMANTICS rule 1)."""
+"""Longer id arguments are invalid whatever they hold (rule 1)."""
 
 _DASHES: Final = b"-\n"
 _AS_JSON: Final = bytes.maketrans(_DASHES, b",,")
@@ -66,7 +66,7 @@ def invalid_id(raw: bytes | str) -> StreamError:
 def parse_id(raw: bytes, missing_seq: int = 0) -> StreamId:
     """The id written in `raw`; `missing_seq` stands in where only the time part is given (rule 3).
 
-    `-` and `+` are no ids here (rule 2); `parse_range_bound` knows them.
+    `-` and `+` are no ids here (rule 2); `parse_position` takes them.
     Raises `StreamError` INVALID_ID.
     """
     ms_text, dash, seq_text = raw.partition(b"-")

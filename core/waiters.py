@@ -27,7 +27,7 @@ HEAP_SLACK: Final = 64
 
 
 class _Waiting(Struct, eq=False):
-    """`serial`: the order of arrival, kept when the reader looked in vain and waits on (rule 43)."""
+    """`serial`: the order of arrival; one that looks in vain and waits again gets a new one (rule 43)."""
 
     token: Hashable
     wait: Wait

@@ -24,6 +24,8 @@ RUN_IN: Final = {
     ("docs/consuming.md", "python"): "tests/contract/test_consuming_page.py",
     ("docs/websocket.md", "python"): "tests/docs/test_websocket_page.py",
     ("docs/from-redis.md", "python"): "tests/docs/test_from_redis.py",
+    ("docs/semantics.md", "redis"): "tests/docs/test_semantics_page.py",
+    ("docs/semantics.md", "tailrace"): "tests/docs/test_semantics_page.py",
     ("docs/typescript.md", "ts"): "tests/sdk/test_typescript_page.py",
     ("docs/typescript.md", "html"): "tests/sdk/test_typescript_in_a_browser.py",
     ("docs/errors.md", "http"): "tests/unit/test_problem_pages.py",

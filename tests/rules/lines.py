@@ -1,4 +1,4 @@
-"""Error lines that several rules speak of, exactly as section 4 of the rules has them."""
+"""Error lines that several rules speak of, exactly as `docs/semantics.md` has them."""
 
 from __future__ import annotations
 

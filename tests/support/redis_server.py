@@ -1,12 +1,13 @@
 """A real `redis-server` of this machine, started for a test run and stopped by its process id.
 
-Owns the process and one connection over a Unix socket; never touches a server that it did not start,
+Owns the process and connections over a Unix socket; never touches a server that it did not start,
 and knows nothing of what is sent.
 """
 
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import socket
 import subprocess
@@ -52,6 +53,39 @@ def required() -> bool:
     return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
+class RedisConnection:
+    """One connection over the server's socket, where there is one by now."""
+
+    def __init__(self, path: Path) -> None:
+        self._socket = socket.socket(socket.AF_UNIX)
+        try:
+            self._socket.connect(str(path))
+        except OSError:
+            self._socket.close()
+            raise
+        self._reader = hiredis.Reader()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def send_all(self, commands: Iterable[Sequence[bytes]]) -> None:
+        """Send commands without waiting for their replies."""
+        self._socket.sendall(b"".join(_packed(commands)))
+
+    def has_reply(self, within_s: float) -> bool:
+        """Whether something arrives in that time."""
+        return bool(select.select([self._socket], [], [], within_s)[0])
+
+    def receive(self) -> Value:
+        """The next reply."""
+        while (reply := self._reader.gets()) is False:
+            received = self._socket.recv(RECEIVE_BYTES)
+            if not received:
+                raise ConnectionError("redis-server closed the connection")
+            self._reader.feed(received)
+        return reply  # type: ignore[no-any-return]
+
+
 class RedisServer:
     """Started on construction, in `directory`; `close` stops it. Use it as a context manager."""
 
@@ -62,8 +96,7 @@ class RedisServer:
             [executable, *flags, "--unixsocket", str(self._path), "--dir", str(directory)],
             stdout=subprocess.DEVNULL,
         )
-        self._socket = self._connect()
-        self._reader = hiredis.Reader()
+        self._connection = self._connect()
 
     def __enter__(self) -> Self:
         return self
@@ -71,22 +104,23 @@ class RedisServer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _connect(self) -> socket.socket:
+    def _connect(self) -> RedisConnection:
         deadline = time.monotonic() + START_TIMEOUT_S
-        connection = socket.socket(socket.AF_UNIX)
         while True:
             try:
-                connection.connect(str(self._path))
+                return RedisConnection(self._path)
             except OSError:
                 if self._process.poll() is not None or time.monotonic() > deadline:
                     self._stop()
                     raise
                 time.sleep(0.01)
-            else:
-                return connection
+
+    def another_connection(self) -> RedisConnection:
+        """A further connection; its user closes it."""
+        return RedisConnection(self._path)
 
     def close(self) -> None:
-        self._socket.close()
+        self._connection.close()
         self._stop()
 
     def _stop(self) -> None:
@@ -100,16 +134,8 @@ class RedisServer:
 
     def run_all(self, commands: Sequence[Sequence[bytes]]) -> list[Value]:
         """All commands in one pipeline; their replies in order."""
-        self._socket.sendall(b"".join(_packed(commands)))
-        return [self._receive() for _ in commands]
-
-    def _receive(self) -> Value:
-        while (reply := self._reader.gets()) is False:
-            received = self._socket.recv(RECEIVE_BYTES)
-            if not received:
-                raise ConnectionError("redis-server closed the connection")
-            self._reader.feed(received)
-        return reply  # type: ignore[no-any-return]
+        self._connection.send_all(commands)
+        return [self._connection.receive() for _ in commands]
 
 
 def _packed(commands: Iterable[Sequence[bytes]]) -> Iterable[bytes]:

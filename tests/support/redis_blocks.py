@@ -1,0 +1,97 @@
+"""Blocks of Redis commands with their replies, as `docs/semantics.md` shows them: how to read them.
+
+A line is a command, quoted as in `tailrace cli`; `alice> ` before it names another connection than the
+reader's own. The lines after it that begin with ``#`` are its reply: the JSON that `/v1/command` returns in
+`result`, the error line, or ``(waits)``. ``# alice> `` begins what a waiting connection gets later. This
+module runs nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias
+
+from tailrace.app.cli.redis.quoting import split_words
+
+Words: TypeAlias = list[bytes]
+Reply: TypeAlias = Any
+"""JSON, an `ErrorText`, or `WAITS`."""
+
+OWN: Final = ""
+"""The reader's own connection."""
+
+WAITS: Final = "(waits)"
+_NAMED: Final = re.compile(r"([a-z]+)> (.*)", re.DOTALL)
+_REPLY: Final = "#"
+
+
+@dataclass(frozen=True)
+class ErrorText:
+    """A whole error line."""
+
+    line: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """`words` sent over the connection `client`, or None where `reply` is what it gets after waiting."""
+
+    client: str
+    words: Words | None
+    reply: Reply
+
+
+class Peer(Protocol):
+    """Something that executes commands, over several connections."""
+
+    def execute(self, client: str, words: Words) -> Reply:
+        """The reply to a command; `WAITS` where the connection is not `OWN` and the read blocks."""
+
+    def awaited(self, client: str) -> Reply:
+        """What a connection that waits gets at last."""
+
+
+def steps_of(block: str) -> Iterator[Step]:
+    """The steps of one block, in order."""
+    for client, command, reply in _parts(block):
+        yield Step(client, split_words(command.encode()) if command else None, _reply(reply))
+
+
+def _parts(block: str) -> Iterator[tuple[str, str, str]]:
+    """Connection, command and reply, each as text; what is awaited has no command."""
+    client, command, reply = OWN, "", ""
+    for line in block.splitlines():
+        is_reply = line.startswith(_REPLY)
+        content = line.removeprefix(_REPLY).strip() if is_reply else line
+        named = _NAMED.fullmatch(content)
+        if is_reply and named is None:
+            reply += content + "\n"
+            continue
+        if command or reply:
+            yield client, command, reply
+        client, content = named.groups() if named else (OWN, content)
+        command, reply = ("", content) if is_reply else (content, "")
+    yield client, command, reply
+
+
+def _reply(text: str) -> Reply:
+    text = text.strip()
+    if text == WAITS:
+        return WAITS
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return ErrorText(text)
+
+
+def check_block(block: str, peer: Peer, alike: Callable[[Words, Reply], Any]) -> None:
+    """Run all steps; each reply must be what the block says, as far as `alike` shows it."""
+    sent: dict[str, Words] = {}
+    for step in steps_of(block):
+        words = sent[step.client] if step.words is None else step.words
+        sent[step.client] = words
+        given = peer.awaited(step.client) if step.words is None else peer.execute(step.client, words)
+        assert alike(words, given) == alike(words, step.reply), step
