@@ -12,8 +12,8 @@ from tests.support.pages import PAGES, ROOT, fenced, languages_of, text_of
 from tests.support.python_blocks import check_programs, run_program
 from tests.support.server_process import running_server
 
-SHOWN: Final = {"text", "nginx", "caddy", "bash"}
-"""Not code to run: what programs print, settings of other servers, and steps that install packages."""
+SHOWN: Final = {"text", "json", "mermaid", "nginx", "caddy", "bash"}
+"""Not code to run: output, diagrams, settings of other servers, and commands that install packages."""
 
 RUN_IN: Final = {
     ("README.md", "js"): "tests/docs/test_browser_code.py",
@@ -36,7 +36,8 @@ ON_A_CLUSTER: Final = ("docs/spark.md", "spark_client/README.md")
 
 ELSEWHERE: Final = {page for page, language in RUN_IN if language == "python"}.union(ON_A_CLUSTER)
 PYTHON: Final = [page for page in PAGES if "python" in languages_of(page) and page not in ELSEWHERE]
-CONSOLE: Final = [page for page in PAGES if "console" in languages_of(page)]
+SHELL: Final = {"sh", "console"}
+CONSOLE: Final = [page for page in PAGES if SHELL & languages_of(page)]
 STEPS_AT_LEAST: Final = 60
 
 
@@ -66,10 +67,18 @@ def test_the_fragments_of_spark_jobs_compile_and_import_what_is_there(page: str)
 
 def test_no_code_stands_on_a_page_that_no_test_runs() -> None:
     code = {(page, language) for page in PAGES for language in languages_of(page) - SHOWN}
-    here = {(page, "console") for page in CONSOLE} | {(page, "python") for page in (*PYTHON, *ON_A_CLUSTER)}
+    here = {(page, language) for page in CONSOLE for language in SHELL & languages_of(page)}
+    here |= {(page, "python") for page in (*PYTHON, *ON_A_CLUSTER)}
     assert code == here | set(RUN_IN)
     assert [test for test in RUN_IN.values() if not (ROOT / test).is_file()] == []
 
 
 def test_the_transcripts_are_found() -> None:
     assert sum(len(list(steps_of(text_of(page)))) for page in CONSOLE) >= STEPS_AT_LEAST
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_can_be_pasted(page: str) -> None:
+    blocks = [*fenced(page, "sh"), *fenced(page, "bash")]
+    prompts = [line for block in blocks for line in block.splitlines() if line.startswith(("$ ", "> "))]
+    assert prompts == []

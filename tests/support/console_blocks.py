@@ -1,70 +1,75 @@
-"""Console transcripts in Markdown: their steps, run against a server, and compared with what they print.
+"""Shell commands in Markdown: run against a server, and their output compared with what the page prints.
 
-It owns what a transcript is; which page has one is its test's business. A block fenced as `console` holds
-commands after ``$ `` (continued after ``> ``) and what they print. Entry ids and times differ from run to
-run: an id in the transcript stands for the one that the server really gave there, and durations for any
-duration. `localhost:8080` stands for the server.
+It owns the form of a command and its output; a test chooses the pages. A block fenced as `sh` is one script
+that a reader can paste: no prompts, no output. A block fenced as `json` or `text` directly after it is its
+output. Without such a block the script must succeed, and its output is not compared.
+
+Entry ids and times differ from run to run: an id on the page stands for the id that the server issued there,
+and a duration for any duration. `localhost:8080` stands for the server.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-import msgspec
-
-_BLOCK: Final = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK: Final = re.compile(
+    r"^```sh\n(.*?)^```\n(?:\n```(?:json|text)\n(.*?)^```$)?|^```console\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 _ID: Final = re.compile(r"\b\d{13}-\d+\b")
 _ID_OR_TIME: Final = re.compile(r"\b\d{13}(?:-\d+)?\b")
 _ANY: Final = "(any)"
 _ADDRESS: Final = "localhost:8080"
 _WITHIN_S: Final = 30
 _VOLATILE: Final = frozenset({"idle_ms", "inactive_ms", "delivered_at_ms", "request_id"})
+_DECODER: Final = json.JSONDecoder()
 
 
-@dataclass
-class Step:
-    """One command of a transcript, and what it is said to print."""
+class Step(NamedTuple):
+    """One script of a page, and the output that the page prints; None if the page prints none."""
 
     command: str
-    printed: str = ""
+    printed: str | None
 
 
 def steps_of(markdown: str) -> Iterator[Step]:
-    """The steps of all console blocks, in order."""
-    for block in _BLOCK.findall(markdown):
-        step = Step("")
-        for line in block.splitlines():
-            if line.startswith("$ "):
-                if step.command:
-                    yield step
-                step = Step(line[2:])
-            elif line.startswith("> ") and not step.printed:
-                step.command += "\n" + line[2:]
-            else:
-                step.printed += line + "\n"
-        yield step
+    """The scripts of all `sh` blocks, in order."""
+    for command, printed, transcript in _BLOCK.findall(markdown):
+        if transcript:
+            yield from _steps_of_a_transcript(transcript)
+        else:
+            yield Step(command, printed or None)
+
+
+def _steps_of_a_transcript(transcript: str) -> Iterator[Step]:
+    """The older form: commands after ``$ ``, continued after ``> ``, and output, in one block."""
+    for part in re.split(r"^\$ ", transcript, flags=re.MULTILINE)[1:]:
+        first, *rest = part.splitlines()
+        continued = [line[2:] for line in rest if line.startswith("> ")]
+        yield Step("\n".join([first, *continued]), "\n".join(rest[len(continued) :]))
 
 
 @dataclass
 class Ids:
-    """Which id of the transcript stands for which one of this run."""
+    """Maps the ids of the page to the ids of this run."""
 
     real: dict[str, str] = field(default_factory=dict)
 
-    def learn(self, transcript: str, printed: str) -> None:
-        """Pair the ids of both texts in their order, where they hold equally many."""
-        written, given = _ID.findall(transcript), _ID.findall(printed)
+    def learn(self, page: str, printed: str) -> None:
+        """Pair the ids of both texts in order, if both have the same number of ids."""
+        written, given = _ID.findall(page), _ID.findall(printed)
         if len(written) == len(given):
             for one, other in zip(written, given, strict=True):
                 self.real.setdefault(one, other)
                 self.real.setdefault(one.partition("-")[0], other.partition("-")[0])
 
     def put_into(self, text: str) -> str:
-        """The text with the real ids, and with their times where a time stands alone."""
+        """The text with the real ids, and with the real times for times alone."""
         return _ID_OR_TIME.sub(lambda found: self.real.get(found[0], found[0]), text)
 
 
@@ -73,8 +78,9 @@ def check_transcript(markdown: str, base_url: str) -> None:
     ids = Ids()
     for step in steps_of(markdown):
         printed = _run(ids.put_into(step.command), base_url)
-        ids.learn(step.printed, printed)
-        assert comparable(printed) == comparable(ids.put_into(step.printed)), step.command
+        if step.printed is not None:
+            ids.learn(step.printed, printed)
+            assert comparable(printed) == comparable(ids.put_into(step.printed)), step.command
 
 
 def _run(command: str, base_url: str) -> str:
@@ -90,19 +96,20 @@ def _run(command: str, base_url: str) -> str:
     return result.stdout
 
 
-def comparable(text: str) -> Any:
-    """The text parsed, without what differs from run to run; lines that are no JSON as they are."""
+def comparable(text: str) -> list[Any]:
+    """The JSON values of the text, with fixed times and durations; or its lines, if it is not all JSON."""
     try:
-        return _steady(msgspec.json.decode(text))
-    except msgspec.DecodeError:
-        return [_steady_line(line) for line in text.strip().splitlines()]
+        return [_steady(value) for value in _json_values(text)]
+    except json.JSONDecodeError:
+        return [line.strip() for line in text.strip().splitlines()]
 
 
-def _steady_line(line: str) -> Any:
-    try:
-        return _steady(msgspec.json.decode(line))
-    except msgspec.DecodeError:
-        return line.strip()
+def _json_values(text: str) -> Iterator[Any]:
+    at = 0
+    while rest := text[at:].lstrip():
+        at = len(text) - len(rest)
+        value, at = _DECODER.raw_decode(text, at)
+        yield value
 
 
 def _steady(value: Any) -> Any:
