@@ -5,8 +5,8 @@ object. `core.limits` defines the fixed limits on one request. 0 never means "re
 means "no limit".
 
 The deadlines: a client that sends nothing, or sends its head slowly, must be disconnected within ten seconds.
-The server checks connections once a second, so the head gets six seconds. A body has no total deadline, because
-a large body over a slow line takes long; it has a minimum rate.
+The server checks connections once a second, so the head gets six seconds. A body has no total deadline,
+because a large body over a slow line takes long; it has a minimum rate.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ def _require_safety(settings: Settings) -> None:
 
 
 def _file_budget(settings: Settings) -> FileBudget:
-    """Return how many connections the limit of open files allows; log a warning if that is below the setting."""
+    """Return how many connections the limit of open files allows; warn if that is below the setting."""
     open_files_max = raise_open_files_max()
     if open_files_max < OPEN_FILES_MIN:
         raise CannotStart(

@@ -36,7 +36,9 @@ def test_without_tokens_a_public_address_is_refused_with_what_to_do(tmp_path: Pa
     result = tailrace("serve", "--host", EVERYWHERE, "--port", "0", "--data-dir", str(tmp_path))
     told = " ".join(result.stderr.replace("│", " ").split())
     assert (result.returncode, result.stdout) == (2, "")
-    assert "'0.0.0.0' is not a loopback address, and without tokens only loopback is served" in told
+    assert (
+        "'0.0.0.0' is not a loopback address, and without tokens the server listens on loopback only" in told
+    )
     assert "tailrace token create NAME --scope read --tokens-file" in told
 
 
@@ -53,7 +55,7 @@ def test_with_tokens_a_public_address_is_served_to_those_who_have_one(tmp_path: 
 
 @pytest.mark.parametrize(
     ("content", "complaint"),
-    [(None, "cannot read the tokens file {path}: no such file"), (b"{", "{path} is no tokens file")],
+    [(None, "cannot read the tokens file {path}: no such file"), (b"{", "{path} is not a tokens file")],
 )
 def test_a_tokens_file_that_is_no_good_is_refused_at_the_start(
     tmp_path: Path, content: bytes | None, complaint: str
@@ -156,10 +158,14 @@ def test_a_client_without_tls_is_not_answered(tls_server: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint", "status"),
     [
-        (["--tls-cert", "cert.pem"], "--tls-cert and --tls-key go together", 2),
-        (["--tls-key", "key.pem"], "--tls-cert and --tls-key go together", 2),
+        (["--tls-cert", "cert.pem"], "--tls-cert and --tls-key must be given together", 2),
+        (["--tls-key", "key.pem"], "--tls-cert and --tls-key must be given together", 2),
         (["--tls-cert", "/nowhere", "--tls-key", "/nowhere"], "cannot use the certificate /nowhere", 1),
-        (["--tls-cert", __file__, "--tls-key", __file__], "no PEM certificate with its key", 1),
+        (
+            ["--tls-cert", __file__, "--tls-key", __file__],
+            "not a PEM certificate with its unencrypted key",
+            1,
+        ),
         (["--allowed-origin", "*"], "'*' is no origin", 2),
         (["--allowed-origin", "https://a.example/"], "'https://a.example/' is no origin", 2),
         (["--allowed-origin", "HTTPS://a.example"], "'HTTPS://a.example' is no origin", 2),
