@@ -166,9 +166,9 @@ def test_a_client_without_tls_is_not_answered(tls_server: Any) -> None:
             "not a PEM certificate with its unencrypted key",
             1,
         ),
-        (["--allowed-origin", "*"], "'*' is no origin", 2),
-        (["--allowed-origin", "https://a.example/"], "'https://a.example/' is no origin", 2),
-        (["--allowed-origin", "HTTPS://a.example"], "'HTTPS://a.example' is no origin", 2),
+        (["--allowed-origin", "*"], "'*' is not an origin", 2),
+        (["--allowed-origin", "https://a.example/"], "'https://a.example/' is not an origin", 2),
+        (["--allowed-origin", "HTTPS://a.example"], "'HTTPS://a.example' is not an origin", 2),
     ],
 )
 def test_options_that_promise_what_is_not_so_are_refused(
