@@ -112,8 +112,8 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ErrorCode.LIMIT_EXCEEDED: Help(
         "The request changed nothing.",
         "The request asks for more than the server accepts at once: entries of a batch, commands of a "
-        "pipeline, words of a command, ids, bytes of a pattern, keys for KEYS, parts of a stream for COPY, or "
-        "keys of one epoch.",
+        "pipeline, words of a command, ids, bytes of a pattern, keys for KEYS, parts of a stream for COPY, "
+        "or keys of one epoch.",
         "Split the request; use SCAN in place of KEYS; begin another epoch if the epoch is full. `detail` "
         "names what exceeds its limit, and `GET /v1/limits` shows all limits.",
         "GET /v1/limits",

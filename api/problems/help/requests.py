@@ -140,8 +140,8 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     HttpCode.UNSUPPORTED_MEDIA_TYPE: Help(
         "The server did not read the body, and changed nothing.",
         "`Content-Type` is missing, or the operation does not accept this type (curl sends a form by "
-        "default). "
-        "Or the body is compressed: only `entries:import` accepts `Content-Encoding`, with `gzip` or `zstd`.",
+        "default). Or the body is compressed: only `entries:import` accepts `Content-Encoding`, with `gzip` "
+        "or `zstd`.",
         "Send `Content-Type: application/json`, or `application/x-ndjson` for an import. Send the body "
         "uncompressed, or use `entries:import`.",
         _APPEND,
