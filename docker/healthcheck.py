@@ -1,8 +1,8 @@
-"""Health check of the container. Prints one line, and exits with 0 if `/readyz` returns 200, otherwise with 1.
+"""Health check of the container. Prints a line, and exits with 0 if `/readyz` returns 200, otherwise with 1.
 
 HEALTHCHECK runs it every few seconds, so it uses only the standard library and starts fast. It sends the
-request to loopback, with the port and the scheme from the environment variables of the server. If you configure
-the server with arguments instead, replace the health check.
+request to loopback, with the port and the scheme from the environment variables of the server. If you
+configure the server with arguments instead, replace the health check.
 """
 
 from __future__ import annotations
