@@ -50,7 +50,7 @@ def test_with_tokens_a_public_address_is_served_to_those_who_have_one(tmp_path: 
         assert httpx.get(f"{url}/v1/streams", headers={"Host": "streams.example"}).status_code == 401
         named = httpx.get(f"{url}/v1/streams", headers={"Host": "streams.example", **bearer(text)})
         assert named.status_code == 200
-        assert "travel unencrypted" in process.log_text
+        assert "sent unencrypted" in process.log_text
 
 
 @pytest.mark.parametrize(
