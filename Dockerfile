@@ -1,7 +1,7 @@
-# The server in an image: docker/compose.yaml runs it, docs/docker.md says how it starts and what it needs.
+# The image of the server. docker/compose.yaml runs it; docs/docker.md describes its start and its settings.
 #
-# What runs is a virtual environment on a plain Python of the version that the tests use: no compiler, no pip,
-# no shell script, and nothing that the server's user could change but /data.
+# The image contains a virtual environment on a plain Python of the version that the tests use. It has no compiler,
+# no pip and no shell script, and the server's user can change nothing except /data.
 
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /build
@@ -27,20 +27,20 @@ RUN install --directory --owner=10001 --group=10001 --mode=0700 /data
 COPY --from=build /opt/tailrace /opt/tailrace
 COPY docker/healthcheck.py /opt/tailrace/share/healthcheck.py
 
-# All addresses of the container, which the server refuses to serve until there is a token in /data/tokens.json.
-# HOME is where the prompt of `tailrace cli` keeps its history: there is no home directory.
+# The server listens on all addresses of the container, and starts only if /data/tokens.json has a token.
+# The user has no home directory; HOME is where the prompt of `tailrace cli` stores its history.
 ENV PATH=/opt/tailrace/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     HOME=/tmp \
     TAILRACE_HOST=0.0.0.0 \
     TAILRACE_PORT=8080 \
     TAILRACE_DATA_DIR=/data
-# A number, so that Kubernetes sees that it is not root.
+# A number, so that Kubernetes can verify that it is not root.
 USER 10001:10001
 WORKDIR /data
 VOLUME /data
 EXPOSE 8080
-# Recovery reads the journal before the first connection is taken: what fails in the first minutes does not count.
+# The server reads the journal before it accepts connections, so failures in the first two minutes do not count.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=120s --retries=3 \
     CMD ["python", "-I", "/opt/tailrace/share/healthcheck.py"]
 STOPSIGNAL SIGTERM

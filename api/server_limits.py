@@ -1,12 +1,12 @@
-"""The bounds that an operator sets: each one's name, default, range and meaning, once.
+"""The limits that an operator sets: name, default, range and meaning of each one.
 
-`app.settings` takes them as options, `GET /v1/limits` shows them, and whoever holds to one is given this
-object. What one request may cost is fixed, and stands in `core.limits`. In none of them does 0 mean
-"refuse all": where it is allowed, it means that there is no such bound.
+`app.settings` accepts them as options, `GET /v1/limits` shows them, and code that applies a limit gets this
+object. `core.limits` defines the fixed limits on one request. 0 never means "refuse all": if 0 is allowed, it
+means "no limit".
 
-How the deadlines were chosen: a client that sends nothing, or drips its head, is to be gone within ten
-seconds, and the connections are looked at once a second, so the head gets six. A body gets no time in
-all, since 8 MiB over a slow line take what they take; it must keep moving.
+The deadlines: a client that sends nothing, or sends its head slowly, must be disconnected within ten seconds.
+The server checks connections once a second, so the head gets six seconds. A body has no total deadline,
+because a large body over a slow line takes long; it has a minimum rate.
 """
 
 from __future__ import annotations
@@ -24,76 +24,88 @@ def _bound(default: int, least: int, most: int, description: str) -> Any:
 
 
 class ServerLimits(BaseModel):
-    """Bounds on clients, and on what all of them together may take."""
+    """Limits on each client, and on all clients together."""
 
     header_timeout_s: int = _bound(
         6,
         1,
         _HOUR_S,
-        "Seconds from the connection, or from a request's first byte, to the end of its head; then it is "
-        "408, or a close where nothing was sent.",
+        "Seconds for the head of a request, counted from the connection or the first byte. After that the "
+        "server "
+        "answers 408; if the client sent nothing, it closes the connection.",
     )
     body_bytes_per_s_min: int = _bound(
         1_024,
         0,
         1 << 30,
-        "Bytes a second that a body must bring, on average over every 8 seconds; else it is 408. "
-        "0: as slowly as the client likes.",
+        "Minimum bytes per second of a body, on average over every 8 seconds. A slower body is 408. "
+        "0: no minimum.",
     )
     answer_timeout_s: int = _bound(
-        30, 1, _HOUR_S, "Seconds in which a client takes nothing of its answer, before the connection is cut."
+        30,
+        1,
+        _HOUR_S,
+        "Seconds that a client may read nothing of its response before the server cuts the connection.",
     )
     keep_alive_timeout_s: int = _bound(
-        # Beyond the 60 s after which common proxies close theirs: a server that closes first loses the
-        # request that is on its way.
+        # Longer than the 60 s after which common proxies close theirs: if the server closes first, a request
+        # may be lost on the way.
         75,
         1,
         _HOUR_S,
-        "Seconds that a connection is kept while no request is on it.",
+        "Seconds that the server keeps a connection open between requests.",
     )
     connections_max: int = _bound(
-        16_384, 1, _MANY, "Connections at a time, WebSockets included; further ones are told 503 and closed."
+        16_384,
+        1,
+        _MANY,
+        "Open connections, including WebSockets. Further ones are answered with 503 and closed.",
     )
     connections_per_peer_max: int = _bound(
         0,
         0,
         _MANY,
-        "Connections at a time from one address (IPv6: one /64 network); 0: no bound of its own. "
-        "Behind a proxy all clients have its address.",
+        "Open connections from one address (IPv6: one /64 network). 0: no limit per address. "
+        "Behind a proxy, all clients share the proxy's address.",
     )
     waiting_readers_max: int = _bound(
-        100_000, 1, _MANY, "Reads that wait for data at a time, whatever they came by; further ones are 503."
+        100_000, 1, _MANY, "Reads that wait for data, over all transports. Further ones are 503."
     )
     event_streams_max: int = _bound(
-        10_000, 1, _MANY, "Tails (Server-Sent Events) at a time; further ones are 503."
+        10_000, 1, _MANY, "Open tails (Server-Sent Events). Further ones are 503."
     )
-    websockets_max: int = _bound(10_000, 1, _MANY, "WebSockets at a time; further handshakes are 503.")
+    websockets_max: int = _bound(10_000, 1, _MANY, "Open WebSockets. Further handshakes are 503.")
     subscriptions_max: int = _bound(
-        100_000, 1, _MANY, "Subscriptions of all WebSockets at a time; further ones are refused with 503."
+        100_000, 1, _MANY, "Subscriptions of all WebSockets. Further ones are refused with 503."
     )
     bodies_mb: int = _bound(
         512,
         64,
         1_048_576,
-        "MiB of request bodies and WebSocket messages held at a time, those below 64 KiB not counted; what "
-        "comes beyond is 503, or close code 4013.",
+        "MiB of request bodies and WebSocket messages in memory; those below 64 KiB do not count. Further "
+        "ones "
+        "are 503, or close code 4013.",
     )
     requests_per_s: int = _bound(
         0,
         0,
         _MANY,
-        "Requests a second of one token, or of one address where there is none; WebSocket messages count as "
-        "requests. Beyond it is 429 with Retry-After. 0: no bound.",
+        "Requests per second for each token, or for each address without a token. WebSocket messages count "
+        "as "
+        "requests. Further ones are 429 with Retry-After. 0: no limit.",
     )
     request_burst: int = _bound(
-        0, 0, _MANY, "Requests that may come at once before the rate holds; 0: as many as one second's."
+        0,
+        0,
+        _MANY,
+        "Requests that may arrive at once before the rate applies. 0: as many as one second allows.",
     )
     memory_limit_mb: int = _bound(
         0,
         0,
         1_048_576,
-        "MiB of resident memory above which appends, and what else makes the data grow, are 507; reads, "
-        "acknowledgments, deletions and trims go on. 0: no bound.",
+        "MiB of resident memory. Above it, commands that make the data grow are 507; reads, acknowledgments, "
+        "deletions and trims still work. 0: no limit.",
     )
 
 

@@ -72,7 +72,7 @@ def _use_tls(config: uvicorn.Config, settings: Settings) -> None:
         # Without the last argument OpenSSL would ask the terminal for the password of an encrypted key.
         context.load_cert_chain(settings.tls_cert, settings.tls_key, password=lambda: b"")
     except ssl.SSLError as error:
-        raise _no_certificate(settings, f"no PEM certificate with its key, unencrypted: {error}") from error
+        raise _no_certificate(settings, f"not a PEM certificate with its unencrypted key: {error}") from error
     except OSError as error:
         raise _no_certificate(settings, reason(error)) from error
     config.ssl_context_factory = lambda _config, _default: context

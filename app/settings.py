@@ -1,7 +1,7 @@
-"""What can be set from outside, each option once: its type, default, meaning and `TAILRACE_` name.
+"""The options of `tailrace serve`: type, default, meaning and `TAILRACE_` name of each one.
 
-The command line offers the same options under the same names. An option stands here only when it
-does something; one that a later release brings is refused, never ignored.
+The command line has the same options under the same names. This file has only options that have an effect.
+The server rejects an option of a later release; it never ignores one.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from tailrace.app.tokens.file import DEFAULT_NAME
 ENVIRONMENT_PREFIX: Final = "TAILRACE_"
 
 GROUPS_NAMED_DEFAULT: Final = 100
-"""Three figures each: enough to see who lags, and little for a scraper."""
+"""Each group has three metrics: enough to see which groups lag, and cheap to scrape."""
 
 
 class Durability(StrEnum):
-    """What a reply promises about a crash or a power cut."""
+    """Which data survives a crash or a power cut."""
 
     ALWAYS = "always"
-    """All that it reveals is on disk."""
+    """The server responds after everything that the response reveals is on disk."""
     INTERVAL = "interval"
-    """It will be within a second."""
+    """Data reaches the disk within a second."""
     NONE = "none"
-    """Nothing: data lives in memory, and no file is kept."""
+    """Data is in memory only; the server creates no file."""
 
 
 class LogFormat(StrEnum):
-    """`JSON` for machines, one object a line; `CONSOLE` for eyes."""
+    """`JSON` is one object per line; `CONSOLE` is readable text for a terminal."""
 
     JSON = "json"
     CONSOLE = "console"
 
 
 class LogLevel(StrEnum):
-    """Requests are logged at `INFO`; at `WARNING` and above a request costs no log line."""
+    """Requests are logged at `INFO`; at `WARNING` and above they are not logged."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -52,66 +52,72 @@ class LogLevel(StrEnum):
 
 
 class Settings(ServerLimits, BaseSettings):
-    """All options of `tailrace serve`; arguments win over the environment, that over defaults. Those that
-    bound clients are `api.server_limits`'.
+    """All options of `tailrace serve`. Arguments override the environment, and the environment overrides
+    defaults. `api.server_limits` defines the options that limit clients.
 
-    Raises `pydantic.ValidationError` naming every option that is wrong.
+    Raises `pydantic.ValidationError`, which names every invalid option.
     """
 
     model_config = SettingsConfigDict(env_prefix=ENVIRONMENT_PREFIX, frozen=True, validate_default=False)
 
     host: str = Field(
         default="127.0.0.1",
-        description="Address to listen on. One that is not loopback needs tokens: `tailrace token create`.",
+        description="Address to listen on. Any address except loopback requires tokens: `tailrace token "
+        "create`.",
     )
     port: int = Field(default=8080, ge=0, le=65_535, description="TCP port; 0 picks a free one.")
-    data_dir: Path = Field(default=Path("data"), description="Directory for data, made if missing.")
+    data_dir: Path = Field(default=Path("data"), description="Directory for the data; created if missing.")
     durability: Durability = Field(
         default=Durability.ALWAYS,
-        description="always: a reply waits for the disk. interval: the disk follows within a second. "
+        description="always: a response waits for the disk. interval: data reaches the disk within a second. "
         "none: data is in memory only.",
     )
     cache_mb: int = Field(
         default=64,
         ge=1,
         le=1_048_576,
-        description="MiB of memory for blocks of entries that were read a short while ago.",
+        description="MiB of memory for recently read blocks of entries.",
     )
     log_level: LogLevel = Field(
         default=LogLevel.INFO,
-        description="Least level that is logged: debug, info, warning or error. warning leaves out requests.",
+        description="Lowest level to log: debug, info, warning or error. Requests are logged at info.",
     )
     log_format: LogFormat = Field(
         default=LogFormat.JSON, description="Log lines on standard error: json or console."
     )
     tokens_file: Path | None = Field(
         default=None,
-        description="The tokens file. Without it `tokens.json` in the data directory counts, if it is there.",
+        description="The tokens file. If unset, `tokens.json` in the data directory is used if it exists.",
     )
     tls_cert: Path | None = Field(
-        default=None, description="PEM file with the certificate and its chain; then only TLS is spoken."
+        default=None,
+        description="PEM file with the certificate and its chain. The server then accepts only TLS.",
     )
-    tls_key: Path | None = Field(default=None, description="PEM file with the certificate's key.")
+    tls_key: Path | None = Field(
+        default=None, description="PEM file with the unencrypted key of the certificate."
+    )
     allowed_origin: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="Origin of pages that may use the server, such as https://app.example; once for each. "
-        "In the environment they are separated by spaces.",
+        description="Other origin whose pages may use the server, such as https://app.example; repeat for "
+        "each. "
+        "In the environment variable, separate origins with spaces.",
     )
     metrics_groups: int = Field(
         default=GROUPS_NAMED_DEFAULT,
         ge=0,
         le=10_000,
-        description="How many groups `/metrics` names, those with the most pending entries; the others are "
-        "one. 0 names none.",
+        description="How many groups `/metrics` shows by name: those with the most pending entries. The "
+        "others are "
+        "summed up. 0: no names.",
     )
     slow_log_ms: int = Field(
         default=10,
         ge=-1,
         le=3_600_000,
-        description="Operations that take the server so many ms are noted in the slow log. 0: all, -1: none.",
+        description="The slow log records operations of at least this many ms. 0: all, -1: none.",
     )
     shutdown_grace_s: int = Field(
-        default=10, ge=1, le=600, description="Seconds that running requests get to end after SIGTERM."
+        default=10, ge=1, le=600, description="Seconds for running requests to finish after SIGTERM."
     )
 
     @field_validator("allowed_origin", mode="before")
@@ -125,19 +131,20 @@ class Settings(ServerLimits, BaseSettings):
         for origin in origins:
             if not _ORIGIN.fullmatch(origin):
                 raise ValueError(
-                    f"{origin!r} is no origin: it is written as a browser sends it, without a path, such as "
-                    "https://app.example or http://localhost:3000, and stands for itself alone"
+                    f"{origin!r} is not an origin. Write one exact origin as a browser sends it, without a "
+                    "path and "
+                    "without wildcards, such as https://app.example or http://localhost:3000"
                 )
         return origins
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only programs on this machine can reach the server."""
+        """Return whether only programs on this machine can reach the server."""
         return self.host == "localhost" or _is_loopback(self.host)
 
     @property
     def tokens_path(self) -> Path:
-        """Where tokens are looked for."""
+        """Return the path of the tokens file."""
         return self.tokens_file or self.data_dir / DEFAULT_NAME
 
 

@@ -1,8 +1,8 @@
-"""Whether the server of this container takes requests: status 0 where `/readyz` says so, else 1 and a line.
+"""Health check of the container. Prints a line, and exits with 0 if `/readyz` returns 200, otherwise with 1.
 
-It is what HEALTHCHECK runs, every few seconds, so it needs the standard library alone and starts fast. It
-asks on loopback, under the port and the scheme that the environment gives the server; a server that was told
-otherwise by arguments has to bring a health check of its own.
+HEALTHCHECK runs it every few seconds, so it uses only the standard library and starts fast. It sends the
+request to loopback, with the port and the scheme from the environment variables of the server. If you
+configure the server with arguments instead, replace the health check.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ READY: Final = 200
 
 
 def main() -> int:
-    """The exit status."""
+    """Return the exit status."""
     try:
         status, said = _readiness()
     except (OSError, HTTPException) as error:
@@ -41,9 +41,9 @@ def _readiness() -> tuple[int, str]:
 def _connection(port: int) -> HTTPConnection:
     if not os.environ.get("TAILRACE_TLS_CERT"):
         return HTTPConnection("127.0.0.1", port, timeout=ANSWERS_WITHIN_S)
-    # The certificate names the server as its clients know it, and not the loopback address: nothing secret is
-    # asked or answered here.
-    unverified = ssl._create_unverified_context()  # noqa: S323, SLF001 - as said
+    # The certificate has the name that clients use, not the loopback address. The request and the response
+    # contain nothing secret.
+    unverified = ssl._create_unverified_context()  # noqa: S323, SLF001 - see above
     return HTTPSConnection("127.0.0.1", port, timeout=ANSWERS_WITHIN_S, context=unverified)
 
 

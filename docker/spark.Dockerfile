@@ -1,7 +1,7 @@
-# Spark with tailrace-spark, in one image for master, workers and drivers, so that all of them have the same
-# Python, the same Spark and the same package: docker/compose.spark.yaml runs it.
+# The image of Spark with tailrace-spark. Master, workers and drivers use the same image, so they have the same
+# Python, Spark and packages. docker/compose.spark.yaml runs it.
 #
-# Spark is PyPI's pyspark, which holds the whole of it; the releases are those that constraints.txt pins.
+# Spark is PyPI's pyspark, which is complete; constraints.txt pins the versions.
 
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /build
@@ -22,8 +22,8 @@ LABEL org.opencontainers.image.title="Tailrace on Spark" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
-# Debian keeps no older build of a package, so a pinned one could not be installed for long. Hadoop, in Spark,
-# needs the user to have a name. procps: Spark's scripts ask for `ps`.
+# The packages are not pinned, because Debian removes older builds. Hadoop, in Spark, requires the user to have a
+# name. procps: Spark's scripts call `ps`.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends openjdk-17-jre-headless procps \
@@ -33,7 +33,7 @@ RUN apt-get update \
 COPY --from=build /opt/spark /opt/spark
 COPY spark_client/examples /opt/examples
 
-# Checkpoints, archives and what workers leave are in /jobs, which drivers and workers share.
+# Drivers and workers share /jobs: checkpoints, archives and the files of workers.
 ENV PATH=/opt/spark/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     HOME=/tmp \

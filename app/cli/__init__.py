@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-_HELP = """Redis and Valkey Streams semantics, over HTTP."""
+_HELP = """Redis and Valkey Streams over HTTP: the server and its command-line client."""
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
 

@@ -16,10 +16,11 @@ def backup(
         Path, typer.Argument(metavar="OUT", help="A new directory for the copy.", show_default=False)
     ],
 ) -> None:
-    """Copy a data directory, of a running server too, and verify the copy.
+    """Copy a data directory and verify the copy. The server may be running.
 
-    The copy is as of one instant and holds everything that was acknowledged
-    when the command began. OUT is there only when it is whole and verified.
+    The copy shows one instant and contains everything that was acknowledged
+    before the command began. OUT appears only when it is complete and
+    verified.
 
     [bold]Example[/bold]
 

@@ -18,21 +18,20 @@ def check(
         Path | None,
         typer.Option(
             metavar="OUT",
-            help="Write what is intact to OUT, a new directory, and list what is not.",
+            help="Write all intact data to OUT, a new directory, and list what is lost.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Verify every value in a data directory, without changing a byte of it.
+    """Verify every value in a data directory. The command changes nothing.
 
-    A directory that a server uses is read as of one instant, while the
-    server goes on; meanwhile its write-ahead log grows. A server cannot start
-    on a directory while it is checked. After a crash the files are copied to
-    the system's temporary directory first.
+    If a server uses the directory, the command reads the state of one
+    instant while the server keeps running; meanwhile the write-ahead log
+    grows. A server cannot start on a directory during a check. After a crash
+    the command first copies the files to the system's temporary directory.
 
-    Exit status: 0 when all is well; 1 when something is damaged, and then it
-    is named; with --salvage, 1 when anything was lost, and OUT is there all
-    the same.
+    Exit status: 0 if everything is intact; 1 if something is damaged, and the
+    output names it. With --salvage: 1 if anything was lost; OUT exists anyway.
 
     [bold]Examples[/bold]
 
@@ -54,7 +53,7 @@ def _salvage(directory: Path, target: Path) -> None:
             with writing_to(unfinished):
                 found.write(unfinished)
         counts = verified(unfinished, "Verifying what was salvaged")
-    typer.echo(f"{target} holds what is intact of {directory}: {counts}")
+    typer.echo(f"{target} has all intact data of {directory}: {counts}")
     for loss in found.losses:
         typer.echo(f"lost: {loss}")
     if found.losses:

@@ -28,20 +28,20 @@ def cli(
         bool | None,
         typer.Option(
             "--raw/--no-raw",
-            help="Bytes as they are, or quoted and numbered. By default the latter on a terminal alone.",
+            help="Print bytes unchanged, or quoted and numbered. Default: quoted on a terminal only.",
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Replies as JSON, one a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print replies as JSON, one per line.")] = False,
 ) -> None:
     r"""Send Redis commands and print replies as redis-cli does.
 
-    With a COMMAND it sends that one. Without, it is a prompt on a terminal
-    (Tab completes, `help` lists the commands, Ctrl-C ends a waiting read), and
-    in a pipe it carries out the lines of standard input. Options stand before
-    the command.
+    With a COMMAND it sends that command. Without one it shows a prompt on a
+    terminal (Tab completes, `help` lists the commands, Ctrl-C ends a waiting
+    read), and in a pipe it runs the lines of standard input. Put options
+    before the command.
 
-    Exit status: 0; 1 when a reply was an error or the server did not answer; 2
+    Exit status: 0; 1 if a reply is an error or the server does not answer; 2
     for wrong arguments.
 
     [bold]Examples[/bold]

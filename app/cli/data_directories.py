@@ -78,7 +78,7 @@ def _make(unfinished: Path) -> None:
     try:
         unfinished.mkdir(parents=True)
     except FileExistsError:
-        what = "another command writes to it, or one was interrupted: then remove it"
+        what = "another command is writing to it, or was interrupted; in the second case, remove it"
         raise CannotWrite(f"{unfinished} exists: {what}") from None
 
 
@@ -105,7 +105,9 @@ def verified(directory: Path, doing: str = "Verifying") -> str:
             f"{len(streams)} streams, {sum(stream.length for stream in streams)} entries in {blocks} blocks, "
             f"{len(groups)} groups, {sum(group.pending.count for group in groups)} pending entries"
         )
-        used = " (a server uses it: this is its state as of one instant)" if inspection.is_in_use else ""
+        used = (
+            " (a server uses the directory; this is its state at one instant)" if inspection.is_in_use else ""
+        )
         return counts + used
 
 

@@ -1,4 +1,4 @@
-"""`tailrace export`: the entries of a stream as a file."""
+"""`tailrace export`: writes the entries of a stream to a file."""
 
 from __future__ import annotations
 
@@ -39,44 +39,46 @@ def export_stream(  # noqa: PLR0913 - one parameter an option
     token: Token = None,
     token_file: TokenFile = None,
     format_: Annotated[
-        FileFormat, typer.Option("--format", help="`auto`: as the suffix says, NDJSON where it says nothing.")
+        FileFormat, typer.Option("--format", help="`auto`: by the suffix of the name; NDJSON by default.")
     ] = FileFormat.AUTO,
     shape: Annotated[
         Literal["entry", "fields"],
-        typer.Option(help="NDJSON: whole entries with their ids, or fields alone, to be given new ids."),
+        typer.Option(help="NDJSON: whole entries with their ids, or the fields alone."),
     ] = "entry",
     columns: Annotated[
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="CSV: the fields to write. By default all, for which the stream is read twice.",
+            help="CSV: the fields to write. Default: all; the stream is then read twice.",
             show_default=False,
         ),
     ] = None,
     id_column: Annotated[
-        str, typer.Option(metavar="NAME", help="CSV: the column for ids; empty leaves them out.")
+        str, typer.Option(metavar="NAME", help="CSV: the column for ids. An empty name leaves the ids out.")
     ] = "id",
     start: Annotated[str, typer.Option(metavar="ID", help="The first id, or its time.")] = "-",
     end: Annotated[str, typer.Option(metavar="ID", help="The last id, or its time.")] = "+",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where an export into OUT stopped.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over OUT where it exists.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue an export into OUT that stopped.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite OUT if it exists.")] = False,
     state: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Where to keep how far it came. A hidden file beside OUT by default.",
+            help="The file for the progress of the export. Default: a hidden file beside OUT.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
     """Write the entries of a stream to a file, NDJSON or CSV.
 
-    A name that ends in .gz or .zst is compressed. The export ends with the
-    entry that is the last one when it begins. One that was cut off goes on
-    with --resume behind the last whole line; one that ended goes on with
-    what was appended since.
+    Files named .gz or .zst are compressed. The export ends with the entry that
+    is the last one when the export begins. With --resume an interrupted
+    export continues after the last complete line, and a finished export
+    continues with the entries appended since.
 
-    Exit status: 0 when all is written; 1 when not; 2 for wrong arguments.
+    Exit status: 0 if everything is written; 1 if not; 2 for wrong arguments.
 
     [bold]Examples[/bold]
 
@@ -104,12 +106,12 @@ def export_stream(  # noqa: PLR0913 - one parameter an option
 def _check_free(out: Path, *, overwrite: bool, resume: bool, found: ExportState | None) -> None:
     if out == STANDARD or overwrite or not out.exists():
         if resume and found is not None and not out.exists():
-            fail(f"there is no {out} to continue")
+            fail(f"cannot continue: {out} does not exist")
         return
     if not resume:
-        fail(f"{out} exists: --resume continues it, --overwrite writes over it; nothing was written")
+        fail(f"{out} exists: use --resume to continue it, or --overwrite; nothing was written")
     if found is None:
-        fail(f"{out} exists and nothing says how far its export came; nothing was written")
+        fail(f"cannot continue {out}: it has no state file; use --state, or --overwrite; nothing was written")
 
 
 def _export(
@@ -123,7 +125,7 @@ def _export(
     end = info["last_id"] if plan.end == "+" else plan.end
     begin = found or ExportState(plan, _columns(server, plan, end))
     if different := differences(begin.plan, plan):
-        fail(f"the export to continue was begun with {different}")
+        fail(f"the export began with other settings: {different}")
     writer = _writer(plan, begin.columns)
     try:
         target = Target(out, begin.length)

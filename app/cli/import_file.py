@@ -1,4 +1,4 @@
-"""`tailrace import`: the rows of a file as entries of a stream."""
+"""`tailrace import`: appends the rows of a file to a stream."""
 
 from __future__ import annotations
 
@@ -38,50 +38,50 @@ def import_file(  # noqa: PLR0913 - one parameter an option
     token: Token = None,
     token_file: TokenFile = None,
     format_: Annotated[
-        FileFormat, typer.Option("--format", help="`auto`: as the suffix says, NDJSON where it says nothing.")
+        FileFormat, typer.Option("--format", help="`auto`: by the suffix of the name; NDJSON by default.")
     ] = FileFormat.AUTO,
     shape: Annotated[
         Literal["auto", "fields", "entry"],
         typer.Option(
-            help="NDJSON: what a line holds, fields or a whole entry. `auto`: as the first line does."
+            help="NDJSON: a line has the fields alone, or a whole entry. `auto`: like the first line."
         ),
     ] = "auto",
     columns: Annotated[
         str | None,
-        typer.Option(metavar="A,B,...", help="CSV: the columns to take. All by default.", show_default=False),
+        typer.Option(metavar="A,B,...", help="CSV: the columns to import. Default: all.", show_default=False),
     ] = None,
     id_column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="CSV: the column that holds entry ids.", show_default=False),
+        typer.Option(metavar="NAME", help="CSV: the column with the entry ids.", show_default=False),
     ] = None,
     chunk: Annotated[
         int,
         typer.Option(
-            min=1, max=BATCH_ENTRIES_MAX, metavar="ROWS", help="Rows that are appended all or none."
+            min=1, max=BATCH_ENTRIES_MAX, metavar="ROWS", help="Rows that are appended together, all or none."
         ),
     ] = CHUNK_ROWS_DEFAULT,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where an import of this file stopped.")
+        bool, typer.Option("--resume", help="Continue an import of this file that stopped.")
     ] = False,
     state: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Where to keep how far it came. A hidden file beside FILE by default.",
+            help="The file for the progress of the import. Default: a hidden file beside FILE.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
     """Append the rows of a file, NDJSON or CSV, to a stream.
 
-    A name that ends in .gz or .zst is read as compressed. A CSV file's first
-    row names the fields. A row that does not fit is named by line and column,
-    and nothing of its chunk is appended.
+    Files named .gz or .zst are decompressed. The first row of a CSV file has
+    the names of the fields. If a row is invalid, the error has its line and
+    column, and nothing of its chunk is appended.
 
-    An import that was cut off, however that was, goes on with --resume and
-    doubles nothing; also when the file has grown since.
+    An interrupted import continues with --resume and appends nothing twice,
+    even if the file has grown since.
 
-    Exit status: 0 when all rows are there; 1 when not; 2 for wrong arguments.
+    Exit status: 0 if all rows are appended; 1 if not; 2 for wrong arguments.
 
     [bold]Examples[/bold]
 
@@ -95,7 +95,7 @@ def import_file(  # noqa: PLR0913 - one parameter an option
     """
     format_ = format_of(file, format_)
     if format_ is FileFormat.NDJSON and (columns is not None or id_column is not None):
-        raise typer.BadParameter("--columns and --id-column are for CSV; an NDJSON entry has its own id")
+        raise typer.BadParameter("--columns and --id-column are for CSV only; an NDJSON entry has its own id")
     wanted_columns = [] if columns is None else columns.split(",")
     state_file = _state_file(file, state, url, stream)
     try:
@@ -133,11 +133,11 @@ def _where_to_begin(plan: ImportPlan, found: ImportState | None, *, resume: bool
         return begun(plan)
     if not resume:
         fail(
-            f"an import of this file stopped after {found.rows:,} rows: --resume continues it; "
-            "to begin anew, and have those rows twice, delete its state file"
+            f"an import of this file stopped after {found.rows:,} rows: continue it with --resume. "
+            "To append these rows a second time, delete its state file"
         )
     if different := differences(found.plan, plan):
-        fail(f"the import to continue was begun with {different}")
+        fail(f"the import began with other settings: {different}")
     return found
 
 
@@ -156,5 +156,5 @@ def _run(task: Import, reader: RowReader, source: Source) -> None:
 
 def _tell(task: Import, meter: Meter) -> None:
     continued = task.state.rows - meter.rows
-    before = f"; {continued:,} were there before" if continued else ""
+    before = f"; {continued:,} rows were imported before" if continued else ""
     typer.echo(f"{task.state.plan.stream}: {meter.summary}{before}")

@@ -18,14 +18,13 @@ from tailrace.core.engine import Engine
 
 def openapi(
     *,
-    sdk: Annotated[
-        bool, typer.Option("--sdk", help="The same operations in OpenAPI 3.0, for generators of clients.")
-    ] = False,
+    sdk: Annotated[bool, typer.Option("--sdk", help="Print OpenAPI 3.0, for client generators.")] = False,
     asyncapi: Annotated[
-        bool, typer.Option("--asyncapi", help="The AsyncAPI document: WebSocket and Server-Sent Events.")
+        bool,
+        typer.Option("--asyncapi", help="Print the AsyncAPI document: WebSocket and Server-Sent Events."),
     ] = False,
     errors: Annotated[
-        bool, typer.Option("--errors", help="The page on errors: every problem code, as Markdown.")
+        bool, typer.Option("--errors", help="Print the page on errors as Markdown: every problem code.")
     ] = False,
 ) -> None:
     """Print the OpenAPI document as JSON, or another document of the API.
@@ -38,9 +37,7 @@ def openapi(
       tailrace openapi --errors > errors.md
     """
     if sdk + asyncapi + errors > 1:
-        raise typer.BadParameter(
-            "--sdk, --asyncapi and --errors are documents of their own: print them one by one"
-        )
+        raise typer.BadParameter("--sdk, --asyncapi and --errors exclude each other")
     if errors:
         typer.echo(errors_markdown(), nl=False)
         return

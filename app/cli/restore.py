@@ -12,16 +12,19 @@ from tailrace.app.cli.data_directories import copied, failing_in_one_line
 
 def restore(
     backup: Annotated[
-        Path, typer.Argument(metavar="BACKUP", help="What `tailrace backup` made.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="BACKUP", help="A directory that `tailrace backup` created.", show_default=False
+        ),
     ],
     directory: Annotated[
         Path, typer.Argument(metavar="D", help="The new data directory.", show_default=False)
     ],
 ) -> None:
-    """Make a data directory of a backup, which stays as it is, and verify it.
+    """Create a data directory from a backup and verify it.
 
-    D must not exist, or be empty: nothing is ever written over. It is there
-    only when it is whole and verified.
+    D must not exist or must be empty: the command never overwrites data. D
+    appears only when it is complete and verified. The backup is not changed.
 
     [bold]Example[/bold]
 

@@ -45,9 +45,9 @@ _logger: Final = logging.getLogger("tailrace")
 
 
 def _option(name: str) -> OptionInfo:
-    """The option for the setting `name`, described in the setting's own words.
+    """Return the option for the setting `name`, with the description of the setting.
 
-    Its default is None, "not given": the environment and the defaults are the settings' business.
+    Its default is None, "not given", because `Settings` reads the environment and the defaults.
     """
     field = Settings.model_fields[name]
     default = "" if field.default is None else f" Default {field.default}."
@@ -89,10 +89,11 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
     request_burst: Annotated[int | None, _option("request_burst")] = None,
     memory_limit_mb: Annotated[int | None, _option("memory_limit_mb")] = None,
 ) -> None:
-    """Serve streams over HTTP until SIGINT or SIGTERM.
+    """Run the server until SIGINT or SIGTERM.
 
-    Prints one line with the address on standard output when it is ready; logs go to standard error.
-    Every option can also be set in the environment, under the name in parentheses.
+    When the server is ready, it prints one line with its address to standard output. Logs go to standard
+    error.
+    Every option can also be set with the environment variable in parentheses.
 
     [bold]Examples[/bold]
 
@@ -144,7 +145,7 @@ def _settings_from(arguments: dict[str, Any]) -> Settings:
 
 
 def _complaints(error: ValidationError, given: dict[str, Any]) -> list[str]:
-    """One sentence for each wrong setting, under the name by which it was given."""
+    """Return a sentence for each invalid setting, with the name that the user gave."""
     complaints = []
     for problem in error.errors(include_url=False):
         name = str(problem["loc"][0])
@@ -154,51 +155,55 @@ def _complaints(error: ValidationError, given: dict[str, Any]) -> list[str]:
 
 
 def _require_safety(settings: Settings) -> None:
-    """Options that are good each, and not together."""
+    """Refuse options that are valid alone but not together."""
     if (settings.tls_cert is None) is not (settings.tls_key is None):
-        raise typer.BadParameter("--tls-cert and --tls-key go together")
+        raise typer.BadParameter("--tls-cert and --tls-key must be given together")
     if not settings.is_loopback and not settings.tokens_path.exists():
         path = settings.tokens_path
         raise typer.BadParameter(
-            f"--host: {settings.host!r} is not a loopback address, and without tokens only loopback is "
-            f"served: make one with `tailrace token create NAME --scope read --tokens-file {path}` and "
-            f"serve with `--tokens-file {path}`"
+            f"--host: {settings.host!r} is not a loopback address, and without tokens the server listens on "
+            "loopback "
+            f"only. Create a token with `tailrace token create NAME --scope read --tokens-file {path}`, and "
+            "start "
+            f"the server with `--tokens-file {path}`"
         )
 
 
 def _file_budget(settings: Settings) -> FileBudget:
-    """What the bound on open files leaves for connections; says so where that is less than what is set."""
+    """Return how many connections the limit of open files allows; warn if that is below the setting."""
     open_files_max = raise_open_files_max()
     if open_files_max < OPEN_FILES_MIN:
         raise CannotStart(
-            f"this process may have {open_files_max} files open, and the server needs {OPEN_FILES_MIN}: "
-            "raise the limit (`ulimit -n`)"
+            f"this process may have {open_files_max} files open, and the server needs {OPEN_FILES_MIN}; "
+            "raise the limit with `ulimit -n`"
         )
     files = budget_of(open_files_max, settings.connections_max)
     if files.connections_max < settings.connections_max:
         _logger.warning(
-            "open files allow fewer connections than --connections-max: raise `ulimit -n`",
+            "the limit of open files allows fewer connections than --connections-max; raise `ulimit -n`",
             extra={"fields": {"connections_max": files.connections_max, "open_files_max": open_files_max}},
         )
     return files
 
 
 def _open_tokens(settings: Settings) -> TokenKeeper:
-    """Who may do what; raises `CannotStart` where the tokens file is named and not there, or is no good."""
+    """Open the tokens file. Raises `CannotStart` if it is invalid, or if it was named and is missing."""
     path = settings.tokens_path
     try:
         if settings.tokens_file is not None:
             path.stat()
         return TokenKeeper(path, write_audit_line)
     except OSError as error:
-        told = f"{reason(error)}; `tailrace token create NAME --scope read --tokens-file {path}` makes one"
+        told = (
+            f"{reason(error)}; create one with `tailrace token create NAME --scope read --tokens-file {path}`"
+        )
         raise CannotStart(f"cannot read the tokens file {path}: {told}") from error
     except BadTokensFile as error:
         raise CannotStart(str(error)) from error
 
 
 def _open_storage(settings: Settings) -> Storage | None:
-    """What the data directory holds; raises `CannotStart` where it cannot be had whole."""
+    """Open the data directory; None for durability `none`. Raises `CannotStart` if it cannot be used."""
     if settings.durability is Durability.NONE:
         return None
     try:
@@ -217,12 +222,12 @@ def _tracing() -> Tracing | None:
 
 
 def _announce(settings: Settings, url: str) -> None:
-    """Say once that requests are taken, and first what becomes of the data."""
+    """Log how data is stored, then print that the server is ready."""
     if not settings.is_loopback and settings.tls_cert is None:
-        _logger.warning("tokens and data travel unencrypted: use --tls-cert, or a proxy that speaks TLS")
+        _logger.warning("tokens and data are sent unencrypted; use --tls-cert, or a proxy with TLS")
     if settings.durability is Durability.NONE:
-        _logger.warning("data lives in memory only and ends with this process")
+        _logger.warning("data is in memory only and is lost when this process ends")
     else:
         fields = {"data_dir": str(settings.data_dir), "durability": settings.durability.value}
-        _logger.info("data is kept", extra={"fields": fields})
+        _logger.info("data is stored", extra={"fields": fields})
     typer.echo(f"Tailrace {__version__} is ready on {url}")

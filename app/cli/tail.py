@@ -1,4 +1,4 @@
-"""`tailrace tail`: the last entries of streams, and those that come."""
+"""`tailrace tail`: prints the last entries of streams, and follows new ones."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def tail(  # noqa: PLR0913 - one parameter an option
             min=0,
             max=PAGE_ENTRIES_MAX,
             metavar="COUNT",
-            help=f"The last entries of each stream. {LAST_DEFAULT} by default, with --from all.",
+            help=f"Print the last COUNT entries of each stream. Default: {LAST_DEFAULT}; with --from, all.",
             show_default=False,
         ),
     ] = None,
@@ -62,7 +62,7 @@ def tail(  # noqa: PLR0913 - one parameter an option
         typer.Option(
             "--from",
             metavar="WHEN",
-            help="Nothing before this: an id, a time (2026-07-14T15:30), how long ago (10m), or -.",
+            help="Start at an id, a time (2026-07-14T15:30), an age (10m), or -, the beginning.",
             show_default=False,
         ),
     ] = None,
@@ -71,7 +71,7 @@ def tail(  # noqa: PLR0913 - one parameter an option
         typer.Option(
             "--format",
             metavar="TEXT",
-            help="A line an entry, with {time}, {key}, {id}, {fields}, and {NAME} for a field's value.",
+            help="Print TEXT for each entry; {time}, {key}, {id}, {fields}, and {NAME} for a field's value.",
             show_default=False,
         ),
     ] = None,
@@ -82,19 +82,21 @@ def tail(  # noqa: PLR0913 - one parameter an option
     consumer: Annotated[
         str | None, typer.Option(metavar="NAME", help="The consumer's name.", show_default=False)
     ] = None,
-    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on with what comes.")] = False,
-    as_json_lines: Annotated[bool, typer.Option("--json", help="One JSON object an entry.")] = False,
-    ack: Annotated[bool, typer.Option("--ack", help="With --group: acknowledge what was printed.")] = False,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Continue with new entries.")] = False,
+    as_json_lines: Annotated[bool, typer.Option("--json", help="Print one JSON object per entry.")] = False,
+    ack: Annotated[
+        bool, typer.Option("--ack", help="With --group: acknowledge entries after printing them.")
+    ] = False,
 ) -> None:
-    """Print the last entries of streams, and with -f what comes, until Ctrl-C.
+    """Print the last entries of streams, and with -f new ones until Ctrl-C.
 
-    A lost connection is made again, and nothing is missed or printed twice.
-    Streams that appear later and match a pattern are followed too.
+    With -f the command reconnects after a lost connection, and misses or
+    repeats nothing. It also follows new streams that match a pattern.
 
-    With --group it takes entries from the group: up to COUNT new ones, with
-    -f all that come; without --ack they stay pending for the consumer.
+    With --group it reads as a consumer of the group: up to COUNT new entries,
+    with -f all new entries. Without --ack they stay pending.
 
-    Exit status: 0; 1 when the server refused or there is no such stream; 2 for
+    Exit status: 0; 1 if the server refuses or a stream does not exist; 2 for
     wrong arguments; 130 after Ctrl-C.
 
     [bold]Examples[/bold]
@@ -110,7 +112,7 @@ def tail(  # noqa: PLR0913 - one parameter an option
     wanted = _wanted(last, from_)
     reader = _reader(group, consumer, ack=ack)
     if reader is not None and from_ is not None:
-        raise typer.BadParameter("--from does not go with --group: the group knows what it has not given yet")
+        raise typer.BadParameter("--from and --group exclude each other: the group stores its own position")
     if form is not None and as_json_lines:
         raise typer.BadParameter("--format and --json exclude each other")
     names = list(dict.fromkeys(map(os.fsencode, streams)))
@@ -141,7 +143,7 @@ def _wanted(last: int | None, from_: str | None) -> Wanted:
 def _reader(group: str | None, consumer: str | None, *, ack: bool) -> Reader | None:
     if group is None or consumer is None:
         if group is not None or consumer is not None or ack:
-            raise typer.BadParameter("--group and --consumer go together, and --ack needs them")
+            raise typer.BadParameter("--group and --consumer must be given together, and --ack requires both")
         return None
     return Reader(os.fsencode(group), os.fsencode(consumer), ack)
 
@@ -157,7 +159,10 @@ def _keys(server: Server, names: Sequence[bytes], *, must_exist: bool = False) -
             fail(f"no stream matches {os.fsdecode(name)!r}")
         found |= dict.fromkeys(matching)
     if len(found) > READ_STREAMS_MAX:
-        fail(f"{len(found)} streams match: {READ_STREAMS_MAX} can be followed at once")
+        fail(
+            f"{len(found)} streams match, and at most {READ_STREAMS_MAX} can be followed: use a narrower "
+            "pattern"
+        )
     return list(found)
 
 

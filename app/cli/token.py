@@ -1,4 +1,4 @@
-"""`tailrace token`: make tokens, list them, revoke them; a running server sees it within a second."""
+"""`tailrace token`: create, list and revoke tokens. A running server reads changes within a second."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tailrace.app.tokens.usage import read_usage
 from tailrace.core.grammar import Scope
 
 token: Final = typer.Typer(
-    help="Make, list and revoke tokens.",
+    help="Create, list and revoke tokens.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -43,7 +43,7 @@ token: Final = typer.Typer(
 
 
 class ScopeName(StrEnum):
-    """What a token may allow."""
+    """The scopes of a token."""
 
     READ = "read"
     APPEND = "append"
@@ -93,13 +93,15 @@ def _patterns(texts: list[str] | None) -> list[str] | None:
 def create(
     scope: Annotated[
         list[ScopeName],
-        typer.Option(help="What it allows; once for each. None of them implies another.", show_default=False),
+        typer.Option(
+            help="A scope of the token; repeat for each. No scope includes another.", show_default=False
+        ),
     ],
     name: Annotated[
         str | None,
         typer.Argument(
             metavar="NAME",
-            help="What it is called in lists and logs; several may have the same name.",
+            help="The name in lists and logs; several tokens may have the same name.",
             show_default=False,
             callback=_name,
         ),
@@ -108,7 +110,7 @@ def create(
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="Keys that it reaches, a glob such as 'race:*'; once for each. Default: '*', all of them.",
+            help="Keys that it may use, a glob such as 'race:*'; repeat for each. Default: '*', all keys.",
             show_default=False,
             callback=_patterns,
         ),
@@ -117,7 +119,7 @@ def create(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="How long it lasts: 90s, 45m, 12h, 30d or 2w. Default: until it is revoked.",
+            help="Time until it expires: 90s, 45m, 12h, 30d or 2w. Default: never.",
             show_default=False,
             callback=_duration_ms,
         ),
@@ -125,10 +127,10 @@ def create(
     tokens_file: TokensFileOption = None,
     data_dir: DataDirOption = Path("data"),
 ) -> None:
-    """Make a token, and print it: it is shown this once, and kept only as a hash.
+    """Create a token and print it. It is shown only once; the file has only its hash.
 
-    The token is all that goes to standard output. To rotate, make the new one,
-    give it to whoever uses the old one, then revoke that.
+    Standard output has the token and nothing else. To rotate a token, create a
+    new one, give it to the users of the old one, then revoke the old one.
 
     [bold]Examples[/bold]
 
@@ -147,7 +149,7 @@ def create(
     with _failing_in_one_line(path), changing_tokens(path) as tokens:
         tokens.append(made.record)
     typer.echo(made.text)
-    typer.echo(f"tailrace: made {_in_words(made.record)}, in {path}", err=True)
+    typer.echo(f"tailrace: created {_in_words(made.record)}, in {path}", err=True)
 
 
 def _in_words(record: TokenRecord) -> str:
@@ -159,11 +161,13 @@ def _in_words(record: TokenRecord) -> str:
 @token.command("list")
 def list_tokens(
     *,
-    json: Annotated[bool, typer.Option("--json", help="As JSON, times in Unix milliseconds.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, with times in Unix milliseconds.")
+    ] = False,
     tokens_file: TokensFileOption = None,
     data_dir: DataDirOption = Path("data"),
 ) -> None:
-    """List the tokens: what they allow, how long, and when each was last used (to the minute).
+    """List the tokens: scopes, keys, expiry, and the last use (to the minute).
 
     [bold]Example[/bold]
 
@@ -206,7 +210,7 @@ def _row_as_json(entry: Entry, last_used_at_ms: int | None) -> dict[str, object]
     return {**row, "last_used_at_ms": last_used_at_ms}
 
 
-_COLUMNS: Final = ("id", "name", "scopes", "keys", "made", "expires", "last used")
+_COLUMNS: Final = ("id", "name", "scopes", "keys", "created", "expires", "last used")
 
 
 def _print_table(tokens: Sequence[TokenRecord], used_at_ms: dict[str, int]) -> None:
@@ -245,16 +249,16 @@ def revoke(
     tokens: Annotated[
         list[str],
         typer.Argument(
-            metavar="ID", help="Ids of tokens, or names that only one of them has.", show_default=False
+            metavar="ID", help="Ids of tokens, or names that only one token has.", show_default=False
         ),
     ],
     tokens_file: TokensFileOption = None,
     data_dir: DataDirOption = Path("data"),
 ) -> None:
-    """Revoke tokens: all of them, or none where one is not known.
+    """Revoke tokens. If one of them is unknown, none is revoked.
 
-    What was opened with them, sockets, tails and waiting reads, is ended.
-    Damaged entries that `tailrace token list` names are removed likewise.
+    The server closes their WebSockets, tails and waiting reads. The command
+    also removes damaged entries that `tailrace token list` names.
 
     [bold]Example[/bold]
 
@@ -274,8 +278,9 @@ def _found(known: Sequence[Entry], wanted: str) -> Sequence[Entry]:
     """The entries with that id, or the one with that name. Damaged entries may have the id of another."""
     if wanted.startswith(PREFIX):
         raise typer.BadParameter(
-            "that is a token: give its id or name, since arguments stand in process lists; the id is between "
-            "the first underscore and the second"
+            "this is a token, and other users see arguments in the process list. Give the id or the name: "
+            "the id "
+            "is the part between the two underscores"
         )
     if found := [entry for entry in known if entry.id == wanted]:
         return found

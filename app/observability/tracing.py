@@ -30,7 +30,9 @@ def tracing_from(environment: Mapping[str, str] = os.environ) -> Tracing | None:
     if exporter is None:
         return None
     if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
-        raise CannotTrace("traces are configured, and OpenTelemetry is missing: install 'tailrace[tracing]'")
+        raise CannotTrace(
+            "traces are configured, but OpenTelemetry is not installed: run pip install 'tailrace[tracing]'"
+        )
     from tailrace.app.observability.spans import UnknownExporter, tracing_to  # noqa: PLC0415 - only where it is installed
 
     try:

@@ -1,6 +1,6 @@
-"""Why a data directory cannot be used, in one sentence that says what to do. It owns that wording.
+"""Explains in one sentence why a data directory cannot be used, and what to do. It owns that wording.
 
-A full disk, a missing permission or too few file descriptors are never reported as damage.
+It never reports a full disk, a missing permission or too few file descriptors as damage.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from tailrace.core.storage.inspection import NoData
 from tailrace.core.storage.schema import InUse, UnknownFormat
 
 STORAGE_ERRORS: Final = (Damage, NoData, Unusable, InUse, UnknownFormat, OSError, sqlite3.Error)
-"""What opening, reading and copying a data directory raises."""
+"""The exceptions of opening, reading and copying a data directory."""
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FREE_BYTES_MIN: Final = 256 * KIB
-"""SQLite reports some writes that found no room as I/O errors: with less than this, that is what they are."""
+"""SQLite reports some writes to a full disk as I/O errors. Below this much free space, the disk is full."""
 
 _HINTS: Final = {
     errno.EACCES: "give the user of this process the permission to read and write it",
     errno.EPERM: "give the user of this process the permission to read and write it",
     errno.EROFS: "mount it for writing",
-    errno.EEXIST: "it may be a symbolic link to a directory that is missing",
+    errno.EEXIST: "it may be a symbolic link to a missing directory",
     errno.EMFILE: "allow this process more open files (`ulimit -n`)",
-    errno.ENFILE: "the system has reached its limit of open files: raise fs.file-max",
-    errno.EIO: "the disk may be failing: see the system's log",
-    errno.EFBIG: "the limit on the size of files is too low: see `ulimit -f`",
+    errno.ENFILE: "the system has reached its limit of open files; raise fs.file-max",
+    errno.EIO: "the disk may be failing; read the system log",
+    errno.EFBIG: "the limit on file sizes is too low; raise `ulimit -f`",
 }
 
 
 def refusal(directory: Path, error: Exception) -> str:
-    """Why `directory` cannot be used. `error` is one of `STORAGE_ERRORS`."""
+    """Return why `directory` cannot be used. `error` is one of `STORAGE_ERRORS`."""
     if isinstance(error, LostDatabase):
         return f"{directory} is damaged: {error}; {_way_out(directory, error)}"
     if isinstance(error, Damage):
@@ -56,11 +56,14 @@ def refusal(directory: Path, error: Exception) -> str:
 def _way_out(directory: Path, error: LostDatabase) -> str:
     if any(path.name.endswith("-wal") and path.stat().st_size for path in error.traces):
         return (
-            f"put {error.where} back, restore a backup, or save what the log holds with `tailrace check "
+            f"put {error.where} back, restore a backup, or save the content of the log with `tailrace check "
             f"--salvage OUT {directory}`; nothing was changed"
         )
     names = " and ".join(path.name for path in error.traces)
-    return f"put {error.where} back, restore a backup, or remove {names} to begin anew; nothing was changed"
+    return (
+        f"put {error.where} back, restore a backup, or remove {names} to start without data; nothing was "
+        "changed"
+    )
 
 
 def _of_system(path: Path, directory: Path, error: OSError) -> str:
@@ -78,25 +81,26 @@ def _of_sqlite(directory: Path, error: sqlite3.Error) -> str:
     ):
         return _no_room(directory)
     if code == sqlite3.SQLITE_BUSY:
-        return f"another program has {directory / FILE_NAME} open and locked: end it, then try again"
+        return f"another program has locked {directory / FILE_NAME}: end that program, then try again"
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
         refused = _refused_by_system(directory)
         if refused is not None:
             return refused
     if code == sqlite3.SQLITE_CANTOPEN:
-        hint = "look at its permissions, and at how many files this process may open (`ulimit -n`)"
+        hint = "check its permissions and the limit of open files (`ulimit -n`)"
         return f"cannot use the data directory {directory}: {error}; {hint}"
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     return (
-        f"cannot use the data directory {directory}: {error} ({name}); nothing is known to be damaged: see "
-        "the system's log for what the disk reports"
+        f"cannot use the data directory {directory}: {error} ({name}); this does not mean that data is "
+        "damaged: "
+        "read the system log for errors of the disk"
     )
 
 
 def _refused_by_system(directory: Path) -> str | None:
-    """The system's error when the directory's database is opened: SQLite does not report it.
+    """Return the system's error for opening the database, which SQLite does not report; None if it opens.
 
-    Only after SQLite has closed it: see `core.storage.log_file`.
+    Call it only after SQLite has closed the database: see `core.storage.log_file`.
     """
     database = directory / FILE_NAME
     for path, flags in ((directory, os.O_RDONLY), (database, os.O_RDWR)):
@@ -113,7 +117,7 @@ def _no_room(path: Path) -> str:
     free_mb = _free_bytes(path) / MIB
     return (
         f"no space is left for {path}: {free_mb:.1f} MiB are free on its disk; no data was "
-        "lost: make room, then try again"
+        "lost. Free some space, then try again"
     )
 
 

@@ -61,29 +61,29 @@ def read_entries(path: Path) -> tuple[Entry, ...]:
     _require_private(path)
     content = path.read_bytes()
     if not content.strip():
-        raise BadTokensFile(f"{path} is no tokens file: it is empty. {_REPAIR}")
+        raise BadTokensFile(f"{path} is not a tokens file: it is empty. {_REPAIR}")
     try:
         file = msgspec.json.decode(content, type=_TokensFile)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadTokensFile(f"{path} is no tokens file: {error}. {_REPAIR}") from None
+        raise BadTokensFile(f"{path} is not a tokens file: {error}. {_REPAIR}") from None
     if file.version != VERSION:
         raise BadTokensFile(
-            f"{path} is of version {file.version}, and this release reads version {VERSION}: use the release "
-            "that wrote it, or make new tokens in another file"
+            f"{path} has version {file.version}, and this release reads version {VERSION}: use the release "
+            "that wrote it, or create new tokens in another file"
         )
     return _without_doubles([_entry(number, raw) for number, raw in enumerate(file.tokens, 1)])
 
 
-_REPAIR: Final = "Restore it from a copy, or delete it and make new tokens"
+_REPAIR: Final = "Restore it from a copy, or delete it and create new tokens"
 
 
 def _require_private(path: Path) -> None:
     """Digests let nobody in; but who may write the file lets in anybody."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode):
-        raise BadTokensFile(f"{path} is no regular file")
+        raise BadTokensFile(f"{path} is not a regular file")
     if mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise BadTokensFile(f"{path} can be written by others than its owner: chmod 600 {path}")
+        raise BadTokensFile(f"other users than the owner can write {path}; correct it with: chmod 600 {path}")
 
 
 def _entry(number: int, raw: msgspec.Raw) -> Entry:

@@ -113,7 +113,9 @@ def _complaint_about_pattern(pattern: str) -> str | None:
 def name_from(text: str) -> str:
     """A token's name. Raises `ValueError` with a sentence."""
     if text.startswith(PREFIX):
-        raise ValueError("that is a token, not a name: names are shown, and arguments stand in process lists")
+        raise ValueError(
+            "this is a token, not a name. Names are shown in lists and logs, and other users see arguments"
+        )
     if not _NAME.fullmatch(text):
         raise ValueError(
             "a name has 1 to 64 of the characters A-Z a-z 0-9 . _ : @ - and begins with a letter or digit"
@@ -133,10 +135,8 @@ def duration_ms_from(text: str) -> int:
     """A time such as `90s`, `45m`, `12h`, `30d`, `2w`. Raises `ValueError` with a sentence."""
     match = _DURATION.fullmatch(text)
     if match is None or not int(match[1]):
-        raise ValueError("a time is a number with s, m, h, d or w behind it, such as 12h or 30d")
+        raise ValueError("a time is a number followed by s, m, h, d or w, such as 12h or 30d")
     duration_ms = int(match[1]) * _UNIT_MS[match[2]]
     if duration_ms > DURATION_MS_MAX:
-        raise ValueError(
-            "a time may be 36500d (100 years) at most; without --expires a token does not expire"
-        )
+        raise ValueError("the longest time is 36500d (100 years); a token without --expires never expires")
     return duration_ms

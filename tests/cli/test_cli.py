@@ -60,12 +60,12 @@ def test_a_server_that_is_not_there_is_one_sentence() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["cli", "--url", "localhost", "PING"], "is no address like"),
+        (["cli", "--url", "localhost", "PING"], "is not a URL like"),
         (["cli", "--json", "--raw", "PING"], "exclude each other"),
         (["cli", "--token", " ", "PING"], "the token is empty"),
-        (["tail", "s", "--from", "soon"], "'soon' is no id"),
-        (["tail", "s", "--ack"], "--ack needs them"),
-        (["tail", "s", "--group", "g"], "go together"),
+        (["tail", "s", "--from", "soon"], "'soon' is not an id"),
+        (["tail", "s", "--ack"], "--ack requires both"),
+        (["tail", "s", "--group", "g"], "must be given together"),
         (["tail", "s", "--json", "--format", "x"], "exclude each other"),
         (["import", "-", "--stream", "s", "--id-column", "id"], "are for CSV"),
     ],
@@ -87,7 +87,7 @@ def test_a_token_is_shown_and_what_it_lacks_is_said(tmp_path: Path) -> None:
         reads = shell(server.base_url, "cli", "--token-file", str(tmp_path / "token"), "XLEN", "s")
         writes = shell(server.base_url, "cli", "XADD", "s", "*", "a", "b", extra={"TAILRACE_TOKEN": secret})
     assert (without.returncode, reads.returncode, writes.returncode) == (1, 0, 1)
-    assert b"the server wants a token" in without.stderr
+    assert b"the server requires a token" in without.stderr
     assert reads.stdout == b"0\n"
     assert b"NOPERM" in writes.stdout or b"the token does not allow this" in writes.stderr
 

@@ -91,7 +91,7 @@ def test_csv_has_the_columns_that_were_chosen(base_url: str, riders: str) -> Non
         ('{"id":"1-1","pairs":[["a","b"],["a","c"]]}', "entry 1-1 repeats the name of a field"),
         (
             '{"id":"1-1","fields":{"YQ==":"/w=="},"encoding":"base64"}',
-            "entry 1-1 holds bytes that are not UTF-8",
+            "entry 1-1 has bytes that are not UTF-8",
         ),
         ('{"id":"1-1","fields":{"id":"x"}}', "the entries have a field 'id'"),
     ],
@@ -162,7 +162,7 @@ def test_a_finished_export_goes_on_with_what_was_appended_since(base_url: str, t
     append(base_url, "export:grows", '{"id":"1-3","fields":{"m":"3"}}')
     refused = shell(base_url, *command)
     assert refused.returncode == 1
-    assert b"entry 1-3 has fields for which the file has no column: m" in refused.stderr
+    assert b"entry 1-3 has fields without a column in the file: m" in refused.stderr
     assert (tmp_path / "out.csv").read_bytes() == b"id,n\r\n1-1,1\r\n1-2,2\r\n"
 
 

@@ -141,7 +141,7 @@ def test_a_corrected_file_goes_on_behind_the_rows_that_are_there(base_url: str, 
     path.write_bytes(b"n\n0\n1\n2\n3\n")
     refused = shell(base_url, *arguments)
     assert refused.returncode == 1
-    assert b"stopped after 2 rows: --resume continues it" in refused.stderr
+    assert b"stopped after 2 rows: continue it with --resume" in refused.stderr
     assert shell(base_url, *arguments, "--resume").returncode == 0
     assert held(base_url, "import:corrected") == numbered(4)
 
@@ -150,9 +150,9 @@ def test_a_corrected_file_goes_on_behind_the_rows_that_are_there(base_url: str, 
     ("content", "complaint"),
     [
         (b"", "has no header row"),
-        (b"a,a\n1,2\n", "line 1, column 2: the name 'a' stands there twice"),
+        (b"a,a\n1,2\n", "line 1, column 2: the name 'a' is repeated"),
         (b"a,b\n1,2\n", "has no column 'id'; it has a, b"),
-        (b"id,b\n1,2\n", "line 2, column 1 (id): '1' is no whole entry id"),
+        (b"id,b\n1,2\n", "line 2, column 1 (id): '1' is not a complete entry id"),
     ],
 )
 def test_a_csv_file_that_cannot_be_meant_is_refused(
@@ -275,7 +275,7 @@ def test_another_file_and_another_plan_are_not_continued(base_url: str, tmp_path
     path.write_bytes(ndjson(numbered(5)))
     assert shell(base_url, *command).returncode == 0
     other_plan = shell(base_url, *command, "--resume", "--chunk", "7")
-    assert b"was begun with chunk 10000 and not 7" in other_plan.stderr
+    assert b"began with other settings: chunk was 10000, now it is 7" in other_plan.stderr
     path.write_bytes(ndjson(numbered(9, first=1)))
     other_file = shell(base_url, *command, "--resume")
     assert b"does not begin with the 5 lines that were imported before" in other_file.stderr

@@ -36,7 +36,7 @@ def test_the_published_document_is_the_one_that_the_program_prints(name: str, op
 def test_two_documents_are_not_printed_at_once() -> None:
     printed = tailrace("openapi", "--sdk", "--asyncapi")
     assert (printed.returncode, printed.stdout) == (2, "")
-    assert "one by one" in printed.stderr
+    assert "exclude each other" in printed.stderr
 
 
 # --- the document for generators -------------------------------------------------------------------

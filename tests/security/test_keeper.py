@@ -258,14 +258,14 @@ def test_a_change_of_the_same_size_within_a_moment_is_seen(keeping: Keeping) -> 
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "is no tokens file: it is empty"),
-        (b"\0" * 512, "is no tokens file"),
-        (b"\xff", "is no tokens file"),
-        (b"[]", "is no tokens file"),
-        (b'{"version":7,"tokens":[]}', "is of version 7"),
-        (b'{"version":1,"tokens":[],"more":1}', "is no tokens file"),
-        (b'{"version":1,"tokens":{}}', "is no tokens file"),
-        (b'{"tokens":[]}', "is no tokens file"),
+        (b"", "is not a tokens file: it is empty"),
+        (b"\0" * 512, "is not a tokens file"),
+        (b"\xff", "is not a tokens file"),
+        (b"[]", "is not a tokens file"),
+        (b'{"version":7,"tokens":[]}', "has version 7"),
+        (b'{"version":1,"tokens":[],"more":1}', "is not a tokens file"),
+        (b'{"version":1,"tokens":{}}', "is not a tokens file"),
+        (b'{"tokens":[]}', "is not a tokens file"),
     ],
 )
 def test_a_file_that_is_no_good_is_refused_at_the_start(
@@ -389,7 +389,7 @@ def test_a_token_that_becomes_damaged_ends_as_if_it_was_revoked(keeping: Keeping
 
 def test_a_directory_in_place_of_the_file_is_refused(keeping: Keeping) -> None:
     keeping.path.mkdir()
-    with pytest.raises(BadTokensFile, match="is no regular file"):
+    with pytest.raises(BadTokensFile, match="is not a regular file"):
         keeping.start()
 
 

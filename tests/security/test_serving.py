@@ -36,7 +36,9 @@ def test_without_tokens_a_public_address_is_refused_with_what_to_do(tmp_path: Pa
     result = tailrace("serve", "--host", EVERYWHERE, "--port", "0", "--data-dir", str(tmp_path))
     told = " ".join(result.stderr.replace("│", " ").split())
     assert (result.returncode, result.stdout) == (2, "")
-    assert "'0.0.0.0' is not a loopback address, and without tokens only loopback is served" in told
+    assert (
+        "'0.0.0.0' is not a loopback address, and without tokens the server listens on loopback only" in told
+    )
     assert "tailrace token create NAME --scope read --tokens-file" in told
 
 
@@ -48,12 +50,12 @@ def test_with_tokens_a_public_address_is_served_to_those_who_have_one(tmp_path: 
         assert httpx.get(f"{url}/v1/streams", headers={"Host": "streams.example"}).status_code == 401
         named = httpx.get(f"{url}/v1/streams", headers={"Host": "streams.example", **bearer(text)})
         assert named.status_code == 200
-        assert "travel unencrypted" in process.log_text
+        assert "sent unencrypted" in process.log_text
 
 
 @pytest.mark.parametrize(
     ("content", "complaint"),
-    [(None, "cannot read the tokens file {path}: no such file"), (b"{", "{path} is no tokens file")],
+    [(None, "cannot read the tokens file {path}: no such file"), (b"{", "{path} is not a tokens file")],
 )
 def test_a_tokens_file_that_is_no_good_is_refused_at_the_start(
     tmp_path: Path, content: bytes | None, complaint: str
@@ -156,13 +158,17 @@ def test_a_client_without_tls_is_not_answered(tls_server: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint", "status"),
     [
-        (["--tls-cert", "cert.pem"], "--tls-cert and --tls-key go together", 2),
-        (["--tls-key", "key.pem"], "--tls-cert and --tls-key go together", 2),
+        (["--tls-cert", "cert.pem"], "--tls-cert and --tls-key must be given together", 2),
+        (["--tls-key", "key.pem"], "--tls-cert and --tls-key must be given together", 2),
         (["--tls-cert", "/nowhere", "--tls-key", "/nowhere"], "cannot use the certificate /nowhere", 1),
-        (["--tls-cert", __file__, "--tls-key", __file__], "no PEM certificate with its key", 1),
-        (["--allowed-origin", "*"], "'*' is no origin", 2),
-        (["--allowed-origin", "https://a.example/"], "'https://a.example/' is no origin", 2),
-        (["--allowed-origin", "HTTPS://a.example"], "'HTTPS://a.example' is no origin", 2),
+        (
+            ["--tls-cert", __file__, "--tls-key", __file__],
+            "not a PEM certificate with its unencrypted key",
+            1,
+        ),
+        (["--allowed-origin", "*"], "'*' is not an origin", 2),
+        (["--allowed-origin", "https://a.example/"], "'https://a.example/' is not an origin", 2),
+        (["--allowed-origin", "HTTPS://a.example"], "'HTTPS://a.example' is not an origin", 2),
     ],
 )
 def test_options_that_promise_what_is_not_so_are_refused(

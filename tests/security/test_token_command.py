@@ -66,7 +66,7 @@ def test_tokens_are_listed_with_what_they_allow_and_nothing_of_their_text(tokens
     usage_path(tokens_file).write_text(json.dumps({id_of(text): 1_692_632_147_973}))
     listed = token("list", file=tokens_file)
     lines = listed.stdout.splitlines()
-    assert lines[0].split() == ["id", "name", "scopes", "keys", "made", "expires", "last", "used"]
+    assert lines[0].split() == ["id", "name", "scopes", "keys", "created", "expires", "last", "used"]
     assert lines[1].startswith(f"{id_of(text)}  ops   admin read  race:* boat:*  ")
     assert lines[1].split()[-2:] == ["never", "2023-08-21T15:35Z"]
     assert "(expired)" in lines[2]
@@ -91,7 +91,7 @@ def test_tokens_are_revoked_by_id_and_by_a_name_that_is_one_token_s(tokens_file:
     [
         ("nobody", "no token has the id or the name 'nobody'; nothing was revoked", 1),
         ("twice", "2 tokens have the name 'twice'", 1),
-        ("tlr_000000000000_" + "0" * 64, "that is a token: give its id or name", 2),
+        ("tlr_000000000000_" + "0" * 64, "this is a token", 2),
     ],
 )
 def test_where_one_cannot_be_revoked_none_is(
@@ -113,10 +113,10 @@ def test_where_one_cannot_be_revoked_none_is(
     [
         ([], "Missing option '--scope'"),
         (["--scope", "root"], "'root' is not one of 'read', 'append', 'consume', 'admin'"),
-        (["--scope", "read", "--expires", "soon"], "a time is a number with s, m, h, d or w behind it"),
-        (["--scope", "read", "--expires", "0d"], "a time is a number with s, m, h, d or w behind it"),
+        (["--scope", "read", "--expires", "soon"], "a time is a number followed by s, m, h, d or w"),
+        (["--scope", "read", "--expires", "0d"], "a time is a number followed by s, m, h, d or w"),
         (["a b", "--scope", "read"], "a name has 1 to 64 of"),
-        (["tlr_0_0", "--scope", "read"], "that is a token, not a name"),
+        (["tlr_0_0", "--scope", "read"], "this is a token, not a name"),
         (["", "--scope", "read"], "a name has 1 to 64 of"),
         (["a\nb", "--scope", "read"], "a name has 1 to 64 of"),
         (["x" * 10_000, "--scope", "read"], "a name has 1 to 64 of"),
@@ -125,10 +125,10 @@ def test_where_one_cannot_be_revoked_none_is(
         (["--scope", "read", "--keys", "race:*", "--keys", ""], "a key pattern is empty"),
         (["--scope", "read", "--keys", "x" * 1025], "a key pattern has 1025 bytes: 1024 are allowed"),
         (["--scope", "read", "--keys", "\udcff"], "a key pattern is not UTF-8"),
-        (["--scope", "read", "--expires", ""], "a time is a number with s, m, h, d or w behind it"),
-        (["--scope", "read", "--expires=-5d"], "a time is a number with s, m, h, d or w behind it"),
-        (["--scope", "read", "--expires", "2020-01-01"], "a time is a number with s, m, h, d or w behind it"),
-        (["--scope", "read", "--expires", "999999w"], "36500d (100 years) at most"),
+        (["--scope", "read", "--expires", ""], "a time is a number followed by s, m, h, d or w"),
+        (["--scope", "read", "--expires=-5d"], "a time is a number followed by s, m, h, d or w"),
+        (["--scope", "read", "--expires", "2020-01-01"], "a time is a number followed by s, m, h, d or w"),
+        (["--scope", "read", "--expires", "999999w"], "the longest time is 36500d (100 years)"),
     ],
 )
 def test_a_wrong_argument_makes_no_token(tokens_file: Path, options: list[str], complaint: str) -> None:
@@ -144,7 +144,7 @@ def test_a_damaged_file_is_one_line_and_left_alone(tokens_file: Path, command: l
     tokens_file.write_bytes(b"{")
     refused = token(*command, file=tokens_file)
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr.startswith(f"tailrace: {tokens_file} is no tokens file: ")
+    assert refused.stderr.startswith(f"tailrace: {tokens_file} is not a tokens file: ")
     assert tokens_file.read_bytes() == b"{"
 
 

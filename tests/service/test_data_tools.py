@@ -108,7 +108,7 @@ def test_salvage_writes_what_is_intact_to_a_new_directory_and_lists_what_is_lost
     result = tailrace("check", "--salvage", str(target), str(damaged))
     assert result.returncode == 1
     first, *losses = result.stdout.splitlines()
-    assert first.startswith(f"{target} holds what is intact of {damaged}: 1 streams, 400 entries")
+    assert first.startswith(f"{target} has all intact data of {damaged}: 1 streams, 400 entries")
     assert len(losses) == 1
     assert losses[0].startswith("lost: stream 1: 100 entries from ")
     assert contents(damaged) == before
@@ -118,7 +118,7 @@ def test_salvage_writes_what_is_intact_to_a_new_directory_and_lists_what_is_lost
 def test_salvage_of_what_is_intact_loses_nothing(stopped: Path, tmp_path: Path) -> None:
     result = tailrace("check", "--salvage", str(tmp_path / "out"), str(stopped))
     assert result.returncode == 0
-    assert result.stdout == f"{tmp_path / 'out'} holds what is intact of {stopped}: {HOLDS}\n"
+    assert result.stdout == f"{tmp_path / 'out'} has all intact data of {stopped}: {HOLDS}\n"
 
 
 @pytest.mark.parametrize(

@@ -54,5 +54,5 @@ def test_at_level_warning_no_request_is_logged(tmp_path: Path) -> None:
     with running_server(tmp_path, "--log-level", "warning", "--durability", "none") as server:
         httpx.get(f"{server.base_url}/healthz")
         assert [record["event"] for record in server.log_records] == [
-            "data lives in memory only and ends with this process"
+            "data is in memory only and is lost when this process ends"
         ]

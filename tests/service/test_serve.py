@@ -51,7 +51,7 @@ def test_the_ready_line_is_all_that_is_printed(own_server: ServerProcess) -> Non
 
 def test_the_start_says_where_data_is_kept_and_how_safely(own_server: ServerProcess, tmp_path: Path) -> None:
     notice = own_server.log_records[0]
-    assert (notice["event"], notice["durability"]) == ("data is kept", "always")
+    assert (notice["event"], notice["durability"]) == ("data is stored", "always")
     assert notice["data_dir"] == str(tmp_path / "data")
     assert (tmp_path / "data").is_dir()
 
@@ -87,7 +87,7 @@ def test_a_damaged_data_directory_is_refused_with_its_place(tmp_path: Path) -> N
 
 def test_in_memory_only_says_so_and_makes_no_file(tmp_path: Path) -> None:
     with running_server(tmp_path, "--durability", "none") as server:
-        assert server.log_records[0]["event"] == "data lives in memory only and ends with this process"
+        assert server.log_records[0]["event"] == "data is in memory only and is lost when this process ends"
     assert not (tmp_path / "data").exists()
 
 
@@ -183,7 +183,7 @@ def test_options_can_come_from_the_environment_and_arguments_win(tmp_path: Path)
     }
     with running_server(tmp_path, environment=environment) as server:
         assert server.port != 1
-        assert " warning data lives in memory only" in server.log_text
+        assert " warning data is in memory only" in server.log_text
 
 
 def test_an_ipv6_loopback_address_is_written_in_brackets(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
-"""Help for each problem: why it happens, what to do, a request that works.
+"""Help for users on each problem code: why the problem happens, what to do, and a request that works.
 
-It owns these texts, one row for each code, and which page belongs to which path. Statuses, titles and whether
-a request is worth repeating are in `api.problems.table`.
+It owns these texts, one row for each code, and the mapping from paths to pages. `api.problems.table` has statuses,
+titles, and whether repeating a request can help.
 
 ==========  ===================================================================================
 `help`      the form of a row
-`commands`  rows of codes of the engine: the command was understood and refused
-`requests`  rows of codes of the surface: the request was refused before it became a command
+`commands`  rows of codes of the engine: the engine refused the command
+`requests`  rows of codes of HTTP: the server refused the request before it became a command
 `page`      one code as a page of HTML, served at `/problems/{code}`
 `reference` all codes as Markdown: `docs/errors.md`
 ==========  ===================================================================================
@@ -30,6 +30,6 @@ _CODES: Final = {slug_of(code): code for code in KINDS}
 
 
 def code_of_slug(slug: str) -> ProblemCode | None:
-    """The code whose page is at `/problems/{slug}`, None where there is none. The code itself is understood,
-    too: `ID_NOT_GREATER` for `id-not-greater`."""
+    """Return the code whose page is at `/problems/{slug}`, or None. The code itself works as a slug, too:
+    `ID_NOT_GREATER` for `id-not-greater`."""
     return _CODES.get(slug.lower().replace("_", "-"))

@@ -1,6 +1,6 @@
-"""Help for the codes of the engine: it understood the command and refused it, or the token does not allow it.
+"""Help for the codes of the engine: the engine refused the command, or the token does not allow it.
 
-It owns texts only. A code of `core.errors` without a row here fails a test.
+This module has texts only. A code of `core.errors` without a row here fails a test.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.ID_EXHAUSTED: Help(
         "The entry was not appended, and no further entry can be.",
-        "The last id of the stream is the greatest possible one. Somebody appended an entry with that id, or "
+        "The last id of the stream is the greatest possible one. A client appended an entry with that id, or "
         "set it with `:setid`.",
         "Append to another stream. If the stream may be emptied, delete it; the next append creates it anew.",
         "DELETE /v1/streams/race:france",
     ),
     ErrorCode.INVALID_ARGUMENT: Help(
-        "The request changed nothing, because one of its values is not allowed.",
+        "The server refused a value of the request, and changed nothing.",
         "A value is outside its range, contradicts the stream, or two options exclude each other, such as an "
         "idempotency key and an id that the client chooses.",
         "`detail` names the value. Correct it; the ranges are in `/docs` and at `GET /v1/limits`.",
@@ -70,15 +70,14 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         'POST /v1/command\n\n["XADD", "race:france", "*", "rider", "Castilla"]',
     ),
     ErrorCode.NO_SUCH_STREAM: Help(
-        "The request changed nothing, because the stream does not exist.",
-        "Nobody has created the stream or appended to it, it was deleted, or its name is misspelt. A key is "
-        "percent-encoded in a path: `a/b` is `a%2Fb`.",
+        "The stream does not exist. The request changed nothing.",
+        "The stream was never created, was deleted, or its name is misspelt. In a path, a key is "
+        "percent-encoded: `a/b` is `a%2Fb`.",
         "Create the stream, or append the first entry. `GET /v1/streams` lists the streams.",
         "PUT /v1/streams/race:france",
     ),
     ErrorCode.NOGROUP: Help(
-        "The request changed nothing, because the consumer group, or its stream, does not exist: `missing` "
-        "says which.",
+        "The consumer group or its stream does not exist; `missing` says which. The request changed nothing.",
         "The group was never created, was deleted (alone or with its stream), or belongs to another stream: "
         "each stream has its own groups. The name of the stream or group may be misspelt.",
         "Create the group once, before its consumers start. `after: 0` gives it all entries of the stream; "
@@ -86,36 +85,35 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         'PUT /v1/streams/race:france/groups/stewards\n\n{"after": "0"}',
     ),
     ErrorCode.BUSYGROUP: Help(
-        "The group was not created: it exists, and it was left as it is.",
+        "The group was not created, because it already exists. It was not changed.",
         "Several consumers create the group when they start, and another one was first.",
-        "If you only need the group to exist, continue: it is ready. To move an existing group, use "
-        "`:setid`.",
+        "If you only need the group to exist, continue. To move an existing group, use `:setid`.",
         'POST /v1/streams/race:france/groups/judges:setid\n\n{"after": "0"}',
     ),
     ErrorCode.NO_SUCH_CONSUMER: Help(
-        "The request changed nothing, because the group has no such consumer.",
+        "The group has no consumer of this name. The request changed nothing.",
         "The consumer was deleted, never read, or its name is misspelt.",
         "List the consumers of the group. A consumer is created by its first read.",
         "GET /v1/streams/race:france/groups/judges/consumers",
     ),
     ErrorCode.CONSUMER_HAS_PENDING: Help(
         "The consumer was not deleted.",
-        "It has pending entries: they were delivered to it and not acknowledged. Deleting it would drop "
-        "them.",
-        "Give them to another consumer with `transfer_to`, or drop them for good with `force=true`.",
+        "The consumer has pending entries: they were delivered to it and not acknowledged. Deleting the "
+        "consumer would drop them.",
+        "Transfer the entries to another consumer with `transfer_to`, or drop them with `force=true`.",
         "DELETE /v1/streams/race:france/groups/judges/consumers/alice?transfer_to=bob",
     ),
     ErrorCode.ENTRY_TOO_LARGE: Help(
         "Nothing was appended.",
-        "One entry is larger than the server accepts: `entry_bytes_max` at `GET /v1/limits`.",
+        "An entry is larger than the server accepts: `entry_bytes_max` at `GET /v1/limits`.",
         "Split the value over several entries, or store it elsewhere and append a reference to it.",
         'POST /v1/streams/race:france/entries\n\n{"fields": {"video": "s3://races/france/1.mp4"}}',
     ),
     ErrorCode.LIMIT_EXCEEDED: Help(
         "The request changed nothing.",
-        "It asks for more than the server accepts at once: entries of a batch, commands of a pipeline, words "
-        "of a command, ids, bytes of a pattern, keys for KEYS, parts of a stream for COPY, or keys of one "
-        "epoch.",
+        "The request asks for more than the server accepts at once: entries of a batch, commands of a "
+        "pipeline, words of a command, ids, bytes of a pattern, keys for KEYS, parts of a stream for COPY, "
+        "or keys of one epoch.",
         "Split the request; use SCAN in place of KEYS; begin another epoch if the epoch is full. `detail` "
         "names what exceeds its limit, and `GET /v1/limits` shows all limits.",
         "GET /v1/limits",
@@ -124,7 +122,7 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The command changed nothing. Other commands of the same pipeline are unaffected; a transaction is "
         "refused as a whole if the server can tell in advance.",
         "All replies of one request together may take `reply_bytes_max` bytes (see `GET /v1/limits`). This "
-        "reply is larger than what is left.",
+        "reply is larger than the space that is left.",
         "Ask for less at once: a smaller count or range, or fewer commands in a request. `entries:export` "
         "has no such limit on its size.",
         "GET /v1/streams/race:france/entries?count=1000",
@@ -138,8 +136,8 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.POSITION_TRIMMED: Help(
         "No entries were returned.",
-        "The request has `strict`, and entries at or after its position were trimmed away. Without this "
-        "error the reader would miss them silently.",
+        "The request has `strict`, and entries at or after its position were trimmed. Without this error, "
+        "the reader would miss them without notice.",
         "Continue from `first_id` and treat the entries before it as lost. To keep entries longer, trim "
         "less. Without `strict` the server returns the entries that are left.",
         "GET /v1/streams/race:france/entries?start=1692632102976-0",
@@ -184,7 +182,7 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         '"0"}]}',
     ),
     ErrorCode.NOPERM: Help(
-        "The request changed nothing, because its token does not allow it.",
+        "The token does not allow the request. Nothing was changed.",
         "The token lacks the scope in `required_scope`, on the key in `key` if there is one. Some options "
         "need `admin` as well as the scope of their operation, such as deleting with `:ack`; `detail` says "
         "what is allowed without `admin`.",

@@ -18,13 +18,16 @@ _INTRODUCTION: Final = """\
 
 <!-- Written by `make documents` from api/problems/table.py and api/problems/help; do not edit it here. -->
 
-Every error is a problem (RFC 9457, `application/problem+json`). Branch on `code`: it is stable, and new codes
-may come. `detail` is for people and may be reworded. `type` is the path of a page on the same server that
-explains the code, such as `/problems/id-not-greater`; that page needs no token.
+This page lists every error code of the API. Each error is a problem (RFC 9457, `application/problem+json`).
 
-* `retryable`: whether the same request can succeed later, unchanged. Wait for `Retry-After` where it is sent.
-* `side_effects`: `none` if nothing was changed, `unknown` if the server cannot tell.
-* `request_id`: the id of the request in the log of the server.
+Branch on `code`: it is stable, although later versions may add codes. `detail` is for people, and its wording
+may change. `type` is the path of a page on the same server that explains the code, such as
+`/problems/id-not-greater`; that page needs no token.
+
+* `retryable`: whether the same request can succeed later, unchanged. If the response has `Retry-After`,
+  wait that long.
+* `side_effects`: `none` if the request changed nothing, `unknown` if the server cannot tell.
+* `request_id`: the id of the request in the server's log.
 
 Other members hold what a client needs to continue, such as `last_id`. `key`, `group`, `consumer` and `id`
 name what the error is about. Errors over WebSockets have the same codes. In the reply of a pipeline, each

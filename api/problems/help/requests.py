@@ -1,6 +1,6 @@
-"""Help for the codes of the surface: a request is refused before it becomes a command, or the server fails.
+"""Help for the codes of HTTP: the server refused the request before it became a command, or failed.
 
-It owns texts only. A code of `api.problems.table` without a row here fails a test.
+This module has texts only. A code of `api.problems.table` without a row here fails a test.
 """
 
 from __future__ import annotations
@@ -25,16 +25,15 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         _APPEND,
     ),
     HttpCode.BODY_MISMATCH: Help(
-        "The server could read the JSON of the body, but it does not fit the schema. Nothing was changed.",
-        "A member is missing, unknown or of another type. A common case: values of fields are strings, so "
-        '`30.2` is sent as `"30.2"`.',
+        "The body is valid JSON, but does not match the schema. Nothing was changed.",
+        "A member is missing, unknown or has the wrong type. A common case: values of fields are strings, so "
+        'send `"30.2"` instead of `30.2`.',
         "`errors` names each place as a JSON pointer, or as a line. The models are in `/docs`.",
         _APPEND,
     ),
     HttpCode.BODY_TOO_LARGE: Help(
         "The server did not read the body to its end, and changed nothing.",
-        "The body is larger than `body_bytes_max` at `GET /v1/limits`, or becomes larger when the server "
-        "decompresses it.",
+        "The body is larger than `body_bytes_max` at `GET /v1/limits`, before or after decompression.",
         "Send the entries in several requests.",
         "POST /v1/streams/race:france/entries:import\nContent-Type: application/x-ndjson\n\n"
         '{"rider": "Castilla"}\n{"rider": "Norem"}',
@@ -72,7 +71,8 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The request was not carried out.",
         "The server has reached its limit of connections, tails, WebSockets, subscriptions or request bodies "
         "in memory; `detail` says which.",
-        "Close those that you no longer need, and repeat the request later. One WebSocket carries many "
+        "Close connections that you no longer need, and repeat the request later. One WebSocket can have "
+        "many "
         "subscriptions, and `/v1/tail` follows several streams.",
         "GET /v1/tail?stream=race:france&stream=race:usa",
     ),
@@ -87,7 +87,7 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The request changed nothing.",
         "The name of a stream, group or consumer is empty or longer than 512 bytes, or its percent-encoding "
         "is wrong.",
-        "Encode each byte of the name that has a meaning in a URL: `/` is `%2F`, `%` is `%25`.",
+        "Percent-encode each character that has a meaning in a URL: `/` is `%2F`, `%` is `%25`.",
         "PUT /v1/streams/race%2Ffrance",
     ),
     HttpCode.NO_SUCH_ENTRY: Help(
@@ -99,7 +99,7 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     HttpCode.UPGRADE_REQUIRED: Help(
         "The server opened no WebSocket.",
-        "The path is for WebSockets, and the request is not an opening handshake of version 13.",
+        "The path is a WebSocket, and the request is not an opening handshake of version 13.",
         "Connect with a WebSocket client, version 13 of the protocol.",
         "GET /v1/ws\nConnection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
@@ -107,8 +107,8 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     HttpCode.NOT_IMPLEMENTED: Help(
         "The server did not read the request, and closes the connection.",
         "The method is CONNECT, or the body has a transfer coding other than `chunked`.",
-        "Send the request to the server itself, not through it as a proxy, and the body with "
-        "`Content-Length` or `Transfer-Encoding: chunked`.",
+        "Do not use the server as a proxy. Send the body with `Content-Length` or "
+        "`Transfer-Encoding: chunked`.",
         _APPEND,
     ),
     HttpCode.HTTP_VERSION_NOT_SUPPORTED: Help(
@@ -118,7 +118,7 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         "GET /v1/streams/race:france",
     ),
     HttpCode.NOT_FOUND: Help(
-        "The server did nothing: it has no resource at this path.",
+        "The server has no resource at this path. Nothing was changed.",
         "The path is misspelt, lacks `/v1`, or a `/` in a name is not encoded as `%2F`. Clients for Redis "
         "over REST need the base URL of the commands.",
         "Compare the path with `/docs`. For Redis over REST, set the base URL to "
@@ -126,7 +126,7 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         'POST /v1/command\n\n["XADD", "race:france", "*", "rider", "Castilla"]',
     ),
     HttpCode.METHOD_NOT_ALLOWED: Help(
-        "The server did nothing: the path exists, and takes other methods.",
+        "The path exists, but does not support this method. Nothing was changed.",
         "The method does not fit the operation, such as GET where the request has a body.",
         "Use a method from the header `Allow`.",
         'POST /v1/read\n\n{"streams": [{"key": "race:france", "after": "$"}], "wait_ms": 10000}',
@@ -139,9 +139,9 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     HttpCode.UNSUPPORTED_MEDIA_TYPE: Help(
         "The server did not read the body, and changed nothing.",
-        "`Content-Type` is missing, or names a type that the operation does not take (curl sends a form by "
-        "default). Or the body is compressed: only `entries:import` takes `Content-Encoding`, with `gzip` or "
-        "`zstd`.",
+        "`Content-Type` is missing, or the operation does not accept this type (curl sends a form by "
+        "default). Or the body is compressed: only `entries:import` accepts `Content-Encoding`, with `gzip` "
+        "or `zstd`.",
         "Send `Content-Type: application/json`, or `application/x-ndjson` for an import. Send the body "
         "uncompressed, or use `entries:import`.",
         _APPEND,
@@ -173,8 +173,8 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The request was not carried out, because the server does not know who sent it.",
         "The request has no token, or its token is unknown, was revoked, has expired, or got other rights "
         "during the request.",
-        "Send a token that `tailrace token create` has made. `tailrace token list` shows the tokens and when "
-        "they expire.",
+        "Create a token with `tailrace token create` and send it. `tailrace token list` shows the tokens and "
+        "when they expire.",
         "GET /v1/streams\nAuthorization: Bearer tlr_<id>_<secret>",
     ),
     HttpCode.TOKEN_IN_URL: Help(
@@ -196,13 +196,13 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The request was not carried out.",
         "The server has no tokens, and `Host` is a name with a dot. A web page could point such a name of "
         "its own at the server (DNS rebinding).",
-        "Use `localhost` or the address, or create tokens. Behind a proxy, allow the origin with "
+        "Use `localhost` or the address in the URL, or create tokens. Behind a proxy, allow the origin with "
         "`--allowed-origin`.",
         "GET /v1/streams\nHost: localhost:8080",
     ),
     HttpCode.INTERNAL: Help(
         "The server failed, and cannot tell whether the request took effect.",
-        "This is a defect of the server. The log has the error with the `request_id` of the response.",
+        "This is a defect of the server. The log has the error under the `request_id` of the response.",
         "Read the stream before you repeat an append without an idempotency key. Report the defect with the "
         "lines of the log.",
         "GET /v1/streams/race:france",

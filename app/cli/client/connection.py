@@ -1,7 +1,7 @@
-"""Which server a command speaks to, and as whom: the three options that all such commands share.
+"""The connection of a command to a server: the three options that all client commands share.
 
-It owns the options, where a token is found, and how a command ends: 0, 1 (failed) or 2 (wrong arguments). A
-token is better read from a file or the environment: an argument is seen by whoever lists processes.
+It owns the options, the look-up of the token, and the exit status: 0, 1 (failed) or 2 (wrong arguments). A
+file or the environment is better for a token than an argument, which every user can see in the process list.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Token: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="TOKEN",
-        help="The token to show; an argument is seen by others on this machine, a file is not.",
+        help="The token. Other users of this machine can see an argument; prefer --token-file.",
         envvar=TOKEN_VARIABLE,
         show_default=False,
     ),
@@ -39,7 +39,7 @@ TokenFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="A file that holds the token; beats --token.",
+        help="A file with the token; overrides --token.",
         envvar="TAILRACE_TOKEN_FILE",
         show_default=False,
     ),
@@ -54,7 +54,7 @@ def fail(sentence: str) -> NoReturn:
 
 @contextmanager
 def connected(url: str, token: str | None, token_file: Path | None) -> Iterator[Server]:
-    """The server, for as long as the context lasts; what is wrong with it ends the command in one line."""
+    """Connect for the duration of the context. An error of the server ends the command with one line."""
     try:
         with Server(checked_url(url), _token(token, token_file)) as server, quiet_pipes():
             yield server
@@ -65,13 +65,13 @@ def connected(url: str, token: str | None, token_file: Path | None) -> Iterator[
 
 
 def checked_url(url: str) -> str:
-    """`url`, or the refusal of one that is no HTTP address."""
+    """Return `url`. Raises `typer.BadParameter` if it is not an HTTP URL."""
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL as error:
         raise typer.BadParameter(f"--url: {error}") from None
     if parsed.scheme not in {"http", "https"} or not parsed.host:
-        raise typer.BadParameter(f"--url: {url!r} is no address like {DEFAULT_URL}")
+        raise typer.BadParameter(f"--url: {url!r} is not a URL like {DEFAULT_URL}")
     return url
 
 
@@ -83,13 +83,13 @@ def _token(token: str | None, token_file: Path | None) -> str | None:
             why = reason(error) if isinstance(error, OSError) else "not text"
             fail(f"cannot read the token file {token_file}: {why}")
     if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
-        raise typer.BadParameter("the token is empty or holds characters that no token has")
+        raise typer.BadParameter("the token is empty or has characters that are not allowed in tokens")
     return token
 
 
 @contextmanager
 def quiet_pipes() -> Iterator[None]:
-    """Where the reader of our output goes away (`| head`), end as filters do: by SIGPIPE, in silence."""
+    """If the reader of our output exits (`| head`), end like other filters: by SIGPIPE, without a message."""
     try:
         yield
         sys.stdout.flush()

@@ -58,7 +58,7 @@ class Refused(ServerProblem):
 
 def _sentence(status: int, code: str, detail: str) -> str:
     if status == _UNAUTHORIZED:
-        return f"the server wants a token ({detail}): give --token-file, --token or TAILRACE_TOKEN"
+        return f"the server requires a token ({detail}): set --token-file, --token or TAILRACE_TOKEN"
     if status == _FORBIDDEN:
         return f"the token does not allow this: {detail}"
     return f"the server refused: {detail} ({code or status})"
@@ -153,7 +153,7 @@ def _reason(error: BaseException) -> str:
         if isinstance(cause, OSError) and cause.errno and cause.errno > 0:
             return os.strerror(cause.errno).lower()
         cause = cause.__cause__ or cause.__context__
-    return str(error) or "the connection broke"
+    return str(error) or "the connection was lost"
 
 
 def _accepted(response: httpx.Response) -> httpx.Response:

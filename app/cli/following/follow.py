@@ -145,7 +145,7 @@ class Follower:
         if event.name == "gap":
             self._on_notice(
                 f"{key.decode('utf-8', 'backslashreplace')}: entries after {content['from']} and before "
-                f"{content['to']} were trimmed away unseen"
+                f"{content['to']} were trimmed before they could be read"
             )
         return [Line(key, entry) for entry in content.get("entries", ())]
 

@@ -35,9 +35,7 @@ def first_id(text: str, now_ms: int) -> StreamId:
     try:
         begin = int(datetime.fromisoformat(text).timestamp() * 1000) << SEQ_BITS
     except (ValueError, OverflowError, OSError):
-        raise ValueError(
-            f"{text!r} is no id, no time like 2026-07-14T15:30, and not how long ago, like 10m"
-        ) from None
+        raise ValueError(f"{text!r} is not an id, a time like 2026-07-14T15:30, or an age like 10m") from None
     if not ZERO_ID <= begin <= MAX_ID:
-        raise ValueError(f"{text!r} lies outside the time that ids have")
+        raise ValueError(f"{text!r} is outside the range of times in ids")
     return begin

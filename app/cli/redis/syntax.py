@@ -41,53 +41,51 @@ USAGES: Final[Mapping[str, Usage]] = {
     "XNACK": Usage(
         f"key group SILENT|FAIL|FATAL {_IDS} [RETRYCOUNT count] [FORCE]", "Give deliveries back to the group."
     ),
-    "XPENDING": Usage(
-        "key group [[IDLE min-idle-ms] start end count [consumer]]", "What is delivered and not acknowledged."
-    ),
+    "XPENDING": Usage("key group [[IDLE min-idle-ms] start end count [consumer]]", "Show pending entries."),
     "XCLAIM": Usage(
         "key group consumer min-idle-ms id [id ...]"
         " [IDLE ms] [TIME unix-ms] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID id]",
-        "Take over named deliveries.",
+        "Take over deliveries by id.",
     ),
     "XAUTOCLAIM": Usage(
-        "key group consumer min-idle-ms start [COUNT count] [JUSTID]", "Take over deliveries that lie idle."
+        "key group consumer min-idle-ms start [COUNT count] [JUSTID]", "Take over idle deliveries."
     ),
     "XDEL": Usage("key id [id ...]", "Delete entries."),
-    "XDELEX": Usage(f"key {_POLICY} {_IDS}", "Delete entries, with regard to groups."),
+    "XDELEX": Usage(f"key {_POLICY} {_IDS}", "Delete entries, with a policy for groups."),
     "XTRIM": Usage(f"key {_TRIM} {_POLICY}", "Drop the oldest entries."),
     "XSETID": Usage("key last-id [ENTRIESADDED count] [MAXDELETEDID id]", "Set a stream's last id."),
-    "XCFGSET": Usage("key [IDMP-DURATION seconds] [IDMP-MAXSIZE count]", "Set up a stream's idempotency."),
-    "XIDMPRECORD": Usage("key pid iid id", "Remember an entry as appended under an idempotency key."),
+    "XCFGSET": Usage("key [IDMP-DURATION seconds] [IDMP-MAXSIZE count]", "Configure a stream's idempotency."),
+    "XIDMPRECORD": Usage("key pid iid id", "Record an entry as appended with an idempotency key."),
     "XGROUP CREATE": Usage("key group id|$ [MKSTREAM] [ENTRIESREAD count]", "Add a group."),
     "XGROUP SETID": Usage("key group id|$ [ENTRIESREAD count]", "Move a group."),
     "XGROUP DESTROY": Usage("key group", "Remove a group."),
     "XGROUP CREATECONSUMER": Usage("key group consumer", "Add a consumer."),
-    "XGROUP DELCONSUMER": Usage("key group consumer", "Remove a consumer and what is pending for it."),
-    "XGROUP HELP": Usage("", "What XGROUP can do."),
-    "XINFO STREAM": Usage("key [FULL [COUNT count]]", "A stream as a whole."),
-    "XINFO GROUPS": Usage("key", "The groups of a stream."),
-    "XINFO CONSUMERS": Usage("key group", "The consumers of a group."),
-    "XINFO HELP": Usage("", "What XINFO can do."),
+    "XGROUP DELCONSUMER": Usage("key group consumer", "Remove a consumer and its pending entries."),
+    "XGROUP HELP": Usage("", "List the subcommands of XGROUP."),
+    "XINFO STREAM": Usage("key [FULL [COUNT count]]", "Show a stream."),
+    "XINFO GROUPS": Usage("key", "Show the groups of a stream."),
+    "XINFO CONSUMERS": Usage("key group", "Show the consumers of a group."),
+    "XINFO HELP": Usage("", "List the subcommands of XINFO."),
     "DEL": Usage("key [key ...]", "Delete streams."),
     "EXISTS": Usage("key [key ...]", "Count which of the keys exist."),
     "TYPE": Usage("key", "The type of a key."),
     "RENAME": Usage("key newkey", "Rename a stream."),
     "COPY": Usage("source destination [DB 0] [REPLACE]", "Copy a stream with its groups."),
-    "KEYS": Usage("pattern", "Keys that match."),
-    "SCAN": Usage("cursor [MATCH pattern] [COUNT count] [TYPE type]", "Keys, a part at a time."),
+    "KEYS": Usage("pattern", "List the keys that match."),
+    "SCAN": Usage("cursor [MATCH pattern] [COUNT count] [TYPE type]", "List keys in steps."),
     "DBSIZE": Usage("", "Count keys."),
     "FLUSHDB": Usage("[ASYNC|SYNC]", "Delete everything."),
     "FLUSHALL": Usage("[ASYNC|SYNC]", "Delete everything."),
     "PING": Usage("[message]", "Answer."),
-    "ECHO": Usage("message", "Answer the message."),
+    "ECHO": Usage("message", "Return the message."),
     "TIME": Usage("", "The server's time."),
     "INFO": Usage("[section ...]", "The server's state."),
     "CONFIG GET": Usage("pattern [pattern ...]", "Read settings."),
     "CONFIG SET": Usage("name value [name value ...]", "Change settings."),
-    "CONFIG HELP": Usage("", "What CONFIG can do."),
-    "MULTI": Usage("", "Begin a transaction: gather commands."),
-    "EXEC": Usage("", "Carry out what was gathered, at one instant."),
-    "DISCARD": Usage("", "Forget what was gathered."),
+    "CONFIG HELP": Usage("", "List the subcommands of CONFIG."),
+    "MULTI": Usage("", "Begin a transaction."),
+    "EXEC": Usage("", "Run the commands of the transaction at once."),
+    "DISCARD": Usage("", "Cancel the transaction."),
 }
 
 _KEYWORD: Final = re.compile(r"[A-Z][A-Z-]+")
@@ -182,5 +180,10 @@ def help_text(words: Sequence[str]) -> str:
     width = max(map(len, names))
     lines = [f"  {name:<{width}}  {USAGES[name].summary}" for name in names]
     return "\n".join(
-        [*lines, "", "  help NAME: how a command is written. clear, quit, exit: of the prompt.", ""]
+        [
+            *lines,
+            "",
+            "  help NAME shows the syntax of a command. clear, quit and exit control the prompt.",
+            "",
+        ]
     )

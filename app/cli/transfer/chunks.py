@@ -64,7 +64,7 @@ def last_id_of(ids: Sequence[str | None], name: str, lines: Sequence[int]) -> st
         return None
     for given, line in zip(ids, lines, strict=True):
         if given is None:
-            raise BadRow(f"{name}, line {line}: the row has no id, and others have one")
+            raise BadRow(f"{name}, line {line}: the row has no id, and other rows have one")
         check_id(given, f"{name}, line {line}")
     return ids[-1]
 
@@ -73,7 +73,7 @@ def check_id(given: str, where: str) -> None:
     """Raises `BadRow` where `given` is no whole id."""
     try:
         if "-" not in given:
-            raise BadRow(f"{where}: {given!r} is no whole entry id like 1692632086370-0")
+            raise BadRow(f"{where}: {given!r} is not a complete entry id like 1692632086370-0")
         parse_id(given.encode())
     except StreamError:
-        raise BadRow(f"{where}: {given!r} is no whole entry id like 1692632086370-0") from None
+        raise BadRow(f"{where}: {given!r} is not a complete entry id like 1692632086370-0") from None

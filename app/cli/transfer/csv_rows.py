@@ -86,9 +86,7 @@ class CsvRows:
             record[0] = record[0].removeprefix(_BYTE_ORDER_MARK)
             for at, name in enumerate(record):
                 if name in record[:at]:
-                    raise BadRow(
-                        f"{self._where(line)}, column {at + 1}: the name {name!r} stands there twice"
-                    )
+                    raise BadRow(f"{self._where(line)}, column {at + 1}: the name {name!r} is repeated")
                 self._check_text(name, line, at, name)
             return record
         raise BadFile(f"{self._lines.name} has no header row that names the fields")

@@ -79,7 +79,9 @@ class CsvRecords:
 
     def __init__(self, columns: Sequence[str], id_column: str, *, is_choice: bool) -> None:
         if id_column in columns:
-            raise BadFile(f"the entries have a field {id_column!r}: name the ids' column with --id-column")
+            raise BadFile(
+                f"the entries have a field {id_column!r}: choose another name for the ids with --id-column"
+            )
         self._columns = columns
         self._known = None if is_choice else frozenset(columns)
         self._id_column = id_column
@@ -97,7 +99,7 @@ class CsvRecords:
         if self._known is not None and not self._known.issuperset(fields):
             others = ", ".join(sorted(fields.keys() - self._known))
             raise BadFile(
-                f"entry {entry.id} has fields for which the file has no column: {others}; see --columns"
+                f"entry {entry.id} has fields without a column in the file: {others}; see --columns"
             )
         return [*self._ids(entry.id), *[fields.get(name, "") for name in self._columns]]
 
@@ -114,9 +116,9 @@ def _records(rows: Iterable[list[str]]) -> bytes:
 def fields_of(entry: _Entry) -> dict[str, str]:
     """The fields of an entry that CSV can hold. Raises `BadFile`."""
     if entry.encoding is not None:
-        raise BadFile(f"entry {entry.id} holds bytes that are not UTF-8: CSV cannot say them, NDJSON can")
+        raise BadFile(f"entry {entry.id} has bytes that are not UTF-8: use NDJSON, CSV cannot represent them")
     if entry.fields is None:
-        raise BadFile(f"entry {entry.id} repeats the name of a field: CSV cannot say that, NDJSON can")
+        raise BadFile(f"entry {entry.id} repeats the name of a field: use NDJSON, CSV cannot represent it")
     return entry.fields
 
 

@@ -105,7 +105,7 @@ class _ZstdReader(io.RawIOBase):
             self._input = self._input or self._file.read(READ_BYTES)
             if not self._input:
                 if self._frame is not None:
-                    raise EOFError("the compressed file is cut off")
+                    raise EOFError("the compressed file is truncated")
                 return 0
             self._decompress()
         count = min(len(buffer), len(self._output))

@@ -77,5 +77,5 @@ class Lines:
         if self.position != position:
             raise BadFile(
                 f"{self.name} does not begin with the {position.lines} lines that were imported before: "
-                "it is another file, or was changed there"
+                "it is another file, or these lines were changed"
             )

@@ -36,7 +36,7 @@ class StateFile(Generic[StateT]):
         except OSError as error:
             raise BadFile(f"cannot read the state file {self.path}: {reason(error)}") from None
         except msgspec.DecodeError as error:
-            raise BadFile(f"{self.path} is no state file of this command: {error}") from None
+            raise BadFile(f"{self.path} is not a state file of this command: {error}") from None
 
     def save(self, state: StateT) -> None:
         """Replace the state. Raises `BadFile`."""
@@ -48,7 +48,9 @@ class StateFile(Generic[StateT]):
                 os.fsync(file.fileno())
             unfinished.replace(self.path)
         except OSError as error:
-            raise BadFile(f"cannot write the state file {self.path}: {reason(error)}; see --state") from None
+            raise BadFile(
+                f"cannot write the state file {self.path}: {reason(error)}; choose another file with --state"
+            ) from None
 
     def forget(self) -> None:
         """Have no state."""
@@ -62,8 +64,8 @@ def state_path(file: Path, doing: str, *target: str) -> Path:
 
 
 def differences(begun: msgspec.Struct, wanted: msgspec.Struct) -> str:
-    """In which settings two plans differ, in words; empty where they do not."""
+    """Return the settings in which two plans differ, in words; empty if they are equal."""
     one, other = msgspec.structs.asdict(begun), msgspec.structs.asdict(wanted)
     return ", ".join(
-        f"{name} {one[name]!r} and not {other[name]!r}" for name in one if one[name] != other[name]
+        f"{name} was {one[name]!r}, now it is {other[name]!r}" for name in one if one[name] != other[name]
     )
