@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
-from tailrace.core.grammar import Scope
+from tailrace.api.ports import TokenScope
 
-Need: TypeAlias = Scope | Literal["any", "open"]
+Need: TypeAlias = TokenScope | Literal["any", "open"]
 
 OPERATION_NEEDS: Final[Mapping[str, Need]] = {
     # streams
@@ -72,7 +72,7 @@ OPERATION_NEEDS: Final[Mapping[str, Need]] = {
 }
 
 
-def scope_of(operation: str) -> Scope | None:
+def scope_of(operation: str) -> TokenScope | None:
     """The scope that an operation needs, None where it needs none of its own."""
     need = OPERATION_NEEDS[operation]
     return None if need == "any" or need == "open" else need  # noqa: PLR1714 - so that the type narrows

@@ -9,12 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from tailrace.app.observability.counters.commands import NAMES
 from tailrace.app.observability.slow_log import CAPACITY, SlowLog, shape_of
 from tailrace.app.observability.timing import COMMIT, WAIT, Phase, RequestTiming
 from tailrace.app.store.measured_engine import MeasuredEngine
 from tailrace.core import commands as c
-from tailrace.core.engine import HANDLERS, Engine
+from tailrace.core.engine import Engine
 from tests.support.server_process import ServerProcess, running_server
 
 CONFIDED = "Castilla-17"
@@ -55,10 +54,6 @@ def test_of_a_command_names_and_sizes_are_kept_and_no_value(
     command: c.Command, shape: dict[str, Any]
 ) -> None:
     assert shape_of(command) == shape
-
-
-def test_every_command_that_the_engine_knows_has_a_name() -> None:
-    assert NAMES.keys() == HANDLERS.keys()
 
 
 def test_only_the_last_ones_are_kept_and_the_newest_is_shown_first() -> None:

@@ -16,8 +16,9 @@ import pytest
 from websockets.sync.client import ClientConnection
 
 from tailrace.api.access.operation_scopes import OPERATION_NEEDS
+from tailrace.api.ports import TokenScope
 from tailrace.api.websocket.requests import REQUESTS
-from tailrace.core.grammar import Scope, parse_request
+from tailrace.core.parser import parse_request
 from tests.security.conftest import SecuredServer, ask, state
 from tests.support.access_table import EVERYWHERE, SOCKET_SCOPES
 from tests.support.api_client import the_document
@@ -39,7 +40,7 @@ pytestmark = pytest.mark.usefixtures("race")
 class Rights:
     """One kind of token: one scope, on keys that match the examples, or on others."""
 
-    def __init__(self, secured: SecuredServer, scope: Scope, pattern: str) -> None:
+    def __init__(self, secured: SecuredServer, scope: TokenScope, pattern: str) -> None:
         self.scope = scope
         self.pattern = pattern
         self.text = secured.token(scope, keys=(pattern,), name=f"{scope}-{pattern[:4]}")
@@ -169,7 +170,7 @@ def test_commands(client: httpx.Client, root: str, all_rights: list[Rights]) -> 
     before = state(client, root)
     for allowed in (False, True):
         for name in sorted(LINES):
-            need = parse_request([word.encode() for word in words_of(name)]).scope
+            need = parse_request([word.encode() for word in words_of(name)]).access
             for rights in all_rights:
                 if rights.allow(name, need) is allowed:
                     _check_command(client, name, rights, is_allowed=allowed)
@@ -263,7 +264,7 @@ def test_websocket_commands(secured: SecuredServer, all_rights: list[Rights]) ->
     for rights in all_rights:
         with open_socket(secured.url, headers=bearer(rights.text)) as socket:
             for number, name in enumerate(sorted(LINES)):
-                need = parse_request([word.encode() for word in words_of(name)]).scope
+                need = parse_request([word.encode() for word in words_of(name)]).access
                 reply = ask(socket, {"id": number, "op": "command", "command": words_of(name)})
                 is_refused = reply.get("error", {}).get("code") == "NOPERM"
                 assert is_refused is not rights.allow(name, need), (name, rights.scope, reply)

@@ -12,7 +12,8 @@ from typing import Final
 
 from tailrace.api.access.operation_scopes import OPERATION_NEEDS
 from tailrace.api.access.option_scopes import OPTIONS
-from tailrace.core.grammar import Scope, parse_request
+from tailrace.api.ports import TokenScope
+from tailrace.core.parser import parse_request
 from tests.support.command_lines import LINES, words_of
 
 PAGE: Final = Path(__file__).parents[2] / "docs/security.md"
@@ -22,7 +23,7 @@ END: Final = "<!-- end of the table -->\n"
 EVERYWHERE: Final = {"flushdb", "flushall", "config|get", "config|set", "info", "slow_log", "clear_slow_log"}
 """What needs the pattern `*`."""
 
-SOCKET_SCOPES: Final[dict[str, Scope | None]] = {
+SOCKET_SCOPES: Final[dict[str, TokenScope | None]] = {
     "append": "append",
     "subscribe": "read",
     "consume": "consume",
@@ -93,9 +94,9 @@ _SOCKET_NAMES: Final = {
 }
 
 
-def scope_of_line(words: list[str]) -> Scope:
+def scope_of_line(words: list[str]) -> TokenScope:
     """The scope of a command in Redis's words."""
-    return parse_request([word.encode() for word in words]).scope
+    return parse_request([word.encode() for word in words]).access
 
 
 def _row(*cells: str) -> str:
