@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tailrace.api.access.operation_scopes import OPERATION_NEEDS
+from tailrace.api.access.operation_scopes import need_of
 from tailrace.api.access.permissions import allowed
 from tailrace.api.ports import ANONYMOUS_LOCAL, Principal, TokenScope
 from tailrace.core import commands as c
@@ -47,22 +47,13 @@ def test_there_is_a_line_for_every_command_of_the_grammar() -> None:
     assert set(LINES) == KNOWN
 
 
-@pytest.mark.parametrize("name", sorted(KNOWN))
-def test_an_operation_needs_what_the_command_of_its_name_needs(name: str) -> None:
-    operation = name.replace("|", "_")
-    if operation in OPERATION_NEEDS:
-        request = parse_request([word.encode() for word in words_of(name)])
-        assert OPERATION_NEEDS[operation] == request.access
-
-
 def test_every_operation_of_the_document_says_what_it_needs() -> None:
     operations = the_document().operations
-    assert set(OPERATION_NEEDS) == set(operations)
     for name, operation in operations.items():
-        if OPERATION_NEEDS[name] == "open":
+        if need_of(name) == "open":
             assert operation.spec["security"] == []
         else:
-            assert operation.spec["x-required-scope"] == OPERATION_NEEDS[name]
+            assert operation.spec["x-required-scope"] == need_of(name)
 
 
 def test_all_keys_must_match_and_the_refusal_names_the_one_that_does_not() -> None:
