@@ -38,9 +38,9 @@ class Engine:
 
         Raises `StreamError`, and then nothing was changed. Cost: see the handler.
         """
-        run = Execution(self.keyspace, now_ms)
-        reply = HANDLERS[type(command)](run, command)
-        return Outcome(reply, run.effects, run.wake_ups, run.wait, run.retry)
+        execution = Execution(self.keyspace, now_ms)
+        reply = HANDLERS[type(command)](execution, command)
+        return Outcome(reply, execution.effects, execution.wake_ups, execution.wait, execution.retry)
 
     def execute_all(
         self, commands: Sequence[Command], now_ms: int
@@ -51,31 +51,31 @@ class Engine:
         block answer at once (rule 25). Raises REPLY_TOO_LARGE where the replies together surely do not fit,
         and then nothing was changed.
         """
-        run = Execution(self.keyspace, now_ms)
-        require_fitting(run, commands, HANDLERS)
-        replies = [_reply(run, command) for command in commands]
-        return replies, Outcome(None, run.effects, run.wake_ups)
+        execution = Execution(self.keyspace, now_ms)
+        require_fitting(execution, commands, HANDLERS)
+        replies = [_reply(execution, command) for command in commands]
+        return replies, Outcome(None, execution.effects, execution.wake_ups)
 
     def execute_some(
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom], now_ms: int
     ) -> tuple[list[Reply | StreamError], Outcome]:
         """Carry out the commands of the first of `requests`, each with its own room, until their replies take
         `TURN_REPLY_BYTES_MAX`, refused ones included: of one request at least. As `execute_all` otherwise."""
-        run = Execution(self.keyspace, now_ms)
+        execution = Execution(self.keyspace, now_ms)
         replies: list[Reply | StreamError] = []
         reply_bytes = 0
         for commands, room in zip(requests, rooms, strict=True):
             if reply_bytes >= TURN_REPLY_BYTES_MAX:
                 break
-            run.reply_room = room
+            execution.reply_room = room
             reply_bytes -= room.asked_bytes
-            replies += [_reply(run, command) for command in commands]
+            replies += [_reply(execution, command) for command in commands]
             reply_bytes += room.asked_bytes
-        return replies, Outcome(None, run.effects, run.wake_ups)
+        return replies, Outcome(None, execution.effects, execution.wake_ups)
 
 
-def _reply(run: Execution, command: Command) -> Reply | StreamError:
+def _reply(execution: Execution, command: Command) -> Reply | StreamError:
     try:
-        return HANDLERS[type(command)](run, command)
+        return HANDLERS[type(command)](execution, command)
     except StreamError as error:
         return kept(error)

@@ -35,31 +35,29 @@ def parse_request(words: Sequence[bytes]) -> Request:
     if len(words) > COMMAND_ARGUMENTS_MAX:
         raise limit_exceeded(f"a command may have {COMMAND_ARGUMENTS_MAX} words at most")
     name = _lower(words[0]) if words else ""
-    if name in _CONTAINERS:
-        return _parse_subcommand(name, words)
-    if name not in _COMMANDS:
+    found = _COMMANDS.get(name)
+    if found is not None:
+        return _parse(found, name, words, 1)
+    if name not in _CONTAINERS:
         raise unknown_command(words)
-    arity, parse, access = _COMMANDS[name]
-    _check_arity(name, arity, len(words))
-    return Request(name, access, *parse(Words(name, words[0], words[1:])))
-
-
-def _parse_subcommand(container: str, words: Sequence[bytes]) -> Request:
     if len(words) == 1:
-        raise wrong_arity(container)
-    name = f"{container}|{_lower(words[1])}"
-    if name not in _SUBCOMMANDS:
-        raise unknown_subcommand(container, words[1])
-    arity, parse, access = _SUBCOMMANDS[name]
-    _check_arity(name, arity, len(words))
-    return Request(name, access, *parse(Words(name, words[1], words[2:])))
+        raise wrong_arity(name)
+    name = f"{name}|{_lower(words[1])}"
+    found = _SUBCOMMANDS.get(name)
+    if found is None:
+        raise unknown_subcommand(_lower(words[0]), words[1])
+    return _parse(found, name, words, 2)
+
+
+def _parse(found: _Found, name: str, words: Sequence[bytes], name_words: int) -> Request:
+    arity, parse, access = found
+    count = len(words)
+    if count < abs(arity) or 0 < arity < count:
+        raise wrong_arity(name)
+    command, to_resp = parse(Words(name, words[name_words - 1], words[name_words:]))
+    return Request(name, access, command, to_resp)
 
 
 def _lower(word: bytes) -> str:
     """ASCII lower case, any other byte as it is: a name that is no ASCII matches nothing."""
     return word.lower().decode("latin-1")
-
-
-def _check_arity(name: str, arity: int, count: int) -> None:
-    if count < abs(arity) or 0 < arity < count:
-        raise wrong_arity(name)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tailrace.app.observability.slow_log import CAPACITY, SlowLog, shape_of
-from tailrace.app.observability.timing import COMMIT, WAIT, Phase, RequestTiming
+from tailrace.app.observability.timing import COMMIT, WAIT, RequestTiming, TimedPhase
 from tailrace.app.store.measured_engine import MeasuredEngine
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
@@ -94,7 +94,7 @@ def test_a_log_that_is_off_notes_nothing_however_long_it_takes() -> None:
 
 def test_phases_count_up_to_an_instant() -> None:
     timing = RequestTiming()
-    timing.phases = [Phase(WAIT, 0, 10), Phase(COMMIT, 10, 15), Phase(WAIT, 20, 40)]
+    timing.phases = [TimedPhase(WAIT, 0, 10), TimedPhase(COMMIT, 10, 15), TimedPhase(WAIT, 20, 40)]
     assert (timing.spent_ns(WAIT, 100), timing.spent_ns(WAIT, 30), timing.spent_ns(WAIT, 15)) == (30, 20, 10)
     assert timing.spent_ns(COMMIT, 100) == 5
 

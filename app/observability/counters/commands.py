@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from tailrace.app.observability.counters.moved import NOTES, Moved, Note, note_effects
+from tailrace.app.observability.counters.moved import NOTES, Note, StreamCounters, note_effects
 from tailrace.core.command_table import NAMES
 from tailrace.core.commands import Command
 from tailrace.core.effects import Effect
@@ -40,7 +40,7 @@ class CommandFigures:
     what the last command took that was carried out for somebody; waiting readers' looks are none."""
 
     def __init__(self) -> None:
-        self.moved = Moved()
+        self.counters = StreamCounters()
         self.refusals: Counter[tuple[str, str]] = Counter()
         self.last_engine_ns = 0
         by_name = {name: CommandKind(name) for name in (*NAMES.values(), SEVERAL)}
@@ -57,14 +57,14 @@ class CommandFigures:
         kind.count += 1
         kind.engine_ns += engine_ns
         if outcome.wait is None:
-            kind.note(self.moved, outcome.reply, outcome.effects)
+            kind.note(self.counters, outcome.reply, outcome.effects)
 
     def looked(self, command: Command, outcome: Outcome, engine_ns: int) -> None:
         """A command was carried out again, for a reader that waits."""
         kind = self._kind_of[type(command)]
         kind.engine_ns += engine_ns
         if outcome.wait is None:
-            kind.note(self.moved, outcome.reply, outcome.effects)
+            kind.note(self.counters, outcome.reply, outcome.effects)
 
     def ran_all(
         self,
@@ -78,12 +78,12 @@ class CommandFigures:
         timed = self._kind_of[type(commands[0])] if len(commands) == 1 else self._several
         timed.engine_ns += engine_ns
         self._several.count += timed is self._several
-        note_effects(self.moved, None, effects)
+        note_effects(self.counters, None, effects)
         for command, reply in zip(commands, replies, strict=True):
             if not isinstance(reply, StreamError):
                 kind = self._kind_of[type(command)]
                 kind.count += 1
-                kind.note(self.moved, reply, ())
+                kind.note(self.counters, reply, ())
 
     def refused(self, command: Command, code: str) -> None:
         """A command was refused: it changed nothing. The store tells, which refuses more than the engine."""
