@@ -1,8 +1,8 @@
 """What every operation needs of a token: the scope, which then holds on every key it touches.
 
 `any`: a token, whatever it allows. `open`: nothing. An operation with the name of a command needs what the
-command needs; every other operation has a row here, or it cannot be declared. `api.access.permissions` finds out from its
-commands which keys an operation touches. `docs/security.md` shows all needs on one page.
+command needs; every other operation has a row here, or it cannot be declared. `api.access.permissions` finds out
+which keys an operation touches; `docs/security.md` shows all needs on one page.
 """
 
 from __future__ import annotations

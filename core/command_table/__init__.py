@@ -1,7 +1,7 @@
 """All commands: one descriptor for each, and what the rest of the program looks up in them.
 
 Owns the list. A new command gets its row in one of the modules of this package, and is in every table below.
-CONTRIBUTING.md says what else it needs, and `tests/commands` finds what is missing.
+CONTRIBUTING.md says what else it needs, and `tests/unit/test_every_command.py` finds what is missing.
 """
 
 from __future__ import annotations

@@ -153,6 +153,7 @@ class Program:
                 c.ConfigureStream(self.key(), 50, self.random.choice([1, 2])),
                 c.SetConfig((("stream-node-max-entries", self.random.choice([3, 10])),)),
                 c.ExpireIdempotencyKeys(),
+                c.CreateStream(self.key(), self.random.choice([None, 50])),
                 c.SetStreamPosition(self.key(), 1 << 90, 1_000_000),
                 c.Flush() if self.random.random() < 0.1 else c.KeyspaceSize(),
             ]
