@@ -60,13 +60,13 @@ READ_ONLY: Final = frozenset(kind for kind, row in DESCRIPTORS.items() if row.is
 GROWING: Final = frozenset(kind for kind, row in DESCRIPTORS.items() if row.grows)
 """Commands that the server refuses at the memory limit."""
 
-_FORMS: Final[Sequence[tuple[Syntax, Access]]] = [
-    form
-    for row in ROWS
-    for form in (
-        [(each, row.access) for each in row.redis] if isinstance(row, Descriptor) else [(row, "read")]
-    )
-]
+
+def _forms(row: Row) -> Sequence[tuple[Syntax, Access]]:
+    """A command's forms in Redis's words, and what they need."""
+    return [(each, row.access) for each in row.redis] if isinstance(row, Descriptor) else [(row, "read")]
+
+
+_FORMS: Final = [form for row in ROWS for form in _forms(row)]
 
 SYNTAXES: Final[Mapping[str, Syntax]] = {syntax.name: syntax for syntax, _ in _FORMS}
 """The commands of Redis, by name."""
