@@ -27,7 +27,7 @@ from tailrace.api.http.request_id import RequestId
 from tailrace.api.ports import NoSlowLog, SlowLog, TurnStore
 from tailrace.api.routes import ROUTERS
 from tailrace.api.server_limits import DEFAULT_LIMITS, ServerLimits
-from tailrace.api.tallies import Tallies
+from tailrace.api.tallies import OpenLimits
 from tailrace.api.websocket.endpoint import WEBSOCKET_PATH, WebSocketEndpoint, upgrade_required
 from tailrace.api.wire.imports import Imports
 from tailrace.core.limits import BODY_BYTES_MAX
@@ -78,12 +78,12 @@ def create_api(
     app.state.security = security
     app.state.limits = limits
     app.state.slow_log = slow_log or NoSlowLog()
-    app.state.tallies = Tallies(limits)
+    app.state.open_limits = OpenLimits(limits)
     app.state.imports = Imports()
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     for router in ROUTERS:
         app.include_router(router)
-    endpoint = WebSocketEndpoint(store, app.version, app.state.tallies, rates, security)
+    endpoint = WebSocketEndpoint(store, app.version, app.state.open_limits, rates, security)
     app.router.routes.append(WebSocketRoute(WEBSOCKET_PATH, endpoint))
     app.add_route(WEBSOCKET_PATH, upgrade_required, methods=["GET"], include_in_schema=False)
     install_problem_handlers(app)

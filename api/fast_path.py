@@ -18,6 +18,7 @@ from starlette.datastructures import Headers
 
 from tailrace.api import hot
 from tailrace.api.access.operation_scopes import scope_of
+from tailrace.api.ports import TokenScope
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.wire.batches import AT_ONCE_BYTES_MAX
 from tailrace.api.wire.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
@@ -26,7 +27,6 @@ from tailrace.api.wire.names import name_from_path
 from tailrace.api.wire.negotiation import JSON, NDJSON
 from tailrace.core.commands import Append, Command, ReadGroup
 from tailrace.core.errors import StreamError
-from tailrace.core.grammar import Scope
 from tailrace.core.replies import AppendReply, ReadReply, Reply
 
 BODY_BYTES_MAX: Final = LARGE_BYTES
@@ -70,7 +70,7 @@ class FastRoute(NamedTuple):
     answer_of: AnswerOf
     status: int
     operation: str
-    scope: Scope
+    scope: TokenScope
 
 
 class _Match(NamedTuple):

@@ -13,10 +13,9 @@ from typing import Final, NamedTuple, Protocol, TypeAlias, get_args
 from msgspec import Struct
 
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.commands import Access, Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
 from tailrace.core.glob import Glob, compile_glob
-from tailrace.core.grammar import Scope
 from tailrace.core.replies import Reply
 
 
@@ -181,7 +180,10 @@ class NoSlowLog:
 
 # --- who asks ----------------------------------------------------------------------------------------
 
-SCOPES: Final[frozenset[Scope]] = frozenset(get_args(Scope))
+TokenScope: TypeAlias = Access
+"""A kind of access that a token allows."""
+
+SCOPES: Final[frozenset[TokenScope]] = frozenset(get_args(Access))
 """What a token may allow. None of them implies another."""
 
 ALL_KEYS: Final = b"*"
@@ -197,7 +199,7 @@ class Principal:
 
     token_id: str
     name: str
-    scopes: frozenset[Scope]
+    scopes: frozenset[TokenScope]
     key_patterns: tuple[bytes, ...]
     expires_at_ms: int | None = None
     reaches_all_keys: bool = field(init=False, repr=False, compare=False)
@@ -208,7 +210,7 @@ class Principal:
         object.__setattr__(self, "reaches_all_keys", ALL_KEYS in self.key_patterns)
         object.__setattr__(self, "_globs", tuple(compile_glob(glob) for glob in self.key_patterns))
 
-    def may(self, scope: Scope, key: bytes) -> bool:
+    def may(self, scope: TokenScope, key: bytes) -> bool:
         """Whether `scope` is allowed on `key`. O(patterns)."""
         if scope not in self.scopes:
             return False

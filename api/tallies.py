@@ -1,6 +1,6 @@
 """How many of a kind may be open at once: tails, WebSockets, subscriptions.
 
-It owns the counts and the refusal. What is counted enters and leaves by itself.
+It owns the counts and the refusal. Each connection and subscription enters and leaves by itself.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from tailrace.api.server_limits import ServerLimits
 RETRY_AFTER_S: Final = 1
 
 
-class Tally:
-    """At most `most` of `what` at a time. A context in which one is counted."""
+class OpenLimit:
+    """At most `most` of `what` may be open at a time. A context in which one more is counted as open."""
 
     __slots__ = ("_most", "_what", "open_count")
 
@@ -47,10 +47,10 @@ class Tally:
         self.leave()
 
 
-class Tallies:
-    """All tallies of one server."""
+class OpenLimits:
+    """All of these limits of one server."""
 
     def __init__(self, limits: ServerLimits) -> None:
-        self.event_streams = Tally("tails", limits.event_streams_max)
-        self.websockets = Tally("WebSockets", limits.websockets_max)
-        self.subscriptions = Tally("subscriptions", limits.subscriptions_max)
+        self.event_streams = OpenLimit("tails", limits.event_streams_max)
+        self.websockets = OpenLimit("WebSockets", limits.websockets_max)
+        self.subscriptions = OpenLimit("subscriptions", limits.subscriptions_max)

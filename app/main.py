@@ -67,7 +67,7 @@ def create_app(
         slow_log=store.slow_log,
         security=security,
     )
-    sources.tallies = api.state.tallies
+    sources.open_limits = api.state.open_limits
     sources.tokens = tokens
     endpoint = MetricsEndpoint(sources, settings.metrics_groups)
     api.add_route("/metrics", endpoint.metrics, methods=["GET"], include_in_schema=False)

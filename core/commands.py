@@ -11,7 +11,7 @@ an error to the place where Redis would find it.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -21,6 +21,11 @@ from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 
 class Command(Struct, frozen=True, gc=False):
     """Anything that `Engine.execute` takes."""
+
+
+Access: TypeAlias = Literal["read", "append", "consume", "admin"]
+"""The kind of access that a command needs: to look at entries and states; to append; to work in a group; to
+change or delete anything else."""
 
 
 class Malformed(Struct, frozen=True):
@@ -530,34 +535,3 @@ class ServerTime(Command, frozen=True):
 
 class ServerInfo(Command, frozen=True):
     """INFO: the reply is a `ServerStats`."""
-
-
-READ_ONLY: Final[frozenset[type[Command]]] = frozenset(
-    {
-        CountKeys,
-        GetConfig,
-        InfoConsumers,
-        InfoGroups,
-        InfoStream,
-        KeyspaceSize,
-        ListStreams,
-        MatchKeys,
-        PendingRange,
-        PendingSummary,
-        Range,
-        Read,
-        ScanKeys,
-        SeekRange,
-        ServerInfo,
-        ServerTime,
-        SplitRange,
-        StreamLength,
-    }
-)
-"""Commands that never have an effect; a read for a group is none of them."""
-
-GROWING: Final[frozenset[type[Command]]] = frozenset(
-    {Append, CopyKey, CreateConsumer, CreateGroup, CreateStream, RecordIdempotencyKey}
-)
-"""Commands whose purpose is that more is kept: refused at the memory limit, as Redis refuses theirs. What a
-group read makes pending is not among them: work in stock must be able to be done."""

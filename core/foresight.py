@@ -51,13 +51,13 @@ _REMOVING: Final = (
 """Commands after which the entries and the next id of their stream are not known in advance."""
 
 
-def require_fitting(run: Execution, commands: Sequence[c.Command], handlers: Handlers) -> None:
+def require_fitting(execution: Execution, commands: Sequence[c.Command], handlers: Handlers) -> None:
     """Raise REPLY_TOO_LARGE if the replies of `commands` together are certain not to fit. Changes nothing.
 
     Costs what the exact reads among them cost; nothing where there is none.
     """
     if any(isinstance(command, _EXACT) for command in commands):
-        foreseen = _Foreseen(run, handlers)
+        foreseen = _Foreseen(execution, handlers)
         for command in commands:
             foreseen.look_at(command)
 
@@ -66,8 +66,8 @@ class _Foreseen:
     """What is known of the streams while the transaction is gone through. `_appended`: by key, ids with
     fragments; `_unknown`: keys of which too little is known; `_changed`: keys whose groups change."""
 
-    def __init__(self, run: Execution, handlers: Handlers) -> None:
-        self._run = Execution(run.keyspace, run.now_ms, reply_room=ReplyRoom())
+    def __init__(self, execution: Execution, handlers: Handlers) -> None:
+        self._execution = Execution(execution.keyspace, execution.now_ms, reply_room=ReplyRoom())
         self._handlers = handlers
         self._appended: defaultdict[bytes, list[tuple[StreamId, bytes]]] = defaultdict(list)
         self._unknown: set[bytes] = set()
@@ -113,7 +113,7 @@ class _Foreseen:
             self._unknown.add(key)
             return
         appended = self._appended[key]
-        stream = self._run.stream(key)
+        stream = self._execution.stream(key)
         last_id = appended[-1][0] if appended else ZERO_ID if stream is None else stream.last_id
         new: list[tuple[StreamId, bytes]] = []
         for number, fragment in enumerate(command.fragments):
@@ -127,7 +127,7 @@ class _Foreseen:
     def _next_id(self, request: c.IdRequest, last_id: StreamId) -> StreamId:
         if isinstance(request, int):
             return request
-        ms = self._run.now_ms if request is None else request.ms
+        ms = self._execution.now_ms if request is None else request.ms
         if request is None or ms == last_id >> SEQ_BITS:
             return max(ms << SEQ_BITS, last_id + 1)
         return ms << SEQ_BITS
@@ -159,19 +159,19 @@ class _Foreseen:
         if command.reverse:
             own.reverse()
             own = own[: command.count]
-            self._run.room().charge_entries(own)
+            self._execution.room().charge_entries(own)
             left = None if command.count is None else command.count - len(own)
             self._carry_out(replace(command, count=left))
         else:
             reply = self._carry_out(command)
             standing = 0 if reply is None else len(reply.entries)
             most = None if command.count is None else command.count - standing
-            self._run.room().charge_entries(own[:most])
+            self._execution.room().charge_entries(own[:most])
 
     def _carry_out(self, command: c.Command) -> Any:
         """The reply of a read, None where it is refused: that costs no room."""
         try:
-            return self._handlers[type(command)](self._run, command)
+            return self._handlers[type(command)](self._execution, command)
         except StreamError as error:
             if error.code is ErrorCode.REPLY_TOO_LARGE:
                 raise

@@ -11,19 +11,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from tailrace.api.access.security import Guard, admitted
-from tailrace.api.ports import Answer, NotAccepting, TurnStore, Unauthenticated, Watch
+from tailrace.api.ports import Answer, NotAccepting, TokenScope, TurnStore, Unauthenticated, Watch
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
 from tailrace.core.grammar import Request as RedisRequest
-from tailrace.core.grammar import Scope
 from tailrace.core.replies import Reply
 
 
 class _Part(NamedTuple):
     """A command that is allowed, and what for."""
 
-    scope: Scope
+    scope: TokenScope
     command: Command
     operation: str
 
@@ -32,13 +31,13 @@ class GuardedStore:
     """`store` under the rights of `guard`, used under `scope` for `operation` (a name for the
     record). `scope` None: the operation has none of its own, and may only use what takes one."""
 
-    def __init__(self, store: TurnStore, guard: Guard, scope: Scope | None, operation: str) -> None:
+    def __init__(self, store: TurnStore, guard: Guard, scope: TokenScope | None, operation: str) -> None:
         self._store = store
-        self._scope: Scope | None = scope
+        self._scope: TokenScope | None = scope
         self._operation = operation
         self.guard = guard
 
-    def under(self, scope: Scope, operation: str | None = None) -> GuardedStore:
+    def under(self, scope: TokenScope, operation: str | None = None) -> GuardedStore:
         """The same store, used for something else."""
         return GuardedStore(self._store, self.guard, scope, operation or self._operation)
 
@@ -139,7 +138,7 @@ class GuardedStore:
 def _parts(requests: Sequence[RedisRequest]) -> list[_Part]:
     """The commands of requests that have one."""
     return [
-        _Part(request.scope, request.command, request.name)
+        _Part(request.access, request.command, request.name)
         for request in requests
         if request.command is not None
     ]

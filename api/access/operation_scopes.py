@@ -1,7 +1,8 @@
-"""What every operation needs of a token, on one page: the scope, which then holds on every key it touches.
+"""What every operation needs of a token: the scope, which then holds on every key it touches.
 
-`any`: a token, whatever it allows. `open`: nothing. An operation that is not here cannot be declared. Which
-keys an operation touches is not said here: `api.access.permissions` sees it in the commands that it makes.
+`any`: a token, whatever it allows. `open`: nothing. An operation with the name of a command needs what the
+command needs; every other operation has a row here, or it cannot be declared. `api.access.permissions`
+finds out which keys an operation touches; `docs/security.md` shows all needs on one page.
 """
 
 from __future__ import annotations
@@ -9,54 +10,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
-from tailrace.core.grammar import Scope
+from tailrace.api.ports import TokenScope
+from tailrace.core.command_table import ACCESS
 
-Need: TypeAlias = Scope | Literal["any", "open"]
+Need: TypeAlias = TokenScope | Literal["any", "open"]
 
-OPERATION_NEEDS: Final[Mapping[str, Need]] = {
+_OWN_NEEDS: Final[Mapping[str, Need]] = {
     # streams
     "list_streams": "read",  # or `admin`; it shows what the token's patterns allow
     "create_stream": "admin",
-    "xinfo_stream": "read",
     "head_stream": "read",
-    "xlen": "read",
-    "xsetid": "admin",
-    "xcfgset": "admin",
     "delete_stream": "admin",
     # entries
-    "xadd": "append",
     "xadd_batch": "append",
     "import_entries": "append",
-    "xrange": "read",
     "get_entry": "read",
     "export_entries": "read",
     "split_entries": "read",
     "seek_entries": "read",
     "delete_entry": "admin",
-    "xdel": "admin",
-    "xtrim": "admin",
     # reads
-    "xread": "read",
-    "xreadgroup": "consume",
     "tail": "read",  # `consume` with `group`
     "tail_streams": "read",  # `consume` with `group`
     # groups
-    "xinfo_groups": "read",
     "xinfo_group": "read",
-    "xgroup_create": "admin",
-    "xgroup_setid": "admin",
-    "xgroup_destroy": "admin",
-    # consumers
-    "xinfo_consumers": "read",
-    "xgroup_createconsumer": "consume",
-    "xgroup_delconsumer": "admin",
     # pending
-    "xpending": "read",
     "xpending_summary": "read",
-    "xack": "consume",
-    "xnack": "consume",
-    "xclaim": "consume",
-    "xautoclaim": "consume",
     # commands: each one's own scope
     "command": "any",
     "pipeline": "any",
@@ -71,8 +50,18 @@ OPERATION_NEEDS: Final[Mapping[str, Need]] = {
     "problem_page": "open",
 }
 
+_NEEDS: Final[Mapping[str, Need]] = {
+    **{name.replace("|", "_"): access for name, access in ACCESS.items()},
+    **_OWN_NEEDS,
+}
 
-def scope_of(operation: str) -> Scope | None:
+
+def need_of(operation: str) -> Need:
+    """What an operation needs. Raises `KeyError` for an operation that nobody gave a need."""
+    return _NEEDS[operation]
+
+
+def scope_of(operation: str) -> TokenScope | None:
     """The scope that an operation needs, None where it needs none of its own."""
-    need = OPERATION_NEEDS[operation]
+    need = _NEEDS[operation]
     return None if need == "any" or need == "open" else need  # noqa: PLR1714 - so that the type narrows

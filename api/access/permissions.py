@@ -1,15 +1,16 @@
-"""What a command needs of a token: one table from commands to the keys they touch, and one check.
+"""What a command needs of a token: the rule, and one check.
 
-It owns the rule; every way to the store goes through `allowed`: HTTP and its path below the framework,
-pipelines, transactions, WebSocket messages, tails. A command is allowed before it is carried out, so a
-refusal says nothing of what is there, and changes nothing. What is not in the table is refused.
+It owns the rule; which keys a command concerns is in `core.command_table`. Every way to the store goes
+through `allowed`: HTTP and its path below the framework, pipelines, transactions, WebSocket messages, tails.
+A command is allowed before it is carried out, so a refusal says nothing of what is there and changes nothing.
 
-===========================  ==========================================================================
-commands on keys             the scope, on every key that is named
-lists of keys (`Listing`)    `read` or `admin`; shown are the keys that the token's patterns match
-the whole keyspace           the scope, and the pattern `*`
-neither                      the scope
-===========================  ==========================================================================
+===================  ==============================================================================
+`Reach.KEYS`         the scope, on every key that the command names
+`Reach.LIST`         `read` or `admin`; the reply has the keys that the token's patterns match
+`Reach.ALL_KEYS`     the scope, and the pattern `*`
+`Reach.NO_KEY`       the scope
+`Reach.INTERNAL`     always refused
+===================  ==============================================================================
 
 Some options reach further than their command: `api.access.option_scopes` lists them, and they need `admin`
 too.
@@ -17,109 +18,39 @@ too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
 from tailrace.api.access.option_scopes import option_needing_admin
-from tailrace.api.ports import ANONYMOUS_LOCAL, Principal
-from tailrace.core import commands as c
+from tailrace.api.ports import ANONYMOUS_LOCAL, Principal, TokenScope
+from tailrace.core.command_table import DESCRIPTORS, KEYS_OF, READ_ONLY, Reach
+from tailrace.core.commands import Command, Listing
 from tailrace.core.errors import ErrorCode, StreamError, printable
-from tailrace.core.grammar import Scope
 
-KeysOf = Callable[[Any], Sequence[bytes]]
-
-
-def _key(command: Any) -> Sequence[bytes]:
-    return (command.key,)
+LISTING_SCOPES: Final[frozenset[TokenScope]] = frozenset({"read", "admin"})
 
 
-def _keys(command: Any) -> Sequence[bytes]:
-    keys: Sequence[bytes] = command.keys
-    return keys
-
-
-def _keys_of_streams(command: c.Read | c.ReadGroup) -> Sequence[bytes]:
-    return [source.key for source in command.streams]
-
-
-def _both_keys(command: c.RenameKey | c.CopyKey) -> Sequence[bytes]:
-    return (command.key, command.new_key)
-
-
-KEYS_OF: Final[Mapping[type[c.Command], KeysOf]] = {
-    c.Append: _key,
-    c.TrimStream: _key,
-    c.DeleteEntries: _key,
-    c.DeleteEntriesByPolicy: _key,
-    c.SetStreamPosition: _key,
-    c.ConfigureStream: _key,
-    c.RecordIdempotencyKey: _key,
-    c.CreateStream: _key,
-    c.Range: _key,
-    c.StreamLength: _key,
-    c.SplitRange: _key,
-    c.SeekRange: _key,
-    c.Read: _keys_of_streams,
-    c.ReadGroup: _keys_of_streams,
-    c.CreateGroup: _key,
-    c.SetGroupPosition: _key,
-    c.DestroyGroup: _key,
-    c.CreateConsumer: _key,
-    c.DeleteConsumer: _key,
-    c.Acknowledge: _key,
-    c.AcknowledgeAndDelete: _key,
-    c.NegativeAcknowledge: _key,
-    c.Claim: _key,
-    c.AutoClaim: _key,
-    c.PendingSummary: _key,
-    c.PendingRange: _key,
-    c.InfoStream: _key,
-    c.InfoGroups: _key,
-    c.InfoConsumers: _key,
-    c.DeleteKeys: _keys,
-    c.CountKeys: _keys,
-    c.RenameKey: _both_keys,
-    c.CopyKey: _both_keys,
-}
-"""Commands on keys that they name."""
-
-WHOLE_KEYSPACE: Final[frozenset[type[c.Command]]] = frozenset(
-    {c.Flush, c.GetConfig, c.SetConfig, c.ServerInfo}
-)
-"""Commands that change, or tell of, all streams together."""
-
-KEYLESS: Final[frozenset[type[c.Command]]] = frozenset({c.ServerTime})
-"""Commands that concern no stream."""
-
-LISTING_SCOPES: Final[frozenset[Scope]] = frozenset({"read", "admin"})
-
-
-def keys_of(command: c.Command) -> Sequence[bytes]:
-    """Every key that `command` names."""
-    found = KEYS_OF.get(type(command))
-    return () if found is None else found(command)
-
-
-def allowed(principal: Principal, scope: Scope, command: c.Command) -> c.Command:
+def allowed(principal: Principal, scope: TokenScope, command: Command) -> Command:
     """The command to carry out where `principal` asks for `command` under `scope`: the same one, or a list
     narrowed to what may be seen. Raises `StreamError` NOPERM. O(keys x patterns)."""
     if principal is ANONYMOUS_LOCAL:
         return command
-    found = KEYS_OF.get(type(command))
-    if found is not None:
-        keys = found(command)
+    find_keys = KEYS_OF.get(type(command))
+    if find_keys is not None:
+        keys = find_keys(command)
         _require_keys(principal, scope, keys)
         option = option_needing_admin(command)
         if option is not None:
             _require_keys(principal, "admin", keys, option.instead)
         return command
-    if isinstance(command, c.Listing):
+    if isinstance(command, Listing):
         return _narrowed(principal, scope, command)
-    if type(command) in KEYLESS:
+    reach = DESCRIPTORS[type(command)].reach
+    if reach is Reach.NO_KEY:
         require_scope(principal, scope)
-    elif type(command) in WHOLE_KEYSPACE:
+    elif reach is Reach.ALL_KEYS:
         require_whole_keyspace(principal, scope)
     else:
         raise denied(principal, scope)
@@ -127,31 +58,31 @@ def allowed(principal: Principal, scope: Scope, command: c.Command) -> c.Command
 
 
 def _require_keys(
-    principal: Principal, scope: Scope, keys: Sequence[bytes], instead: str | None = None
+    principal: Principal, scope: TokenScope, keys: Sequence[bytes], instead: str | None = None
 ) -> None:
     for key in keys:
         if not principal.may(scope, key):
             raise denied(principal, scope, key, instead=instead)
 
 
-def is_administrative(scope: Scope, command: c.Command) -> bool:
+def is_administrative(scope: TokenScope, command: Command) -> bool:
     """Whether `command`, asked for under `scope`, uses the rights of an administrator to change something."""
-    return option_needing_admin(command) is not None if scope != "admin" else type(command) not in c.READ_ONLY
+    return option_needing_admin(command) is not None if scope != "admin" else type(command) not in READ_ONLY
 
 
-def _narrowed(principal: Principal, scope: Scope, command: c.Listing) -> c.Listing:
+def _narrowed(principal: Principal, scope: TokenScope, command: Listing) -> Listing:
     if not principal.scopes & LISTING_SCOPES:
         raise denied(principal, scope)
     return command if principal.reaches_all_keys else replace(command, visible=principal.key_patterns)
 
 
-def require_scope(principal: Principal, scope: Scope) -> None:
+def require_scope(principal: Principal, scope: TokenScope) -> None:
     """Raises `StreamError` NOPERM where the token does not have `scope` at all."""
     if scope not in principal.scopes:
         raise denied(principal, scope)
 
 
-def require_whole_keyspace(principal: Principal, scope: Scope) -> None:
+def require_whole_keyspace(principal: Principal, scope: TokenScope) -> None:
     """Raises `StreamError` NOPERM where the token does not have `scope` on all keys."""
     if scope not in principal.scopes or not principal.reaches_all_keys:
         raise denied(principal, scope, on_all_keys=True)
@@ -159,7 +90,7 @@ def require_whole_keyspace(principal: Principal, scope: Scope) -> None:
 
 def denied(
     principal: Principal,
-    scope: Scope,
+    scope: TokenScope,
     key: bytes | None = None,
     *,
     on_all_keys: bool = False,

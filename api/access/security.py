@@ -15,17 +15,10 @@ from urllib.parse import parse_qsl
 
 from msgspec.structs import replace
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Send
-from starlette.types import Scope as AsgiScope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tailrace.api.access.origins import OriginPolicy
-from tailrace.api.access.permissions import (
-    allowed,
-    is_administrative,
-    keys_of,
-    require_scope,
-    require_whole_keyspace,
-)
+from tailrace.api.access.permissions import allowed, is_administrative, require_scope, require_whole_keyspace
 from tailrace.api.access.tickets import TicketBook
 from tailrace.api.http.path_shim import raw_path_of
 from tailrace.api.http.problem_handlers import unauthenticated_response
@@ -37,14 +30,15 @@ from tailrace.api.ports import (
     Authenticator,
     NotAccepting,
     Principal,
+    TokenScope,
     Unauthenticated,
     is_open,
 )
 from tailrace.api.problems.table import HttpCode, RequestRefused, problem, problem_response, request_id_of
+from tailrace.core.command_table import keys_of
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
 from tailrace.core.grammar import Request as RedisRequest
-from tailrace.core.grammar import Scope
 
 _UNKNOWN_HOST: Final = (
     "without tokens the server answers to `localhost` and to addresses only, so that no web page can reach "
@@ -125,7 +119,7 @@ class Guard:
         self._request_id = request_id
         self.principal = principal
 
-    def allow(self, scope: Scope, command: Command, operation: str) -> Command:
+    def allow(self, scope: TokenScope, command: Command, operation: str) -> Command:
         """The command to carry out: see `api.access.permissions.allowed`.
 
         Raises `StreamError` NOPERM where the token does not allow it, `Unauthenticated` where it is no more.
@@ -137,17 +131,17 @@ class Guard:
             self._record(scope, command, operation, "denied")
             raise
 
-    def require(self, scope: Scope, *, everywhere: bool = False) -> None:
+    def require(self, scope: TokenScope, *, everywhere: bool = False) -> None:
         """Raises as `allow` does, for what is no command; `everywhere`: it concerns all keys."""
         self._authenticator.require_standing(self.principal)
         check = require_whole_keyspace if everywhere else require_scope
         check(self.principal, scope)
 
-    def done(self, scope: Scope, command: Command, operation: str, answer: object) -> None:
+    def done(self, scope: TokenScope, command: Command, operation: str, answer: object) -> None:
         """`command` was carried out, or refused with `answer`; administrative acts are written down."""
         self._record(scope, command, operation, _outcome_of(answer))
 
-    def _record(self, scope: Scope, command: Command, operation: str, outcome: str) -> None:
+    def _record(self, scope: TokenScope, command: Command, operation: str, outcome: str) -> None:
         if is_administrative(scope, command):
             self._audit(Act(self.principal, operation, keys_of(command), outcome, self._request_id))
 
@@ -159,9 +153,9 @@ class Guard:
 def admitted(guard: Guard, request: RedisRequest) -> RedisRequest:
     """A request in Redis's words as it may be carried out, under its own scope. Raises as `allow` does."""
     if request.command is None:
-        guard.require(request.scope)
+        guard.require(request.access)
         return request
-    command = guard.allow(request.scope, request.command, request.name)
+    command = guard.allow(request.access, request.command, request.name)
     return request if command is request.command else replace(request, command=command)
 
 
@@ -173,7 +167,7 @@ def _outcome_of(answer: object) -> str:
     return "done"
 
 
-def principal_of(scope: AsgiScope) -> Principal:
+def principal_of(scope: Scope) -> Principal:
     """Who makes this request, as `Authentication` found."""
     found: Principal = scope["state"]["principal"]
     return found
@@ -195,7 +189,7 @@ class Authentication:
         self._app = app
         self._security = security
 
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask who it is, and go on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -211,7 +205,7 @@ class Authentication:
         else:
             await self._app(scope, receive, send)
 
-    def _principal(self, scope: AsgiScope) -> Principal:
+    def _principal(self, scope: Scope) -> Principal:
         if has_token_in_url(scope):
             raise token_in_url_refusal()
         if is_open(raw_path_of(scope)):
@@ -219,7 +213,7 @@ class Authentication:
         return self._security.authenticate(authorization_of(scope), host_of(scope))
 
 
-def authorization_of(scope: AsgiScope) -> bytes | None:
+def authorization_of(scope: Scope) -> bytes | None:
     """The `Authorization` header. Raises `Unauthenticated` where there are several."""
     values = [value for name, value in scope["headers"] if name == b"authorization"]
     if len(values) > 1:
@@ -232,12 +226,12 @@ def token_in_url_refusal() -> RequestRefused:
     return RequestRefused(HttpCode.TOKEN_IN_URL, _NEVER_IN_A_URL)
 
 
-def host_of(scope: AsgiScope) -> bytes | None:
+def host_of(scope: Scope) -> bytes | None:
     """The `Host` header, which only HTTP/1.0 may lack."""
     return next((value for name, value in scope["headers"] if name == b"host"), None)
 
 
-def has_token_in_url(scope: AsgiScope) -> bool:
+def has_token_in_url(scope: Scope) -> bool:
     """Whether the query has a parameter that is meant for a token."""
     query: bytes = scope["query_string"]
     if not query:

@@ -13,7 +13,7 @@ from fastapi import Depends
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from tailrace.api.access.operation_scopes import OPERATION_NEEDS, Need
+from tailrace.api.access.operation_scopes import Need, need_of
 from tailrace.api.ports import SCOPES
 from tailrace.api.problems.table import KINDS, PROBLEM_MEDIA_TYPE, HttpCode, ProblemCode
 from tailrace.api.wire.negotiation import JSON, settles
@@ -99,7 +99,7 @@ def operation(  # noqa: PLR0913 - a declaration, read at its call: all but two a
     answered whether the store takes requests or not. `parameters`: those that FastAPI does not read.
     `extra`: further parts of the operation in the document.
     """
-    need = OPERATION_NEEDS[name]
+    need = need_of(name)
     asked = (*(STORE_REQUEST if asks_store else ()), *(BODY_REQUEST if body else ()))
     codes = (*ANY_REQUEST, *_ACCESS_CODES[need], *asked, *errors)
     answers = {status: "Done." if reply is None else "The answer."} | dict(also or {})

@@ -37,8 +37,9 @@ from tailrace.api.wire.turns import PART_BYTES, Slices
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.errors import ErrorCode, StreamError, kept
 from tailrace.core.grammar import Request as RedisRequest
-from tailrace.core.grammar import Resp, parse_request
+from tailrace.core.grammar import Resp
 from tailrace.core.limits import PIPELINE_COMMANDS_MAX, TRANSACTION_COMMANDS_MAX, WAIT_MS_MAX
+from tailrace.core.parser import parse_request
 
 router = APIRouter(tags=["command"])
 
@@ -92,10 +93,10 @@ async def command(request: Request, store: Store, upstash_encoding: ReplyEncodin
     try:
         parsed = parse_request(words)
         if parsed.command is None:
-            reply = store.admit(parsed).literal
+            reply = store.admit(parsed).to_resp(None)
         else:
             bounded = waiting_at_most(parsed.command, WAIT_MS_MAX)
-            admitted = store.under(parsed.scope, parsed.name)
+            admitted = store.under(parsed.access, parsed.name)
             reply = parsed.to_resp(await execute_while_connected(request, admitted, bounded))
     except StreamError as error:
         content = problem_of(CommandRefused(error), request_id_of(request.scope))
@@ -230,7 +231,7 @@ class _Outcomes:
             if isinstance(each, StreamError):
                 await self._write(each)
             elif each.command is None:
-                await self._write_literal(each.literal)
+                await self._write_literal(each.to_resp(None))
             else:
                 return each
         return None

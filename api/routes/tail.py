@@ -22,7 +22,7 @@ from tailrace.api.tails import sse
 from tailrace.api.tails.group_tail import GroupReader, GroupTail
 from tailrace.api.tails.tail import Form, PlainTail, Tail
 from tailrace.api.tails.tail_response import TailResponse
-from tailrace.api.tallies import Tally
+from tailrace.api.tallies import OpenLimit
 from tailrace.api.wire.names import KeyPath, checked_name, raw_query_values
 from tailrace.api.wire.parameters import EntryShape, Store, id_of, position_of
 from tailrace.core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
@@ -247,8 +247,8 @@ async def _tail(
     *,
     labelled: bool,
 ) -> Response:
-    tally: Tally = request.app.state.tallies.event_streams
-    tally.require_room()
+    open_limit: OpenLimit = request.app.state.open_limits.event_streams
+    open_limit.require_room()
     form = Form(reader.shape, labelled)
     made: Tail
     if reader.group is None:
@@ -261,7 +261,7 @@ async def _tail(
         made = await _group_tail(store, positions, reader.group, form)
     if is_head(request):
         return _head()
-    return TailResponse(store, made, request_id=request_id_of(request.scope), tally=tally)
+    return TailResponse(store, made, request_id=request_id_of(request.scope), open_limit=open_limit)
 
 
 def _head() -> Response:

@@ -23,7 +23,7 @@ from tailrace.api.ports import NotAccepting, Unauthenticated
 from tailrace.api.problems.table import HttpCode, problem, problem_of, unauthenticated_problem
 from tailrace.api.tails import sse
 from tailrace.api.tails.tail import Tail
-from tailrace.api.tallies import Tally
+from tailrace.api.tallies import OpenLimit
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
 from tailrace.core.replies import ReadReply
@@ -39,7 +39,7 @@ class ClientStalled(Exception):
 
 
 class TailResponse(Response):
-    """Answers with the events of `tail`, counted in `tally` while it lasts, and ended with the token.
+    """Answers with the events of `tail`, counted in `open_limit` while it lasts, and ended with the token.
 
     `heartbeat_ms` and `stall_s`: see `api.tails.sse`.
     """
@@ -50,7 +50,7 @@ class TailResponse(Response):
         tail: Tail,
         *,
         request_id: str | None,
-        tally: Tally,
+        open_limit: OpenLimit,
         heartbeat_ms: int = sse.HEARTBEAT_MS,
         stall_s: float = sse.STALL_S,
     ) -> None:
@@ -61,14 +61,14 @@ class TailResponse(Response):
         self._store = store
         self._tail = tail
         self._request_id = request_id
-        self._tally = tally
+        self._open_limit = open_limit
         self._heartbeat_ms = heartbeat_ms
         self._stall_s = stall_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve until the tail ends or the client goes."""
         try:
-            with self._tally, cut_with_token(self._store.guard, scope), suppress(ClientDisconnect):
+            with self._open_limit, cut_with_token(self._store.guard, scope), suppress(ClientDisconnect):
                 await while_connected(receive, self._serve(send))
         except ClientStalled:
             abort = abort_of(scope)

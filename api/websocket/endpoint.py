@@ -20,7 +20,7 @@ from tailrace.api.access.rates import Quota, Rates, host_of, require_quota
 from tailrace.api.access.security import Guard, Security
 from tailrace.api.ports import NotAccepting, TurnStore, Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.tallies import Tallies
+from tailrace.api.tallies import OpenLimits
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.handshake import SOCKET_EXTENSION, refuse, shake_hands
 from tailrace.api.websocket.plans import Answers
@@ -63,20 +63,20 @@ class WebSocketEndpoint:
     """ASGI: one object serves all connections of one store. `version` is told in the greeting."""
 
     def __init__(
-        self, store: TurnStore, version: str, tallies: Tallies, rates: Rates, security: Security
+        self, store: TurnStore, version: str, open_limits: OpenLimits, rates: Rates, security: Security
     ) -> None:
         self._store = store
         self._security = security
         self._version = version
-        self._tally = tallies.websockets
+        self._open_limit = open_limits.websockets
         self._rates = rates
-        self._reads = SharedReads(store, tallies.subscriptions)
+        self._reads = SharedReads(store, open_limits.subscriptions)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection to its end."""
         await receive()
         try:
-            self._tally.require_room()
+            self._open_limit.require_room()
             principal, subprotocol = shake_hands(scope, self._security)
             take = partial(self._rates.take, principal, host_of(scope))
             require_quota(take())
@@ -87,7 +87,7 @@ class WebSocketEndpoint:
         codec = DEFAULT_CODEC if subprotocol is None else CODECS[subprotocol]
         socket: Socket = scope["extensions"][SOCKET_EXTENSION]
         guard = Guard(self._security, principal)
-        with self._tally:
+        with self._open_limit:
             connection = _Connection(self._store, self._reads, socket, codec, guard, take)
             await connection.serve(receive, self._version)
 

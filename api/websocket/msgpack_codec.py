@@ -28,7 +28,7 @@ from tailrace.api.websocket.codecs import (
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import mismatch, refused
 from tailrace.api.wire.names import checked_name
-from tailrace.core.grammar import Resp, Rows, Status
+from tailrace.core.grammar import Resp, Rows, SimpleString
 from tailrace.core.limits import COMMAND_ARGUMENTS_MAX
 from tailrace.core.log.entry import BASE64_MARK, BadEntry, flat_of, fragment_from_flat
 from tailrace.core.replies import Entries
@@ -121,7 +121,7 @@ class MsgpackCodec(Codec):
             return [self.result(item) for item in reply]
         if isinstance(reply, bytes):
             return _text_or_bytes(reply)
-        return str(reply) if isinstance(reply, Status) else reply
+        return str(reply) if isinstance(reply, SimpleString) else reply
 
 
 _FIXARRAY: Final = range(0x90, 0xA0)

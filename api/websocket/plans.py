@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from tailrace.api.access.permissions import is_administrative
 from tailrace.api.access.security import Guard, admitted
-from tailrace.api.ports import NotAccepting
+from tailrace.api.ports import NotAccepting, TokenScope
 from tailrace.api.problems.table import CommandRefused, RequestRefused
 from tailrace.api.schemas.texts import shown, suggestion
 from tailrace.api.websocket.codecs import Codec, Envelope, NewEntry, name_of, octets_of
@@ -53,7 +53,7 @@ from tailrace.core.commands import (
 )
 from tailrace.core.errors import ErrorCode, StreamError, no_such_key
 from tailrace.core.grammar import Request as RedisRequest
-from tailrace.core.grammar import Scope, parse_request
+from tailrace.core.parser import parse_request
 from tailrace.core.replies import AppendReply, ClaimReply, DeleteResult, ReadReply, Reply
 from tailrace.core.stream_id import StreamId, format_id
 
@@ -111,16 +111,20 @@ class Planner:
         except StreamError as error:
             raise CommandRefused(error) from None
         if parsed.command is None:
-            return Plan((), lambda _: {"result": self._codec.result(parsed.literal)})
-        record = partial(self._record, parsed.scope, parsed.command, parsed.name)
+            return Plan((), lambda _: {"result": self._codec.result(parsed.to_resp(None))})
+        record = partial(self._record, parsed.access, parsed.command, parsed.name)
         return Plan((parsed.command,), partial(self._command_done, parsed), record)
 
-    def _allowed(self, scope: Scope, command: Command, op: str) -> Callable[[Answers | NotAccepting], None]:
+    def _allowed(
+        self, scope: TokenScope, command: Command, op: str
+    ) -> Callable[[Answers | NotAccepting], None]:
         """What records the outcome of `command`. Raises `StreamError` where the token does not allow it."""
         self._guard.allow(scope, command, op)
         return partial(self._record, scope, command, op) if is_administrative(scope, command) else _unrecorded
 
-    def _record(self, scope: Scope, command: Command, name: str, answers: Answers | NotAccepting) -> None:
+    def _record(
+        self, scope: TokenScope, command: Command, name: str, answers: Answers | NotAccepting
+    ) -> None:
         answer = answers if isinstance(answers, NotAccepting) else answers[0]
         self._guard.done(scope, command, name, answer)
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from tailrace.api.ports import Answer, NotAccepting, StreamStore, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
-from tailrace.api.tallies import Tallies, Tally
+from tailrace.api.tallies import OpenLimit, OpenLimits
 from tailrace.api.websocket.pushes import Delivery
 from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
 from tailrace.core.commands import Read, ReadFrom, ReadLimits
@@ -47,9 +47,9 @@ class Member(Protocol):
 class SharedReads:
     """All shared reads of one store; one object serves all connections, and counts their `subscriptions`."""
 
-    def __init__(self, store: StreamStore, subscriptions: Tally | None = None) -> None:
+    def __init__(self, store: StreamStore, subscriptions: OpenLimit | None = None) -> None:
         self._store = store
-        self.subscriptions = subscriptions or Tallies(DEFAULT_LIMITS).subscriptions
+        self.subscriptions = subscriptions or OpenLimits(DEFAULT_LIMITS).subscriptions
         self._reads: dict[Place, SharedRead] = {}
 
     def __len__(self) -> int:

@@ -26,7 +26,7 @@ from tailrace.api.wire.bodies import (
 from tailrace.api.wire.turns import PART_BYTES, Slices
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import ErrorCode, StreamError
-from tailrace.core.grammar import Resp, Rows, Status
+from tailrace.core.grammar import Resp, Rows, SimpleString
 from tailrace.core.limits import BODY_ELEMENTS_MAX, BULK_ELEMENTS_MAX, COMMAND_ARGUMENTS_MAX
 
 # `float_hook` hands over the text of a number as it was sent: no digit is lost, and none is added.
@@ -147,7 +147,7 @@ def _result(reply: Resp, *, all_base64: bool) -> Any:
             except UnicodeDecodeError:
                 pass
         return [_result(item, all_base64=all_base64) for item in reply]
-    if isinstance(reply, Status):
+    if isinstance(reply, SimpleString):
         plain = not all_base64 or reply == "OK"
         return str(reply) if plain else b64encode(reply.encode()).decode()
     if isinstance(reply, bytes):

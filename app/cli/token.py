@@ -12,6 +12,7 @@ from typing import Annotated, Final, TypeAlias, cast
 import msgspec
 import typer
 
+from tailrace.api.ports import TokenScope
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.reasons import reason
 from tailrace.app.settings import ENVIRONMENT_PREFIX
@@ -32,7 +33,6 @@ from tailrace.app.tokens.tokens import (
     pattern_from,
 )
 from tailrace.app.tokens.usage import read_usage
-from tailrace.core.grammar import Scope
 
 token: Final = typer.Typer(
     help="Create, list and revoke tokens.",
@@ -141,7 +141,7 @@ def create(
     path = tokens_file or data_dir / DEFAULT_NAME
     made = new_token(
         name,
-        cast("list[Scope]", [each.value for each in scope]),
+        cast("list[TokenScope]", [each.value for each in scope]),
         keys or ["*"],
         system_clock_ms(),
         None if expires is None else duration_ms_from(expires),

@@ -110,11 +110,11 @@ def _commands(figures: CommandFigures) -> Iterator[Metric]:
     yield seconds
     yield refused
     for name, meaning in MEANINGS.items():
-        yield _counter(name, meaning, getattr(figures.moved, name))
+        yield _counter(name, meaning, getattr(figures.counters, name))
 
 
 def _readers(sources: Sources) -> Iterator[Metric]:
-    store, open_ones = sources.store, sources.tallies
+    store, open_ones = sources.store, sources.open_limits
     yield gauge("waiting_readers", "Reads that wait for data or for a claim.", store.waiting_count)
     yield gauge("connections", "Connections that are open, idle ones too.", len(sources.connections))
     yield gauge("event_streams", "Server-Sent Events that are open.", open_ones.event_streams.open_count)

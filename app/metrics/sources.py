@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tailrace.api.server_limits import DEFAULT_LIMITS
-from tailrace.api.tallies import Tallies
+from tailrace.api.tallies import OpenLimits
 from tailrace.app.connections import Connections
 from tailrace.app.observability.counters.loop_lag import LoopLag
 from tailrace.app.observability.counters.requests import RequestFigures
@@ -16,7 +16,7 @@ from tailrace.app.tokens.keeper import TokenKeeper
 
 @dataclass
 class Sources:
-    """`storage` None: all is in memory. `connections`: all of them; `tallies`: those that stay open.
+    """`storage` None: all is in memory. `connections`: all of them; `open_limits`: those that stay open.
     `tokens` None: nobody asks for tokens."""
 
     store: EngineStore
@@ -24,5 +24,5 @@ class Sources:
     connections: Connections = field(default_factory=lambda: Connections(DEFAULT_LIMITS))
     requests: RequestFigures = field(default_factory=RequestFigures)
     loop_lag: LoopLag = field(default_factory=LoopLag)
-    tallies: Tallies = field(default_factory=lambda: Tallies(DEFAULT_LIMITS))
+    open_limits: OpenLimits = field(default_factory=lambda: OpenLimits(DEFAULT_LIMITS))
     tokens: TokenKeeper | None = None

@@ -18,7 +18,7 @@ from itertools import count, islice
 from typing import Any, Final
 
 from tailrace.api.ports import SlowOperation
-from tailrace.app.observability.counters.commands import NAMES
+from tailrace.core.command_table import NAMES, keys_of
 from tailrace.core.commands import Command
 from tailrace.core.errors import printable
 
@@ -93,7 +93,7 @@ def _ms(duration_ns: int) -> float:
 
 def shape_of(command: Command) -> dict[str, Any]:
     """The command's name, the keys and the group that it names, and how large it is; no value, no id."""
-    keys = list(_keys_of(command))
+    keys = keys_of(command)
     shape: dict[str, Any] = {"command": NAMES[type(command)]}
     if keys:
         shape["keys"] = [printable(key) for key in keys[:SHOWN_KEYS_MAX]]
@@ -102,15 +102,6 @@ def shape_of(command: Command) -> dict[str, Any]:
         shape["group"] = printable(group)
     sizes = dict(_sizes_of(command, len(keys)))
     return {**shape, "sizes": sizes} if sizes else shape
-
-
-def _keys_of(command: Command) -> Iterator[bytes]:
-    for name in ("key", "new_key"):
-        if hasattr(command, name):
-            yield getattr(command, name)
-    yield from getattr(command, "keys", ())
-    for stream in getattr(command, "streams", ()):
-        yield stream.key
 
 
 def _sizes_of(command: Command, key_count: int) -> Iterator[tuple[str, int]]:

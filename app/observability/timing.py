@@ -24,7 +24,7 @@ WAIT: Final = "wait for data"
 PHASES_MAX: Final = 100
 
 
-class Phase(NamedTuple):
+class TimedPhase(NamedTuple):
     """A stretch of time in which the request did nothing itself."""
 
     name: str
@@ -45,7 +45,7 @@ class RequestTiming:
         self.arrived_ns = self.ready_ns = time.perf_counter_ns()
         self.engine_ns = 0
         self.commands: Sequence[Command] = ()
-        self.phases: list[Phase] = []
+        self.phases: list[TimedPhase] = []
 
     def spent_ns(self, name: str, until_ns: int) -> int:
         """How long it was in that phase before `until_ns`."""
@@ -71,4 +71,4 @@ def note_phase(name: str, begin_ns: int) -> None:
     """The present request was in this phase from `begin_ns` until now."""
     timing = current_timing.get()
     if timing is not None and len(timing.phases) < PHASES_MAX:
-        timing.phases.append(Phase(name, begin_ns, time.perf_counter_ns()))
+        timing.phases.append(TimedPhase(name, begin_ns, time.perf_counter_ns()))

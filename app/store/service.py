@@ -29,7 +29,8 @@ from tailrace.app.store.commit import Log, NoLog
 from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, Execute, MeasuredEngine
 from tailrace.app.store.readers import Receive, WaitingReaders
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import GROWING, READ_ONLY, Command, ExpireIdempotencyKeys, Read, ReadGroup
+from tailrace.core.command_table import GROWING, READ_ONLY
+from tailrace.core.commands import Command, ExpireIdempotencyKeys, Read, ReadGroup
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError, kept, out_of_memory, too_many_readers
 from tailrace.core.keyspace import Keyspace

@@ -15,8 +15,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from tailrace.api.ports import SCOPES, Principal
-from tailrace.core.grammar import Scope
+from tailrace.api.ports import SCOPES, Principal, TokenScope
 from tailrace.core.limits import PATTERN_BYTES_MAX
 
 PREFIX: Final = "tlr_"
@@ -37,7 +36,7 @@ class TokenRecord(Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     name: str
     sha256: str
-    scopes: tuple[Scope, ...]
+    scopes: tuple[TokenScope, ...]
     keys: tuple[str, ...]
     created_at_ms: int
     expires_at_ms: int | None = None
@@ -56,7 +55,11 @@ class NewToken(NamedTuple):
 
 
 def new_token(
-    name: str | None, scopes: Sequence[Scope], keys: Sequence[str], now_ms: int, expires_in_ms: int | None
+    name: str | None,
+    scopes: Sequence[TokenScope],
+    keys: Sequence[str],
+    now_ms: int,
+    expires_in_ms: int | None,
 ) -> NewToken:
     """A token that nobody has yet; `name` None names it by its id."""
     token_id = secrets.token_hex(_ID_BYTES)

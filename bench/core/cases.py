@@ -14,10 +14,14 @@ from typing import Any, Final
 from tailrace.core import commands as c
 from tailrace.core.effects import EntriesAppended
 from tailrace.core.engine import Engine
-from tailrace.core.grammar import parse_request
 from tailrace.core.log.entry import fragment_from_flat, wire_entries
 from tailrace.core.log.entry_lines import fragments_from_ndjson
 from tailrace.core.storage.records import decode_effects, encode_effects
+
+try:
+    from tailrace.core.parser import parse_request
+except ModuleNotFoundError:  # an older `core`
+    from tailrace.core.grammar import parse_request  # type: ignore[attr-defined, no-redef]
 
 Call = Callable[[], object]
 Case = Callable[[], Call]

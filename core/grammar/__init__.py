@@ -1,11 +1,11 @@
 """The command grammar of Redis: words to commands of `core.commands`, replies to RESP2.
 
-Owns syntax, arity, number formats, the order in which arguments are judged, and the shape of every
-reply. Never looks at a stream, a clock or a socket: a `Request` is a value, and what it means is the
-engine's business. MULTI, EXEC, DISCARD and WATCH are not in it; transactions have a route of their own.
+Owns syntax, number formats, the order in which arguments are judged, and the shape of every reply. Names and
+arity are in `core.command_table`, and `core.parser` looks them up. Never looks at a stream, a clock or a
+socket: a `Request` is a value, and what it means is the engine's business. MULTI, EXEC, DISCARD and WATCH are
+not in it; transactions have a route of their own.
 """
 
-from tailrace.core.grammar.request import Request, Resp, Rows, Scope, Status
-from tailrace.core.grammar.table import parse_request
+from tailrace.core.grammar.request import Request, Resp, Rows, SimpleString
 
-__all__ = ["Request", "Resp", "Rows", "Scope", "Status", "parse_request"]
+__all__ = ["Request", "Resp", "Rows", "SimpleString"]

@@ -23,7 +23,7 @@ from tailrace.core.commands import (
 from tailrace.core.errors import ErrorCode, StreamError, syntax_error
 from tailrace.core.grammar.content_key import content_key
 from tailrace.core.grammar.refusals import invalid_argument, wrong_arity
-from tailrace.core.grammar.request import Request, Resp, as_ok
+from tailrace.core.grammar.request import Parsed, Resp, as_ok
 from tailrace.core.grammar.shapes import id_bulk
 from tailrace.core.grammar.trimming import TrimOptions
 from tailrace.core.grammar.words import Words, late
@@ -78,7 +78,7 @@ def _take_nonempty(words: Words, option: str, what: str) -> bytes:
     return compact_name(name)
 
 
-def parse_xadd(words: Words) -> Request:
+def parse_xadd(words: Words) -> Parsed:
     """``XADD key [options] <* | ms-* | ms | ms-seq> field value [field value ...]``."""
     key = words.take_key()
     options = _AddOptions()
@@ -101,7 +101,7 @@ def parse_xadd(words: Words) -> Request:
         options.create,
         idempotency=options.idempotency(fields),
     )
-    return Request(words.name, command, "append", (key,), _appended)
+    return command, _appended
 
 
 def _take_id_request(words: Words) -> IdRequest:
@@ -125,7 +125,7 @@ def _appended(reply: AppendReply | None) -> Resp:
     return None if reply is None else id_bulk(reply.ids[0])
 
 
-def parse_xsetid(words: Words) -> Request:
+def parse_xsetid(words: Words) -> Parsed:
     """``XSETID key last-id [ENTRIESADDED n] [MAXDELETEDID id]`` (rule 65)."""
     key = words.take_key()
     last_id = parse_id(words.take())
@@ -146,10 +146,10 @@ def parse_xsetid(words: Words) -> Request:
             raise syntax_error()
     # 0-0 stands for "not given" in Redis: it cannot lower what the stream has.
     command = SetStreamPosition(key, last_id, entries_added, max_deleted_id or None)
-    return Request(words.name, command, "admin", (key,), as_ok)
+    return command, as_ok
 
 
-def parse_xidmprecord(words: Words) -> Request:
+def parse_xidmprecord(words: Words) -> Parsed:
     """``XIDMPRECORD key pid iid id``; the id is judged before the names."""
     key, producer, idempotency_key = words.take_key(), words.take(), words.take()
     value = parse_id(words.take())
@@ -158,7 +158,7 @@ def parse_xidmprecord(words: Words) -> Request:
     if not idempotency_key:
         raise invalid_argument("idempotent ID must be non-empty")
     command = RecordIdempotencyKey(key, compact_name(producer), compact_name(idempotency_key), value)
-    return Request(words.name, command, "admin", (key,), as_ok)
+    return command, as_ok
 
 
 _SETTINGS: Final = {
@@ -167,7 +167,7 @@ _SETTINGS: Final = {
 }
 
 
-def parse_xcfgset(words: Words) -> Request:
+def parse_xcfgset(words: Words) -> Parsed:
     """``XCFGSET key [IDMP-DURATION seconds] [IDMP-MAXSIZE n]``, at least one of them.
 
     Redis looks for the key first, so an error in the settings is carried in the command.
@@ -178,7 +178,7 @@ def parse_xcfgset(words: Words) -> Request:
         command = ConfigureStream(key, values)
     else:
         command = ConfigureStream(key, values.get(b"idmp-duration"), values.get(b"idmp-maxsize"))
-    return Request(words.name, command, "admin", (key,), as_ok)
+    return command, as_ok
 
 
 def _take_settings(words: Words) -> dict[bytes, int]:

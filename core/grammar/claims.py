@@ -12,7 +12,7 @@ from typing import Final
 from tailrace.core.commands import AutoClaim, Claim, ClaimOptions, PendingRange, PendingSummary
 from tailrace.core.errors import StreamError, printable, syntax_error
 from tailrace.core.grammar.refusals import invalid_argument
-from tailrace.core.grammar.request import Request, Resp
+from tailrace.core.grammar.request import Parsed, Resp
 from tailrace.core.grammar.shapes import entry_list, id_bulk, id_list, optional_id_bulk, row_list
 from tailrace.core.grammar.words import I64_MAX, Words, check_id_count, late
 from tailrace.core.replies import ClaimReply, PendingEntry, PendingSummaryReply
@@ -24,11 +24,11 @@ _AUTOCLAIM_COUNT_MAX: Final = I64_MAX // 16
 # --- XCLAIM ----------------------------------------------------------------------------------------
 
 
-def parse_xclaim(words: Words) -> Request:
+def parse_xclaim(words: Words) -> Parsed:
     """``XCLAIM key group consumer min-idle id [id ...] [options]``."""
     key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
     command = Claim(key, group, consumer, late(lambda: _take_claim(words)))
-    return Request(words.name, command, "consume", (key,), _claimed)
+    return command, _claimed
 
 
 def _take_claim(words: Words) -> ClaimOptions:
@@ -112,7 +112,7 @@ def _claimed(reply: ClaimReply) -> Resp:
 # --- XAUTOCLAIM ------------------------------------------------------------------------------------
 
 
-def parse_xautoclaim(words: Words) -> Request:
+def parse_xautoclaim(words: Words) -> Parsed:
     """``XAUTOCLAIM key group consumer min-idle start [COUNT n] [JUSTID]``."""
     key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
     min_idle_ms = max(words.take_integer("Invalid min-idle-time argument for XAUTOCLAIM"), 0)
@@ -127,7 +127,7 @@ def parse_xautoclaim(words: Words) -> Request:
         else:
             raise syntax_error()
     command = AutoClaim(key, group, consumer, min_idle_ms, start, count, just_id)
-    return Request(words.name, command, "consume", (key,), _autoclaimed)
+    return command, _autoclaimed
 
 
 def _autoclaimed(reply: ClaimReply) -> Resp:
@@ -140,11 +140,11 @@ _RANGE_WORDS: Final = range(3, 7)
 """Words after key and group: start, end and count, perhaps IDLE with its value, perhaps a consumer."""
 
 
-def parse_xpending(words: Words) -> Request:
+def parse_xpending(words: Words) -> Parsed:
     """``XPENDING key group [[IDLE min-idle] start end count [consumer]]`` (rule 53)."""
     key, group = words.take_key(), words.take_group()
     if not words.left:
-        return Request(words.name, PendingSummary(key, group), "read", (key,), _summary)
+        return PendingSummary(key, group), _summary
     if words.left not in _RANGE_WORDS:
         raise syntax_error()
     min_idle_ms = _take_pending_idle(words)
@@ -159,7 +159,7 @@ def parse_xpending(words: Words) -> Request:
         min_idle_ms,
         words.take_consumer() if words.left else None,
     )
-    return Request(words.name, command, "read", (key,), _pending)
+    return command, _pending
 
 
 def _take_pending_idle(words: Words) -> int:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from tailrace.core.commands import GetConfig, SetConfig
 from tailrace.core.errors import ErrorCode, StreamError, printable, syntax_error
 from tailrace.core.grammar.refusals import invalid_argument
-from tailrace.core.grammar.request import Request, Resp, as_ok
+from tailrace.core.grammar.request import Parsed, Resp, as_ok
 from tailrace.core.grammar.words import I64_MAX, Words, parse_integer
 from tailrace.core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX, KIB, MIB
 
@@ -65,13 +65,13 @@ _SETTINGS: Final = {
 }
 
 
-def parse_get(words: Words) -> Request:
+def parse_get(words: Words) -> Parsed:
     """``CONFIG GET pattern [pattern ...]``; patterns match in any case."""
     patterns = [words.take_pattern() for _ in range(words.left)]
     command = GetConfig(tuple(pattern.lower() for pattern in patterns))
     # A setting that was asked for by its full name is answered under the name as it was typed.
     typed = {pattern.lower().decode("latin-1"): pattern for pattern in patterns if not _GLOB.search(pattern)}
-    return Request(words.name, command, "admin", to_resp=partial(_settings, typed))
+    return command, partial(_settings, typed)
 
 
 def _settings(typed: dict[str, bytes], values: dict[str, int]) -> Resp:
@@ -79,7 +79,7 @@ def _settings(typed: dict[str, bytes], values: dict[str, int]) -> Resp:
     return [item for pair in pairs for item in pair]
 
 
-def parse_set(words: Words) -> Request:
+def parse_set(words: Words) -> Parsed:
     """``CONFIG SET name value [name value ...]``."""
     if words.left % 2:
         raise syntax_error()
@@ -90,7 +90,7 @@ def parse_set(words: Words) -> Request:
             raise _failed(name, "duplicate parameter")
         given[name] = words.take()
     values = tuple((name, _parse_value(name, raw)) for name, raw in given.items())
-    return Request(words.name, SetConfig(values), "admin", to_resp=as_ok)
+    return SetConfig(values), as_ok
 
 
 def _take_setting_name(words: Words) -> str:

@@ -24,25 +24,25 @@ from tailrace.core.commands import (
 )
 from tailrace.core.errors import printable, syntax_error
 from tailrace.core.grammar.refusals import invalid_argument
-from tailrace.core.grammar.request import Request, as_count
+from tailrace.core.grammar.request import Parsed, as_count
 from tailrace.core.grammar.shapes import integer_list
 from tailrace.core.grammar.trimming import take_references
 from tailrace.core.grammar.words import I64_MAX, Words, late, late_ids
 from tailrace.core.stream_id import StreamId
 
 
-def parse_xdel(words: Words) -> Request:
+def parse_xdel(words: Words) -> Parsed:
     """``XDEL key id [id ...]``."""
     key = words.take_key()
     command = DeleteEntries(key, late_ids(words.take_rest()))
-    return Request(words.name, command, "admin", (key,), as_count)
+    return command, as_count
 
 
-def parse_xack(words: Words) -> Request:
+def parse_xack(words: Words) -> Parsed:
     """``XACK key group id [id ...]``."""
     key, group = words.take_key(), words.take_group()
     command = Acknowledge(key, group, late_ids(words.take_rest()))
-    return Request(words.name, command, "consume", (key,), as_count)
+    return command, as_count
 
 
 class _IdsByPolicy(Struct, frozen=True):
@@ -74,20 +74,20 @@ def _take_counted_ids(words: Words) -> Sequence[bytes]:
     return words.take_many(count)
 
 
-def parse_xdelex(words: Words) -> Request:
+def parse_xdelex(words: Words) -> Parsed:
     """``XDELEX key [KEEPREF|DELREF|ACKED] IDS numids id [id ...]``."""
     key = words.take_key()
     given = _take_ids_by_policy(words)
     command = DeleteEntriesByPolicy(key, late_ids(given.ids), len(given.ids), given.references)
-    return Request(words.name, command, "admin", (key,), integer_list)
+    return command, integer_list
 
 
-def parse_xackdel(words: Words) -> Request:
+def parse_xackdel(words: Words) -> Parsed:
     """``XACKDEL key group [KEEPREF|DELREF|ACKED] IDS numids id [id ...]``."""
     key, group = words.take_key(), words.take_group()
     given = _take_ids_by_policy(words)
     command = AcknowledgeAndDelete(key, group, late_ids(given.ids), len(given.ids), given.references)
-    return Request(words.name, command, "consume", (key,), integer_list)
+    return command, integer_list
 
 
 _NACKED_IDS_MAX: Final = (1 << 31) - 1
@@ -105,7 +105,7 @@ class _Nack(Struct, frozen=True):
     force: bool
 
 
-def parse_xnack(words: Words) -> Request:
+def parse_xnack(words: Words) -> Parsed:
     """``XNACK key group SILENT|FAIL|FATAL IDS numids id [id ...] [RETRYCOUNT n] [FORCE]`` (rule 54).
 
     Redis looks for the group first, so an error in the other arguments is carried in the command.
@@ -115,7 +115,7 @@ def parse_xnack(words: Words) -> Request:
     if isinstance(given, Malformed):
         given = _Nack(NackMode.FAIL, given, None, force=False)
     command = NegativeAcknowledge(key, group, given.mode, given.ids, given.retry_count, given.force)
-    return Request(words.name, command, "consume", (key,), as_count)
+    return command, as_count
 
 
 def _take_nack(words: Words) -> _Nack:

@@ -18,7 +18,7 @@ from tailrace.core.commands import (
     Special,
 )
 from tailrace.core.grammar.refusals import invalid_argument, subcommand_syntax
-from tailrace.core.grammar.request import Request, as_count, as_ok
+from tailrace.core.grammar.request import Parsed, as_count, as_ok
 from tailrace.core.grammar.words import Words, late
 from tailrace.core.stream_id import StreamId, parse_id, parse_position
 
@@ -27,7 +27,7 @@ _SETID_OPTION_WORDS: Final = (0, 2)
 _UNKNOWN_ENTRIES_READ: Final = -1
 
 
-def parse_create(words: Words) -> Request:
+def parse_create(words: Words) -> Parsed:
     """``XGROUP CREATE key group <id|$> [MKSTREAM] [ENTRIESREAD n]``."""
     key, group, position = words.take_key(), words.take_group(), words.take()
     fits = words.left <= _CREATE_OPTION_WORDS_MAX
@@ -40,10 +40,10 @@ def parse_create(words: Words) -> Request:
             entries_read = _take_entries_read(words)
     after = _create_position(position) if fits else _too_many(words)
     command = CreateGroup(key, group, after, create_stream, entries_read)
-    return Request(words.name, command, "admin", (key,), as_ok)
+    return command, as_ok
 
 
-def parse_setid(words: Words) -> Request:
+def parse_setid(words: Words) -> Parsed:
     """``XGROUP SETID key group <id|$> [ENTRIESREAD n]``; here ``-`` and ``+`` are ids too (rule 2)."""
     key, group, position = words.take_key(), words.take_group(), words.take()
     fits = words.left in _SETID_OPTION_WORDS
@@ -51,7 +51,7 @@ def parse_setid(words: Words) -> Request:
     while words.left:
         entries_read = _take_entries_read(words)
     after = _setid_position(position) if fits else _too_many(words)
-    return Request(words.name, SetGroupPosition(key, group, after, entries_read), "admin", (key,), as_ok)
+    return SetGroupPosition(key, group, after, entries_read), as_ok
 
 
 def _take_entries_read(words: Words) -> int | None:
@@ -76,19 +76,19 @@ def _setid_position(raw: bytes) -> StreamId | Special | Malformed:
     return Special.LAST_ID if raw == b"$" else late(lambda: parse_position(raw))
 
 
-def parse_destroy(words: Words) -> Request:
+def parse_destroy(words: Words) -> Parsed:
     """``XGROUP DESTROY key group``."""
     key, group = words.take_key(), words.take_group()
-    return Request(words.name, DestroyGroup(key, group), "admin", (key,), as_count)
+    return DestroyGroup(key, group), as_count
 
 
-def parse_createconsumer(words: Words) -> Request:
+def parse_createconsumer(words: Words) -> Parsed:
     """``XGROUP CREATECONSUMER key group consumer``; a group read makes consumers too."""
     key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
-    return Request(words.name, CreateConsumer(key, group, consumer), "consume", (key,), as_count)
+    return CreateConsumer(key, group, consumer), as_count
 
 
-def parse_delconsumer(words: Words) -> Request:
+def parse_delconsumer(words: Words) -> Parsed:
     """``XGROUP DELCONSUMER key group consumer``."""
     key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
-    return Request(words.name, DeleteConsumer(key, group, consumer), "admin", (key,), as_count)
+    return DeleteConsumer(key, group, consumer), as_count

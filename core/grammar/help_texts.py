@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tailrace.core.grammar.request import Request, Resp, Status
+from tailrace.core.grammar.request import Parsed, Resp, SimpleString, literal
 from tailrace.core.grammar.words import Words
 
 _TEXTS: Final[dict[str, Sequence[tuple[str, str]]]] = {
@@ -28,14 +28,14 @@ _TEXTS: Final[dict[str, Sequence[tuple[str, str]]]] = {
 }
 
 
-def parse_help(words: Words) -> Request:
+def parse_help(words: Words) -> Parsed:
     """``XGROUP HELP``, ``XINFO HELP`` or ``CONFIG HELP``."""
     container = words.name.partition("|")[0]
-    return Request(words.name, None, "read", literal=_lines(container))
+    return literal(_lines(container))
 
 
 def _lines(container: str) -> list[Resp]:
     subcommands = (*_TEXTS[container], ("HELP", "Print this text."))
     heading = f"{container.upper()} takes a subcommand, which is one of:"
     described = (line for usage, meaning in subcommands for line in (usage, f"    {meaning}"))
-    return [Status(line) for line in (heading, *described)]
+    return [SimpleString(line) for line in (heading, *described)]

@@ -7,7 +7,7 @@ from typing import Final
 
 from tailrace.core.commands import FULL_COUNT_DEFAULT, InfoConsumers, InfoGroups, InfoStream
 from tailrace.core.grammar.refusals import subcommand_syntax
-from tailrace.core.grammar.request import Request, Resp
+from tailrace.core.grammar.request import Parsed, Resp
 from tailrace.core.grammar.shapes import entry_list, id_bulk, map_of
 from tailrace.core.grammar.words import Words, late
 from tailrace.core.replies import (
@@ -24,13 +24,13 @@ _FULL_WORDS: Final = 1
 _FULL_COUNT_WORDS: Final = 3
 
 
-def parse_stream(words: Words) -> Request:
+def parse_stream(words: Words) -> Parsed:
     """``XINFO STREAM key [FULL [COUNT n]]``; the key is looked for before the options are read."""
     key = words.take_key()
     if not words.left:
-        return Request(words.name, InfoStream(key), "read", (key,), _stream)
+        return InfoStream(key), _stream
     command = InfoStream(key, late(lambda: _take_full_count(words)))
-    return Request(words.name, command, "read", (key,), _stream_full)
+    return command, _stream_full
 
 
 def _take_full_count(words: Words) -> int:
@@ -45,16 +45,16 @@ def _take_full_count(words: Words) -> int:
     return count if count >= 0 else FULL_COUNT_DEFAULT
 
 
-def parse_groups(words: Words) -> Request:
+def parse_groups(words: Words) -> Parsed:
     """``XINFO GROUPS key``."""
     key = words.take_key()
-    return Request(words.name, InfoGroups(key), "read", (key,), _groups)
+    return InfoGroups(key), _groups
 
 
-def parse_consumers(words: Words) -> Request:
+def parse_consumers(words: Words) -> Parsed:
     """``XINFO CONSUMERS key group``."""
     key, group = words.take_key(), words.take_group()
-    return Request(words.name, InfoConsumers(key, group), "read", (key,), _consumers)
+    return InfoConsumers(key, group), _consumers
 
 
 # --- replies ---------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from tailrace.core.commands import (
 )
 from tailrace.core.errors import syntax_error
 from tailrace.core.grammar.refusals import invalid_argument
-from tailrace.core.grammar.request import Request, Resp, Status, as_count, as_ok
+from tailrace.core.grammar.request import Parsed, Resp, SimpleString, as_count, as_ok
 from tailrace.core.grammar.shapes import bulk_list
 from tailrace.core.grammar.words import Words, checked_name
 from tailrace.core.replies import KeyScan
@@ -29,43 +29,43 @@ from tailrace.core.stream_id import U64_MAX
 
 _CURSOR: Final = re.compile(rb"([+-]?)([0-9]{1,20})|")
 _INT_MAX: Final = (1 << 31) - 1
-_STREAM: Final = Status("stream")
-_NONE: Final = Status("none")
+_STREAM: Final = SimpleString("stream")
+_NONE: Final = SimpleString("none")
 
 
 def _take_keys(words: Words) -> tuple[bytes, ...]:
     return tuple(checked_name(key, "key") for key in words.take_rest())
 
 
-def parse_del(words: Words) -> Request:
+def parse_del(words: Words) -> Parsed:
     """``DEL key [key ...]``."""
     keys = _take_keys(words)
-    return Request(words.name, DeleteKeys(keys), "admin", keys, as_count)
+    return DeleteKeys(keys), as_count
 
 
-def parse_exists(words: Words) -> Request:
+def parse_exists(words: Words) -> Parsed:
     """``EXISTS key [key ...]``."""
     keys = _take_keys(words)
-    return Request(words.name, CountKeys(keys), "read", keys, as_count)
+    return CountKeys(keys), as_count
 
 
-def parse_type(words: Words) -> Request:
+def parse_type(words: Words) -> Parsed:
     """``TYPE key``."""
     key = words.take_key()
-    return Request(words.name, CountKeys((key,)), "read", (key,), _type)
+    return CountKeys((key,)), _type
 
 
 def _type(count: int) -> Resp:
     return _STREAM if count else _NONE
 
 
-def parse_rename(words: Words) -> Request:
+def parse_rename(words: Words) -> Parsed:
     """``RENAME key newkey``."""
     key, new_key = words.take_key(), words.take_key()
-    return Request(words.name, RenameKey(key, new_key), "admin", (key, new_key), as_ok)
+    return RenameKey(key, new_key), as_ok
 
 
-def parse_copy(words: Words) -> Request:
+def parse_copy(words: Words) -> Parsed:
     """``COPY source destination [DB n] [REPLACE]``; there is one database, number 0."""
     key, new_key = words.take_key(), words.take_key()
     replace = False
@@ -76,7 +76,7 @@ def parse_copy(words: Words) -> Request:
             _check_database(words.take_integer())
         else:
             raise syntax_error()
-    return Request(words.name, CopyKey(key, new_key, replace), "admin", (key, new_key), as_count)
+    return CopyKey(key, new_key, replace), as_count
 
 
 def _check_database(number: int) -> None:
@@ -86,26 +86,26 @@ def _check_database(number: int) -> None:
         raise invalid_argument("DB index is out of range")
 
 
-def parse_dbsize(words: Words) -> Request:
+def parse_dbsize(_words: Words) -> Parsed:
     """``DBSIZE``."""
-    return Request(words.name, KeyspaceSize(), "admin", to_resp=as_count)
+    return KeyspaceSize(), as_count
 
 
-def parse_keys(words: Words) -> Request:
+def parse_keys(words: Words) -> Parsed:
     """``KEYS pattern``."""
-    return Request(words.name, MatchKeys(words.take_pattern()), "admin", to_resp=bulk_list)
+    return MatchKeys(words.take_pattern()), bulk_list
 
 
-def parse_flush(words: Words) -> Request:
+def parse_flush(words: Words) -> Parsed:
     """``FLUSHDB [ASYNC|SYNC]`` and ``FLUSHALL [ASYNC|SYNC]``."""
     if words.left and not (words.take_option(b"sync") or words.take_option(b"async")):
         raise syntax_error()
     if words.left:
         raise syntax_error()
-    return Request(words.name, Flush(), "admin", to_resp=as_ok)
+    return Flush(), as_ok
 
 
-def parse_scan(words: Words) -> Request:
+def parse_scan(words: Words) -> Parsed:
     """``SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]``."""
     cursor = _take_cursor(words)
     count = 10
@@ -123,7 +123,7 @@ def parse_scan(words: Words) -> Request:
         else:
             raise syntax_error()
     to_resp = _scanned if wanted == b"stream" else _scanned_in_vain
-    return Request(words.name, ScanKeys(cursor, count, pattern), "admin", to_resp=to_resp)
+    return ScanKeys(cursor, count, pattern), to_resp
 
 
 def _take_cursor(words: Words) -> int:

@@ -7,32 +7,32 @@ from __future__ import annotations
 
 from tailrace.core.commands import Range, StreamLength
 from tailrace.core.errors import syntax_error
-from tailrace.core.grammar.request import Request, Resp, as_count
+from tailrace.core.grammar.request import Parsed, Resp, as_count
 from tailrace.core.grammar.shapes import entry_list
 from tailrace.core.grammar.words import Words
 from tailrace.core.replies import RangeReply
 from tailrace.core.stream_id import parse_range_end, parse_range_start
 
 
-def parse_xrange(words: Words) -> Request:
+def parse_xrange(words: Words) -> Parsed:
     """``XRANGE key start end [COUNT n]``."""
     key, start, end = words.take_key(), words.take(), words.take()
     return _range(words, key, start, end, reverse=False)
 
 
-def parse_xrevrange(words: Words) -> Request:
+def parse_xrevrange(words: Words) -> Parsed:
     """``XREVRANGE key end start [COUNT n]``."""
     key, end, start = words.take_key(), words.take(), words.take()
     return _range(words, key, start, end, reverse=True)
 
 
-def _range(words: Words, key: bytes, start: bytes, end: bytes, *, reverse: bool) -> Request:
+def _range(words: Words, key: bytes, start: bytes, end: bytes, *, reverse: bool) -> Parsed:
     first = parse_range_start(start)
     last = parse_range_end(end)
     count = _take_count(words)
     command = Range(key, first, last, count, reverse)
     to_resp = _nothing if count == 0 else _entries
-    return Request(words.name, command, "read", (key,), to_resp)
+    return command, to_resp
 
 
 def _take_count(words: Words) -> int | None:
@@ -54,7 +54,7 @@ def _nothing(reply: RangeReply) -> Resp:
     return None if reply.exists else []
 
 
-def parse_xlen(words: Words) -> Request:
+def parse_xlen(words: Words) -> Parsed:
     """``XLEN key``."""
     key = words.take_key()
-    return Request(words.name, StreamLength(key), "read", (key,), as_count)
+    return StreamLength(key), as_count

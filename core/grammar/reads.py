@@ -12,7 +12,7 @@ from typing import Final
 from tailrace.core.commands import Malformed, Read, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.errors import ErrorCode, StreamError, syntax_error
 from tailrace.core.grammar.refusals import invalid_argument, limit_exceeded
-from tailrace.core.grammar.request import Request, Resp
+from tailrace.core.grammar.request import Parsed, Resp
 from tailrace.core.grammar.shapes import delivered_list, entry_list
 from tailrace.core.grammar.words import I64_MAX, Words, checked_name, late
 from tailrace.core.limits import READ_STREAMS_MAX
@@ -134,14 +134,14 @@ def _checked_keys(keys: Sequence[bytes]) -> tuple[bytes, ...]:
 # --- XREAD -----------------------------------------------------------------------------------------
 
 
-def parse_xread(words: Words) -> Request:
+def parse_xread(words: Words) -> Parsed:
     """``XREAD [COUNT n] [MAXCOUNT n] [MAXSIZE bytes] [BLOCK ms] STREAMS key [key ...] id [id ...]``."""
     options = _take_options(words, grouped=False)
     named, positions = _take_streams(words, "ID, '+', or '$'")
     limits = options.limits()
     keys = _checked_keys(named)
     streams = tuple(map(ReadFrom, keys, map(_read_position, positions)))
-    return Request(words.name, Read(streams, limits, options.block_ms), "read", keys, _read)
+    return Read(streams, limits, options.block_ms), _read
 
 
 def _read_position(raw: bytes) -> StreamId | Special:
@@ -167,7 +167,7 @@ def _read(reply: ReadReply) -> Resp:
 # --- XREADGROUP ------------------------------------------------------------------------------------
 
 
-def parse_xreadgroup(words: Words) -> Request:
+def parse_xreadgroup(words: Words) -> Parsed:
     """``XREADGROUP GROUP group consumer [options] STREAMS key [key ...] id [id ...]``.
 
     Options: COUNT, MAXCOUNT, MAXSIZE, BLOCK as in XREAD, ``CLAIM min-idle-ms`` and NOACK.
@@ -187,7 +187,7 @@ def parse_xreadgroup(words: Words) -> Request:
         options.noack,
     )
     to_resp = _read if options.claim_min_idle_ms is None else _read_claiming
-    return Request(words.name, command, "consume", keys, to_resp)
+    return command, to_resp
 
 
 def _group_position(raw: bytes) -> StreamId | Special | Malformed:

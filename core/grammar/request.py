@@ -1,4 +1,4 @@
-"""What parsing gives: one value that holds the command and how to write its reply.
+"""The result of parsing: the command, and the function that writes its reply.
 
 Owns the vocabulary between the grammar and its callers, and parses nothing itself.
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from tailrace.core.commands import Command
+from tailrace.core.commands import Access, Command
 
 
-class Status(str):
+class SimpleString(str):
     """A RESP simple string, such as OK, PONG or stream; everything else that is text is bytes."""
 
     __slots__ = ()
@@ -44,18 +44,21 @@ class Rows:
     __hash__ = None  # type: ignore[assignment] # as a list
 
 
-Resp: TypeAlias = "int | bytes | Status | list[Resp] | Rows | None"
+Resp: TypeAlias = "int | bytes | SimpleString | list[Resp] | Rows | None"
 """A RESP2 reply: None is nil and the null array alike, bytes are bulk strings, maps are flat lists."""
 
-Scope: TypeAlias = Literal["read", "append", "consume", "admin"]
-"""What a token must allow: look at entries and info; XADD; work in a group; everything else."""
+ToResp: TypeAlias = Callable[[Any], Resp]
+"""Writes the engine's reply as RESP2."""
 
-OK = Status("OK")
+Parsed: TypeAlias = tuple[Command | None, ToResp]
+"""What a parser returns: the command and how to write its reply; for None see `literal`."""
+
+OK = SimpleString("OK")
 
 
-def as_is(reply: Resp) -> Resp:
-    """The reply of a command that needs no shaping."""
-    return reply
+def literal(reply: Resp) -> Parsed:
+    """A request that the grammar answers by itself, without the engine: its `to_resp` returns `reply`."""
+    return None, lambda _: reply
 
 
 def as_count(reply: int | None) -> Resp:
@@ -71,14 +74,11 @@ def as_ok(_reply: object) -> Resp:
 class Request(Struct, frozen=True):
     """One parsed command.
 
-    `name`: lower case, with its subcommand (``xadd``, ``xgroup|create``). `command`: what to execute,
-    or None where `literal` is the answer already. `to_resp`: the engine's reply as RESP2. `keys`: every
-    key the command touches, in the order given; empty where it touches none or the whole keyspace.
+    `name`: lower case, with its subcommand (``xadd``, ``xgroup|create``). `access`: what it needs. `command`:
+    what to execute; None if the grammar has the answer already, which is then `to_resp(None)`.
     """
 
     name: str
+    access: Access
     command: Command | None
-    scope: Scope
-    keys: tuple[bytes, ...] = ()
-    to_resp: Callable[[Any], Resp] = as_is
-    literal: Resp = None
+    to_resp: ToResp

@@ -8,7 +8,7 @@ from typing import Final
 
 from tailrace.core.commands import ServerInfo, ServerTime
 from tailrace.core.grammar.refusals import wrong_arity
-from tailrace.core.grammar.request import Request, Resp, Status
+from tailrace.core.grammar.request import Parsed, Resp, SimpleString, literal
 from tailrace.core.grammar.words import Words
 from tailrace.core.replies import ServerStats
 
@@ -17,24 +17,24 @@ REDIS_VERSION: Final = "8.10.0-compatible"
 
 _DISTRIBUTION: Final = "tailrace"
 _ALL_SECTIONS: Final = frozenset({"all", "default", "everything"})
-_PONG: Final = Status("PONG")
+_PONG: Final = SimpleString("PONG")
 
 
-def parse_ping(words: Words) -> Request:
+def parse_ping(words: Words) -> Parsed:
     """``PING [message]``."""
     if words.left > 1:
         raise wrong_arity(words.name)
-    return Request(words.name, None, "read", literal=words.take() if words.left else _PONG)
+    return literal(words.take() if words.left else _PONG)
 
 
-def parse_echo(words: Words) -> Request:
+def parse_echo(words: Words) -> Parsed:
     """``ECHO message``."""
-    return Request(words.name, None, "read", literal=words.take())
+    return literal(words.take())
 
 
-def parse_time(words: Words) -> Request:
+def parse_time(_words: Words) -> Parsed:
     """``TIME``."""
-    return Request(words.name, ServerTime(), "read", to_resp=_time)
+    return ServerTime(), _time
 
 
 def _time(now_ms: int) -> Resp:
@@ -45,12 +45,12 @@ def _time(now_ms: int) -> Resp:
 # --- INFO ------------------------------------------------------------------------------------------
 
 
-def parse_info(words: Words) -> Request:
+def parse_info(words: Words) -> Parsed:
     """``INFO [section ...]``; a section that there is not gives nothing."""
     sections = frozenset(word.lower().decode("latin-1") for word in words.take_rest())
     if not sections or sections & _ALL_SECTIONS:
         sections = frozenset(_SECTIONS)
-    return Request(words.name, ServerInfo(), "read", to_resp=partial(_info, sections))
+    return ServerInfo(), partial(_info, sections)
 
 
 def _info(sections: frozenset[str], stats: ServerStats) -> Resp:

@@ -10,7 +10,7 @@ from typing import Final
 from tailrace.core.commands import References, Trim, TrimStream
 from tailrace.core.errors import syntax_error
 from tailrace.core.grammar.refusals import invalid_argument
-from tailrace.core.grammar.request import Request, as_count
+from tailrace.core.grammar.request import Parsed, as_count
 from tailrace.core.grammar.words import Words
 from tailrace.core.stream_id import StreamId, parse_id
 
@@ -112,11 +112,11 @@ class TrimOptions:
         )
 
 
-def parse_xtrim(words: Words) -> Request:
+def parse_xtrim(words: Words) -> Parsed:
     """``XTRIM key MAXLEN|MINID [=|~] threshold [LIMIT n] [KEEPREF|DELREF|ACKED]``."""
     key = words.take_key()
     options = TrimOptions()
     while words.left:
         if not options.take(words):
             raise syntax_error()
-    return Request(words.name, TrimStream(key, options.required_trim()), "admin", (key,), as_count)
+    return TrimStream(key, options.required_trim()), as_count

@@ -18,16 +18,16 @@ from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 
 
-def trim_acknowledged(run: Execution, key: bytes, rule: Trim, limit: int) -> int:
+def trim_acknowledged(execution: Execution, key: bytes, rule: Trim, limit: int) -> int:
     """Remove what `rule` and `limit` (0: none) let go, and say how many entries went. O(blocks), and
     O(entries) of the blocks of which some are referenced; both bounded."""
-    stream = run.keyspace.streams[key]
+    stream = execution.keyspace.streams[key]
     walk = _Walk(stream, rule, limit)
     walk.go()
     if walk.leading:
-        run.do(EntriesTrimmed(key, walk.leading))
+        execution.do(EntriesTrimmed(key, walk.leading))
     if walk.ids:
-        run.do(EntriesRemoved(key, walk.ids, tombstone=False))
+        execution.do(EntriesRemoved(key, walk.ids, tombstone=False))
     stream.referenced_below, stream.passed_live_max = walk.referenced_below, walk.passed_live_max
     return walk.leading + len(walk.ids)
 
@@ -46,7 +46,7 @@ class _Pending:
     def __init__(self, pending: PendingEntriesList) -> None:
         self._pending = pending
         self._next_id: StreamId = ZERO_ID
-        self._run: Run | None = None
+        self._execution: Run | None = None
 
     def count_in(self, block: Block) -> int:
         """How many ids from the block's first to its last are pending. O(1) up to the next pending one,
@@ -54,9 +54,9 @@ class _Pending:
         first, last = block.first_id, block.last_id
         if last < self._next_id:
             return 0
-        if self._run is not None and last <= self._run.last_id:
-            return self._run.count_live(*self._run.between(first, last))
-        self._run = self._pending.run_over(first, last)
+        if self._execution is not None and last <= self._execution.last_id:
+            return self._execution.count_live(*self._execution.between(first, last))
+        self._execution = self._pending.run_over(first, last)
         count = self._pending.count_between(first, last)
         if not count:
             found = self._pending.first_from(first)

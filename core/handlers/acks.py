@@ -5,52 +5,52 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tailrace.core.commands import Acknowledge, NackMode, NegativeAcknowledge
+from tailrace.core.deliveries import DELIVERIES_MAX
 from tailrace.core.effects import Nacked
 from tailrace.core.errors import no_key_or_group
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.handlers.delete import acknowledge
-from tailrace.core.handlers.group_reads import DELIVERIES_MAX
 from tailrace.core.handlers.groups import missing_for, require_key_and_group
 from tailrace.core.pending.units import Unit
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
 
 
-def ack(run: Execution, command: Acknowledge) -> int:
+def ack(execution: Execution, command: Acknowledge) -> int:
     """How many of the ids were pending; 0 for a missing stream or group, whatever the ids. O(1) an id.
 
     With `require_group` a missing stream or group is NOGROUP.
     """
-    group = run.keyspace.group(command.key, command.group)
+    group = execution.keyspace.group(command.key, command.group)
     if group is None:
         if command.require_group:
-            raise no_key_or_group(command.key, command.group, missing_for(run, command.key))
+            raise no_key_or_group(command.key, command.group, missing_for(execution, command.key))
         return 0
-    return acknowledge(run, command.key, group, parsed(command.ids))
+    return acknowledge(execution, command.key, group, parsed(command.ids))
 
 
-def nack(run: Execution, command: NegativeAcknowledge) -> int:
+def nack(execution: Execution, command: NegativeAcknowledge) -> int:
     """How many entries now are without an owner, before all others in CLAIM's order (rule 54).
 
     An id named twice is nacked twice, so it is carried out before it is looked at again. O(1) an id.
     """
-    group = require_key_and_group(run, command.key, command.group)
-    stream = run.keyspace.streams[command.key]
+    group = require_key_and_group(execution, command.key, command.group)
+    stream = execution.keyspace.streams[command.key]
     ids = parsed(command.ids)
     unit_of: Callable[[StreamId], Unit | None] = group.pending.units_of(ids).get
     batch: dict[StreamId, int] = {}
     done = 0
     for value in ids:
         if value in batch:
-            done += _flush(run, command, batch)
+            done += _flush(execution, command, batch)
             # The flush moved entries to other units.
             unit_of = group.pending.get
         deliveries = _deliveries_after(stream, unit_of(value), command, value)
         if deliveries is not None:
             batch[value] = deliveries
-    done += _flush(run, command, batch)
+    done += _flush(execution, command, batch)
     if done:
-        run.wake(command.key)
+        execution.wake(command.key)
     return done
 
 
@@ -68,9 +68,9 @@ def _deliveries_after(
     return max(deliveries - 1, 0) if command.mode is NackMode.SILENT else deliveries
 
 
-def _flush(run: Execution, command: NegativeAcknowledge, batch: dict[StreamId, int]) -> int:
+def _flush(execution: Execution, command: NegativeAcknowledge, batch: dict[StreamId, int]) -> int:
     count = len(batch)
     if count:
-        run.do(Nacked(command.key, command.group, list(batch), list(batch.values())))
+        execution.do(Nacked(command.key, command.group, list(batch), list(batch.values())))
         batch.clear()
     return count

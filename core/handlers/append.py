@@ -14,7 +14,7 @@ from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, SEQ_BITS, U64_MAX, ZERO_ID, StreamId, format_id, id_ms
 
 
-def append(run: Execution, command: Append) -> AppendReply | None:
+def append(execution: Execution, command: Append) -> AppendReply | None:
     """The ids given, or None where the stream is missing and must not be made. O(entries)."""
     if command.ids is not None and ZERO_ID in command.ids:
         raise StreamError(
@@ -23,32 +23,32 @@ def append(run: Execution, command: Append) -> AppendReply | None:
             last_id="0-0",
             given="0-0",
         )
-    stream = run.stream(command.key)
+    stream = execution.stream(command.key)
     if stream is None and not command.create:
         return None
     if command.idempotency is not None:
-        remembered = _find_duplicate(run, command.key, command.idempotency, stream)
+        remembered = _find_duplicate(execution, command.key, command.idempotency, stream)
         if remembered is not None:
             return AppendReply(remembered, replayed=True)
     last_id = ZERO_ID if stream is None else stream.last_id
-    ids = _choose_ids(command, last_id, run.now_ms)
+    ids = _choose_ids(command, last_id, execution.now_ms)
     if stream is None:
-        run.do(StreamCreated(command.key))
-    run.do(EntriesAppended(command.key, ids, command.fragments))
+        execution.do(StreamCreated(command.key))
+    execution.do(EntriesAppended(command.key, ids, command.fragments))
     if command.idempotency is not None:
-        run.do(_remember(command.key, command.idempotency, ids))
+        execution.do(_remember(command.key, command.idempotency, ids))
     if command.trim is not None:
-        trim_stream(run, command.key, command.trim)
-    run.wake(command.key)
+        trim_stream(execution, command.key, command.trim)
+    execution.wake(command.key)
     return AppendReply(ids)
 
 
 def _find_duplicate(
-    run: Execution, key: bytes, request: Idempotency, stream: Stream | None
+    execution: Execution, key: bytes, request: Idempotency, stream: Stream | None
 ) -> Sequence[StreamId] | None:
     found = None if stream is None else stream.idempotency.find(request)
     if found is not None:
-        run.do(DuplicateCounted(key, request.producer))
+        execution.do(DuplicateCounted(key, request.producer))
     return found
 
 

@@ -8,16 +8,16 @@ from typing import Final
 
 from tailrace.core.bounds.reply_room import ReplyRoom, entries_bytes
 from tailrace.core.commands import AutoClaim, Claim, ClaimOptions
+from tailrace.core.deliveries import one_more
 from tailrace.core.effects import Claimed, ConsumerSeen, GroupMoved, PendingRemoved
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.group import Group
-from tailrace.core.handlers.consumers import see_consumer
-from tailrace.core.handlers.group_reads import DELIVERIES_MAX
+from tailrace.core.handlers.consumers import touch_consumer
 from tailrace.core.handlers.groups import require_key_and_group
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
-from tailrace.core.pending.pending_list import TOGETHER_MIN
+from tailrace.core.pending.pending_list import RUN_OR_BUNCH_LENGTH_MIN
 from tailrace.core.pending.units import Unit
 from tailrace.core.replies import ClaimReply, Entries
 from tailrace.core.stream import Stream
@@ -27,27 +27,27 @@ LOOKED_UP_TOGETHER: Final = 1_000
 """Pending entries that XAUTOCLAIM finds out about at a time: it may stop at any of them."""
 
 
-def claim(run: Execution, command: Claim) -> ClaimReply:
+def claim(execution: Execution, command: Claim) -> ClaimReply:
     """The entries taken over, in the order in which their ids were given. O(log n) an id."""
-    group = require_key_and_group(run, command.key, command.group)
+    group = require_key_and_group(execution, command.key, command.group)
     options = parsed(command.options)
-    taken = _Takeover(run, command.key, group, command.consumer, _delivered_at_ms(run, options))
+    taken = _Takeover(execution, command.key, group, command.consumer, _delivered_at_ms(execution, options))
     taken.look_up(options.ids)
-    _charge(run, taken, options)
+    _charge(execution, taken, options)
     if options.last_id is not None and options.last_id > group.last_delivered_id:
-        run.do(GroupMoved(command.key, command.group, options.last_id, group.entries_read))
-    see_consumer(run, command.key, group, command.consumer)
+        execution.do(GroupMoved(command.key, command.group, options.last_id, group.entries_read))
+    touch_consumer(execution, command.key, group, command.consumer)
     for value in options.ids:
         taken.before_looking_at(value)
-        deliveries = _claimed_deliveries(run, taken, options, value)
+        deliveries = _claimed_deliveries(execution, taken, options, value)
         if deliveries is not None:
             taken.take(value, deliveries)
     return taken.reply(just_id=options.just_id)
 
 
-def _charge(run: Execution, taken: _Takeover, options: ClaimOptions) -> None:
+def _charge(execution: Execution, taken: _Takeover, options: ClaimOptions) -> None:
     """Take the room of the reply. Raises REPLY_TOO_LARGE, before anything is changed. O(log n) an id."""
-    room, log = run.room(), taken.stream.log
+    room, log = execution.room(), taken.stream.log
     room.require_any()
     if options.just_id:
         room.charge_items(len(options.ids))
@@ -57,7 +57,9 @@ def _charge(run: Execution, taken: _Takeover, options: ClaimOptions) -> None:
     if len(fragments) < len(options.ids) or entries_bytes(fragments) > room.left_bytes:
         # What is not idle enough is not in the reply.
         claimed = [
-            value for value in options.ids if _claimed_deliveries(run, taken, options, value) is not None
+            value
+            for value in options.ids
+            if _claimed_deliveries(execution, taken, options, value) is not None
         ]
         fragments = log.get_many(claimed, room.left_bytes)
         if len(fragments) < len(claimed):
@@ -66,27 +68,31 @@ def _charge(run: Execution, taken: _Takeover, options: ClaimOptions) -> None:
     taken.fragment_of = dict(zip(claimed, fragments, strict=True))
 
 
-def _delivered_at_ms(run: Execution, options: ClaimOptions) -> int:
+def _delivered_at_ms(execution: Execution, options: ClaimOptions) -> int:
     """The new time of delivery: now, unless an earlier one that makes sense was asked for (rule 50)."""
     asked = options.delivered_at_ms
     if options.idle_ms is not None:
-        asked = run.now_ms - options.idle_ms
-    if asked is None or not 0 <= asked <= run.now_ms:
-        return run.now_ms
+        asked = execution.now_ms - options.idle_ms
+    if asked is None or not 0 <= asked <= execution.now_ms:
+        return execution.now_ms
     return asked
 
 
 def _claimed_deliveries(
-    run: Execution, taken: _Takeover, options: ClaimOptions, value: StreamId
+    execution: Execution, taken: _Takeover, options: ClaimOptions, value: StreamId
 ) -> int | None:
-    """The entry's new delivery count, None where it is not claimed."""
+    """The entry's count of deliveries after the claim.
+
+    None if the entry is not claimed: it was deleted, it is pending and not idle enough, or it is not pending
+    and FORCE was not given.
+    """
     if not taken.is_live(value):
         return None
     unit = taken.unit_of(value)
     if unit is None:
         # What FORCE makes counts as delivered once already.
         return _next_count(1, options) if options.force else None
-    if not _is_idle(unit, run.now_ms, options.min_idle_ms):
+    if not _is_idle(unit, execution.now_ms, options.min_idle_ms):
         return None
     return _next_count(unit.deliveries_of(value), options)
 
@@ -102,22 +108,22 @@ def _next_count(deliveries: int, options: ClaimOptions) -> int:
     return _counted(deliveries, just_id=options.just_id)
 
 
-def auto_claim(run: Execution, command: AutoClaim) -> ClaimReply:
+def auto_claim(execution: Execution, command: AutoClaim) -> ClaimReply:
     """Up to `count` idle entries in id order, and the deleted ones met on the way, which are dropped.
 
     Fewer where the reply has no room for them: the cursor goes on from there. Examines at most
     ``count * XAUTOCLAIM_SCAN_FACTOR`` pending entries (rule 52), and at most `XAUTOCLAIM_SCAN_MAX`.
     """
-    group = require_key_and_group(run, command.key, command.group)
+    group = require_key_and_group(execution, command.key, command.group)
     if command.count > AUTOCLAIM_COUNT_MAX:
         raise StreamError(
             ErrorCode.LIMIT_EXCEEDED,
             "ERR Insufficient memory, failed allocating transient memory, COUNT too high.",
         )
-    room = run.room()
+    room = execution.room()
     room.require_any()
-    see_consumer(run, command.key, group, command.consumer)
-    taken = _Takeover(run, command.key, group, command.consumer, run.now_ms)
+    touch_consumer(execution, command.key, group, command.consumer)
+    taken = _Takeover(execution, command.key, group, command.consumer, execution.now_ms)
     pending_ids = group.pending.ids(command.start)
     budget = min(command.count, room.items_left + 1)
     attempts = min(command.count * XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX)
@@ -140,14 +146,14 @@ class _Takeover:
     """
 
     def __init__(
-        self, run: Execution, key: bytes, group: Group, consumer: bytes, delivered_at_ms: int
+        self, execution: Execution, key: bytes, group: Group, consumer: bytes, delivered_at_ms: int
     ) -> None:
-        self.run = run
+        self.execution = execution
         self.key = key
         self.group = group
         self.consumer = consumer
         self.delivered_at_ms = delivered_at_ms
-        self.stream: Stream = run.keyspace.streams[key]
+        self.stream: Stream = execution.keyspace.streams[key]
         self.unit_of: Callable[[StreamId], Unit | None] = group.pending.get
         self.is_live: Callable[[StreamId], bool] = self.stream.log.__contains__
         self.fragment_of: dict[StreamId, bytes | None] = {}
@@ -157,7 +163,7 @@ class _Takeover:
 
     def look_up(self, ids: Sequence[StreamId]) -> None:
         """Find out about `ids` together, before they are looked at one by one; a few cost less alone."""
-        if len(ids) < TOGETHER_MIN:
+        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
             self.unit_of = self.group.pending.get
             self.is_live = self.stream.log.__contains__
         else:
@@ -180,7 +186,7 @@ class _Takeover:
         if not self.is_live(value):
             self._dropped[value] = None
             return 1
-        if not _is_idle(unit, self.run.now_ms, min_idle_ms):
+        if not _is_idle(unit, self.execution.now_ms, min_idle_ms):
             return 0
         self.take(value, _counted(unit.deliveries_of(value), just_id=just_id))
         return 1
@@ -207,7 +213,7 @@ class _Takeover:
         if self._batch:
             ids, deliveries = list(self._batch), list(self._batch.values())
             name, at_ms = self.group.name, self.delivered_at_ms
-            self.run.do(Claimed(self.key, name, self.consumer, ids, at_ms, deliveries))
+            self.execution.do(Claimed(self.key, name, self.consumer, ids, at_ms, deliveries))
             self._batch.clear()
 
     def reply(self, *, just_id: bool, cursor: StreamId = ZERO_ID) -> ClaimReply:
@@ -215,13 +221,13 @@ class _Takeover:
         self._flush()
         dropped = list(self._dropped)
         if dropped:
-            self.run.do(PendingRemoved(self.key, self.group.name, dropped))
+            self.execution.do(PendingRemoved(self.key, self.group.name, dropped))
         if self._ids:
-            name, now_ms = self.group.name, self.run.now_ms
-            self.run.do(ConsumerSeen(self.key, name, self.consumer, now_ms, active=True))
+            name, now_ms = self.group.name, self.execution.now_ms
+            self.execution.do(ConsumerSeen(self.key, name, self.consumer, now_ms, active=True))
         fragments = () if just_id else list(map(self.fragment_of.__getitem__, self._ids))
         return ClaimReply(Entries(self._ids, fragments), just_id, cursor, dropped)
 
 
 def _counted(deliveries: int, *, just_id: bool) -> int:
-    return deliveries if just_id else min(deliveries + 1, DELIVERIES_MAX)
+    return deliveries if just_id else one_more(deliveries)

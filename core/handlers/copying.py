@@ -10,7 +10,7 @@ from tailrace.core.limits import COPY_PARTS_MAX
 from tailrace.core.outcome import Signal
 
 
-def copy_key(run: Execution, command: CopyKey) -> int:
+def copy_key(execution: Execution, command: CopyKey) -> int:
     """1 if the stream was copied, 0 if it is missing or the new name is taken. O(parts).
 
     Raises `StreamError` LIMIT_EXCEEDED where the stream, with what this transaction copied before, has more
@@ -18,15 +18,15 @@ def copy_key(run: Execution, command: CopyKey) -> int:
     """
     if command.key == command.new_key:
         raise StreamError(ErrorCode.INVALID_ARGUMENT, "ERR source and destination objects are the same")
-    stream = run.stream(command.key)
-    is_taken = command.new_key in run.keyspace.streams
+    stream = execution.stream(command.key)
+    is_taken = command.new_key in execution.keyspace.streams
     if stream is None or (is_taken and not command.replace):
         return 0
-    run.copied_parts = _parts_within_limit(run.copied_parts + stream.part_count)
-    run.do(StreamCopied(command.key, command.new_key))
+    execution.copied_parts = _parts_within_limit(execution.copied_parts + stream.part_count)
+    execution.do(StreamCopied(command.key, command.new_key))
     if is_taken:
-        run.wake(command.new_key, Signal.GONE)
-    run.wake(command.new_key)
+        execution.wake(command.new_key, Signal.GONE)
+    execution.wake(command.new_key)
     return 1
 
 

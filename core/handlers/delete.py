@@ -16,25 +16,25 @@ from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
 
 
-def delete_entries(run: Execution, command: DeleteEntries) -> int:
+def delete_entries(execution: Execution, command: DeleteEntries) -> int:
     """How many of the ids were live; a missing stream has none, whatever the ids. O(ids log n)."""
-    stream = run.stream(command.key)
+    stream = execution.stream(command.key)
     if stream is None:
         return 0
     live = stream.log.live_among(parsed(command.ids))
-    _remove(run, command.key, live)
+    _remove(execution, command.key, live)
     return len(live)
 
 
-def _remove(run: Execution, key: bytes, live: Iterable[StreamId]) -> None:
+def _remove(execution: Execution, key: bytes, live: Iterable[StreamId]) -> None:
     ids = sorted(live)
     if ids:
-        run.do(EntriesRemoved(key, ids, tombstone=True))
+        execution.do(EntriesRemoved(key, ids, tombstone=True))
 
 
-def delete_entries_by_policy(run: Execution, command: DeleteEntriesByPolicy) -> list[DeleteResult]:
+def delete_entries_by_policy(execution: Execution, command: DeleteEntriesByPolicy) -> list[DeleteResult]:
     """A result an id; a missing stream answers NOT_FOUND for all, whatever the ids (rule 19)."""
-    stream = run.stream(command.key)
+    stream = execution.stream(command.key)
     if stream is None:
         return [DeleteResult.NOT_FOUND] * command.ids_count
     ids = parsed(command.ids)
@@ -46,8 +46,8 @@ def delete_entries_by_policy(run: Execution, command: DeleteEntriesByPolicy) -> 
             going.add(value)
         results.append(result)
     if command.references is References.DELETE:
-        drop_references(run, command.key, stream, list(dict.fromkeys(ids)))
-    _remove(run, command.key, going)
+        drop_references(execution, command.key, stream, list(dict.fromkeys(ids)))
+    _remove(execution, command.key, going)
     return results
 
 
@@ -58,23 +58,23 @@ def _result_of(stream: Stream, value: StreamId, references: References, going: s
     return DeleteResult.DELETED if live else DeleteResult.NOT_FOUND
 
 
-def acknowledge_and_delete(run: Execution, command: AcknowledgeAndDelete) -> list[DeleteResult]:
+def acknowledge_and_delete(execution: Execution, command: AcknowledgeAndDelete) -> list[DeleteResult]:
     """A result an id; only ids that this group has pending are touched (rule 21)."""
-    stream = run.stream(command.key)
-    group = run.keyspace.group(command.key, command.group)
+    stream = execution.stream(command.key)
+    group = execution.keyspace.group(command.key, command.group)
     if stream is None or group is None:
         if command.require_group:
-            raise no_key_or_group(command.key, command.group, missing_for(run, command.key))
+            raise no_key_or_group(command.key, command.group, missing_for(execution, command.key))
         return [DeleteResult.NOT_FOUND] * command.ids_count
     ids = parsed(command.ids)
     acknowledged = group.pending.present(ids)
     if acknowledged:
-        run.do(PendingRemoved(command.key, group.name, acknowledged))
+        execution.do(PendingRemoved(command.key, group.name, acknowledged))
     outcome = {value: _after_ack(stream, value, command.references) for value in acknowledged}
     going = [value for value, result in outcome.items() if result is DeleteResult.DELETED]
     if command.references is References.DELETE:
-        drop_references(run, command.key, stream, going)
-    _remove(run, command.key, (value for value in going if value in stream.log))
+        drop_references(execution, command.key, stream, going)
+    _remove(execution, command.key, (value for value in going if value in stream.log))
     return [outcome.pop(value, DeleteResult.NOT_FOUND) for value in ids]
 
 
@@ -85,9 +85,9 @@ def _after_ack(stream: Stream, value: StreamId, references: References) -> Delet
     return DeleteResult.DELETED
 
 
-def acknowledge(run: Execution, key: bytes, group: Group, ids: Iterable[StreamId]) -> int:
+def acknowledge(execution: Execution, key: bytes, group: Group, ids: Iterable[StreamId]) -> int:
     """Take `ids` out of the group's pending entries list; how many were in it."""
     pending = group.pending.present(ids)
     if pending:
-        run.do(PendingRemoved(key, group.name, pending))
+        execution.do(PendingRemoved(key, group.name, pending))
     return len(pending)

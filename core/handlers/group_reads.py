@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from tailrace.core.bounds.reply_budget import ReplyBudget
 from tailrace.core.commands import ReadFrom, ReadGroup, Special
+from tailrace.core.deliveries import each_one_more
 from tailrace.core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delivered, GroupMoved
 from tailrace.core.errors import no_group_for_read
 from tailrace.core.execution import Execution, parsed_position
@@ -30,25 +31,22 @@ from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, StreamId
 
-DELIVERIES_MAX = (1 << 63) - 1
-"""Where the delivery count stops (rule 36); XNACK FATAL sets it."""
 
-
-def read_group(run: Execution, command: ReadGroup) -> ReadReply:
+def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     """All streams asked for, in order. O(log n + m) a stream, whatever is pending and not idle.
 
     Raises NOGROUP where a stream or its group is missing, before anything is changed (rule 27).
     """
-    positions = [_check(run, command, source) for source in command.streams]
-    run.room(command.limits.page_bytes).require_any()
+    positions = [_check(execution, command, source) for source in command.streams]
+    execution.room(command.limits.page_bytes).require_any()
     budget = ReplyBudget(command.limits)
     min_idle_ms = command.claim_min_idle_ms
     reads = []
     for source, after in zip(command.streams, positions, strict=True):
-        if budget.is_spent or not run.room().has_any:
-            reads.append(_unread(run, command, source.key, after))
+        if budget.is_spent or not execution.room().has_any:
+            reads.append(_unread(execution, command, source.key, after))
             continue
-        reader = _StreamReader(run, command, source.key, budget)
+        reader = _StreamReader(execution, command, source.key, budget)
         if isinstance(after, Special):
             reads.append(reader.read_new(min_idle_ms))
         else:
@@ -57,24 +55,24 @@ def read_group(run: Execution, command: ReadGroup) -> ReadReply:
             reads.append(reader.read_history(after))
     reply = ReadReply(reads)
     if command.block_ms is not None and reply.is_empty:
-        run.wait = _wait(run, command, min_idle_ms)
-        run.retry = replace(command, until_ms=run.wait.until_ms)
+        execution.wait = _wait(execution, command, min_idle_ms)
+        execution.retry = replace(command, until_ms=execution.wait.until_ms)
     return reply
 
 
-def _check(run: Execution, command: ReadGroup, source: ReadFrom) -> StreamId | Special:
-    if run.keyspace.group(source.key, command.group) is None:
-        raise no_group_for_read(source.key, command.group, missing_for(run, source.key))
+def _check(execution: Execution, command: ReadGroup, source: ReadFrom) -> StreamId | Special:
+    if execution.keyspace.group(source.key, command.group) is None:
+        raise no_group_for_read(source.key, command.group, missing_for(execution, source.key))
     position = parsed_position(source.after)
     # Redis writes ``>`` as the greatest id, so that id asks for new entries, too.
     return Special.NEW if position == MAX_ID else position
 
 
-def _unread(run: Execution, command: ReadGroup, key: bytes, after: StreamId | Special) -> StreamRead:
+def _unread(execution: Execution, command: ReadGroup, key: bytes, after: StreamId | Special) -> StreamRead:
     """A stream after the one in which MAXCOUNT or MAXSIZE was reached: no consumer is made there."""
     if not isinstance(after, Special):
         return StreamRead(key, NO_ENTRIES, next=after)
-    group = run.keyspace.streams[key].groups[command.group]
+    group = execution.keyspace.streams[key].groups[command.group]
     return StreamRead(key, NO_ENTRIES, next=group.last_delivered_id, new=True)
 
 
@@ -82,19 +80,19 @@ class _StreamReader:
     """One stream of one XREADGROUP. Its consumer is created, or seen, also where the stream has no entries
     for it (rules 28, 33): seen at the end, so that one effect also says whether it was given entries."""
 
-    def __init__(self, run: Execution, command: ReadGroup, key: bytes, budget: ReplyBudget) -> None:
-        self.run = run
+    def __init__(self, execution: Execution, command: ReadGroup, key: bytes, budget: ReplyBudget) -> None:
+        self.execution = execution
         self.command = command
         self.key = key
         self.budget = budget
-        self.room = run.room()
-        self.stream: Stream = run.keyspace.streams[key]
+        self.room = execution.room()
+        self.stream: Stream = execution.keyspace.streams[key]
         self.group: Group = self.stream.groups[command.group]
         self._is_new = command.consumer not in self.group.consumers
         self._is_active = False
         self._is_served = False
         if self._is_new:
-            run.do(ConsumerCreated(key, command.group, command.consumer, run.now_ms))
+            execution.do(ConsumerCreated(key, command.group, command.consumer, execution.now_ms))
 
     def read_new(self, min_idle_ms: int | None) -> StreamRead:
         """Claimed entries, if asked for, then new ones; `count` bounds both together (rule 34)."""
@@ -129,17 +127,17 @@ class _StreamReader:
         return entries
 
     def _deliver(self, ids: Sequence[StreamId]) -> None:
-        run, key, group = self.run, self.key, self.group
+        execution, key, group = self.execution, self.key, self.group
         counted = entries_read_after(self.stream, group.last_delivered_id, group.entries_read, ids)
-        run.do(GroupMoved(key, group.name, ids[-1], counted))
+        execution.do(GroupMoved(key, group.name, ids[-1], counted))
         if not self.command.noack:
-            run.do(Delivered(key, group.name, self.command.consumer, pack_ids(ids), run.now_ms))
+            execution.do(Delivered(key, group.name, self.command.consumer, pack_ids(ids), execution.now_ms))
             self._is_active = True
 
     def _see(self) -> None:
         if self._is_active or not self._is_new:
-            consumer, now_ms = self.command.consumer, self.run.now_ms
-            self.run.do(ConsumerSeen(self.key, self.group.name, consumer, now_ms, self._is_active))
+            consumer, now_ms = self.command.consumer, self.execution.now_ms
+            self.execution.do(ConsumerSeen(self.key, self.group.name, consumer, now_ms, self._is_active))
 
     def _take_idle(self, min_idle_ms: int, count: int | None) -> Entries:
         found = self._idle(min_idle_ms, self._most(count))
@@ -175,7 +173,7 @@ class _StreamReader:
 
     def _longest_idle(self, min_idle_ms: int, asked: int) -> tuple[int, Entries]:
         """How many of at most `asked` pending entries are idle enough and fit, and the live ones of them."""
-        order, now_ms = self.group.pending.order, self.run.now_ms
+        order, now_ms = self.group.pending.order, self.execution.now_ms
         ids, idle_ms, counts = _longest_idle(order, now_ms, min_idle_ms, asked)
         fragments = self.stream.log.get_many(ids, self.room.left_bytes)
         found = Entries(ids, fragments, idle_ms, counts).first(len(fragments))
@@ -206,16 +204,16 @@ class _StreamReader:
         idle_ms: list[int] = []
         counts: list[int] = []
         for unit, some in self.group.pending.by_unit(ids):
-            idle_ms += [idle_since(unit.delivered_at_ms, self.run.now_ms)] * len(some)
+            idle_ms += [idle_since(unit.delivered_at_ms, self.execution.now_ms)] * len(some)
             counts += unit.counts_of(some)
         return Entries(ids, fragments, idle_ms, counts)
 
     def _take_over(self, live: Entries) -> None:
         """Make `live` entries this consumer's, delivered once more."""
         assert live.deliveries is not None
-        counts = [count + 1 if count < DELIVERIES_MAX else count for count in live.deliveries]
-        key, group, consumer, now_ms = self.key, self.group.name, self.command.consumer, self.run.now_ms
-        self.run.do(Claimed(key, group, consumer, live.ids, now_ms, counts))
+        counts = each_one_more(live.deliveries)
+        key, group, consumer, now_ms = self.key, self.group.name, self.command.consumer, self.execution.now_ms
+        self.execution.do(Claimed(key, group, consumer, live.ids, now_ms, counts))
 
 
 def _longest_idle(
@@ -273,18 +271,18 @@ def _joined(claimed: Entries, other: Entries) -> Entries:
 # --- waiting -----------------------------------------------------------------------------------------
 
 
-def _wait(run: Execution, command: ReadGroup, min_idle_ms: int | None) -> Wait:
+def _wait(execution: Execution, command: ReadGroup, min_idle_ms: int | None) -> Wait:
     keys = tuple(source.key for source in command.streams)
     claim_at_ms = None
     if min_idle_ms is not None:
-        claim_at_ms = min(_claimable_at_ms(run, key, command.group, min_idle_ms) for key in keys)
-    return Wait(keys, command.group, deadline_ms(run, command), claim_at_ms)
+        claim_at_ms = min(_claimable_at_ms(execution, key, command.group, min_idle_ms) for key in keys)
+    return Wait(keys, command.group, deadline_ms(execution, command), claim_at_ms)
 
 
-def _claimable_at_ms(run: Execution, key: bytes, group: bytes, min_idle_ms: int) -> int:
+def _claimable_at_ms(execution: Execution, key: bytes, group: bytes, min_idle_ms: int) -> int:
     """When the oldest pending entry that is not deleted becomes idle enough (rule 41)."""
-    stream = run.keyspace.streams[key]
+    stream = execution.keyspace.streams[key]
     for unit in stream.groups[group].pending.order:
         if any(value in stream.log for value in unit.live_ids()):
             return unit.delivered_at_ms + min_idle_ms
-    return run.now_ms + min_idle_ms
+    return execution.now_ms + min_idle_ms

@@ -12,9 +12,9 @@ from tailrace.core.stream import Stream
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
-def require_group(run: Execution, key: bytes, name: bytes) -> Group:
+def require_group(execution: Execution, key: bytes, name: bytes) -> Group:
     """The group, for XGROUP's subcommands."""
-    stream = run.stream(key)
+    stream = execution.stream(key)
     if stream is None:
         raise key_required(key, name)
     group = stream.groups.get(name)
@@ -23,23 +23,23 @@ def require_group(run: Execution, key: bytes, name: bytes) -> Group:
     return group
 
 
-def require_key_and_group(run: Execution, key: bytes, name: bytes) -> Group:
+def require_key_and_group(execution: Execution, key: bytes, name: bytes) -> Group:
     """The group, for the commands on pending entries, which report a missing stream and a missing group
     alike."""
-    group = run.keyspace.group(key, name)
+    group = execution.keyspace.group(key, name)
     if group is None:
-        raise no_key_or_group(key, name, missing_for(run, key))
+        raise no_key_or_group(key, name, missing_for(execution, key))
     return group
 
 
-def missing_for(run: Execution, key: bytes) -> Missing:
+def missing_for(execution: Execution, key: bytes) -> Missing:
     """What is missing where `key` does not have a group."""
-    return "group" if key in run.keyspace.streams else "stream"
+    return "group" if key in execution.keyspace.streams else "stream"
 
 
-def create_group(run: Execution, command: CreateGroup) -> None:
+def create_group(execution: Execution, command: CreateGroup) -> None:
     """Raises BUSYGROUP where the group stands already, NO_SUCH_STREAM where the stream is missing."""
-    stream = run.stream(command.key)
+    stream = execution.stream(command.key)
     if stream is None and not command.create_stream:
         raise key_required(command.key, command.group)
     position = _position(stream, command.after)
@@ -50,30 +50,30 @@ def create_group(run: Execution, command: CreateGroup) -> None:
             {"key": command.key, "group": command.group},
         )
     if stream is None:
-        run.do(StreamCreated(command.key))
-        stream = run.keyspace.streams[command.key]
+        execution.do(StreamCreated(command.key))
+        stream = execution.keyspace.streams[command.key]
     entries_read = _capped(stream, command.entries_read)
-    run.do(GroupCreated(command.key, command.group, position, entries_read))
+    execution.do(GroupCreated(command.key, command.group, position, entries_read))
 
 
-def set_group_position(run: Execution, command: SetGroupPosition) -> None:
+def set_group_position(execution: Execution, command: SetGroupPosition) -> None:
     """Moves the group; a count that is not given becomes unknown (rule 56)."""
-    require_group(run, command.key, command.group)
-    stream = run.keyspace.streams[command.key]
+    require_group(execution, command.key, command.group)
+    stream = execution.keyspace.streams[command.key]
     position = _position(stream, command.after)
     entries_read = _capped(stream, command.entries_read)
-    run.do(GroupMoved(command.key, command.group, position, entries_read))
+    execution.do(GroupMoved(command.key, command.group, position, entries_read))
 
 
-def destroy_group(run: Execution, command: DestroyGroup) -> int:
+def destroy_group(execution: Execution, command: DestroyGroup) -> int:
     """1 where the group existed, 0 where it did not (rule 55)."""
-    stream = run.stream(command.key)
+    stream = execution.stream(command.key)
     if stream is None:
         raise key_required(command.key, command.group)
     if command.group not in stream.groups:
         return 0
-    run.do(GroupDestroyed(command.key, command.group))
-    run.wake(command.key, Signal.GONE, command.group)
+    execution.do(GroupDestroyed(command.key, command.group))
+    execution.wake(command.key, Signal.GONE, command.group)
     return 1
 
 

@@ -28,38 +28,38 @@ from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
 
 
-def info_stream(run: Execution, command: InfoStream) -> StreamInfo | StreamFullInfo:
+def info_stream(execution: Execution, command: InfoStream) -> StreamInfo | StreamFullInfo:
     """The short form is O(log n); the full one is O(what `full_count` allows of entries and PELs)."""
-    stream = _require_stream(run, command.key)
+    stream = _require_stream(execution, command.key)
     full_count = parsed(command.full_count)
-    short = _short(run, stream)
+    short = _short(execution, stream)
     if full_count is None:
         return short
     count = full_count or None
     return StreamFullInfo(
         short,
-        _first_entries(run, stream, Range(command.key, count=count)),
-        [_full_group(run, stream, group, count) for group in stream.groups.values()],
+        _first_entries(execution, stream, Range(command.key, count=count)),
+        [_full_group(execution, stream, group, count) for group in stream.groups.values()],
     )
 
 
-def _first_entries(run: Execution, stream: Stream, command: Range) -> Entries:
-    entries, _ = exact_entries(run, stream, command)
+def _first_entries(execution: Execution, stream: Stream, command: Range) -> Entries:
+    entries, _ = exact_entries(execution, stream, command)
     return Entries(list(entries.ids), entries.fragments)
 
 
-def _require_stream(run: Execution, key: bytes) -> Stream:
-    stream = run.stream(key)
+def _require_stream(execution: Execution, key: bytes) -> Stream:
+    stream = execution.stream(key)
     if stream is None:
         raise no_such_key(key)
     return stream
 
 
-def _short(run: Execution, stream: Stream) -> StreamInfo:
+def _short(execution: Execution, stream: Stream) -> StreamInfo:
     memory = stream.idempotency
     first, last = Entries(*stream.log.range(count=1)), Entries(*stream.log.range(count=1, reverse=True))
-    run.room().charge_entries(first.fragments)
-    run.room().charge_entries(last.fragments)
+    execution.room().charge_entries(first.fragments)
+    execution.room().charge_entries(last.fragments)
     return StreamInfo(
         length=stream.length,
         block_count=len(stream.log.blocks),
@@ -79,8 +79,8 @@ def _short(run: Execution, stream: Stream) -> StreamInfo:
     )
 
 
-def _full_group(run: Execution, stream: Stream, group: Group, count: int | None) -> GroupFullInfo:
-    run.room().charge_names((group.name,))
+def _full_group(execution: Execution, stream: Stream, group: Group, count: int | None) -> GroupFullInfo:
+    execution.room().charge_names((group.name,))
     return GroupFullInfo(
         name=group.name,
         last_delivered_id=group.last_delivered_id,
@@ -88,26 +88,28 @@ def _full_group(run: Execution, stream: Stream, group: Group, count: int | None)
         lag=lag_of(stream, group),
         pending_count=group.pending.count,
         nacked_count=group.pending.nacked_count,
-        pending=_described(run, group, group.pending.ids(), group.pending.count, count),
-        consumers=[_full_consumer(run, group, each, count) for each in group.consumers.values()],
+        pending=_described(execution, group, group.pending.ids(), group.pending.count, count),
+        consumers=[_full_consumer(execution, group, each, count) for each in group.consumers.values()],
     )
 
 
-def _full_consumer(run: Execution, group: Group, consumer: Consumer, count: int | None) -> ConsumerFullInfo:
-    run.room().charge_names((consumer.name,))
+def _full_consumer(
+    execution: Execution, group: Group, consumer: Consumer, count: int | None
+) -> ConsumerFullInfo:
+    execution.room().charge_names((consumer.name,))
     return ConsumerFullInfo(
         name=consumer.name,
         seen_at_ms=consumer.seen_at_ms,
         active_at_ms=consumer.active_at_ms,
         pending_count=consumer.pending_count,
-        pending=_described(run, group, consumer.pending_ids(), consumer.pending_count, count),
+        pending=_described(execution, group, consumer.pending_ids(), consumer.pending_count, count),
     )
 
 
 def _described(
-    run: Execution, group: Group, ids: Iterator[StreamId], available: int, count: int | None
+    execution: Execution, group: Group, ids: Iterator[StreamId], available: int, count: int | None
 ) -> list[PendingEntry]:
-    room = run.room()
+    room = execution.room()
     if (available if count is None else min(available, count)) > room.items_left:
         raise room.refusal()
     described: list[PendingEntry] = []
@@ -115,14 +117,14 @@ def _described(
     while some := list(islice(ids, LOOKED_UP_TOGETHER)):
         for unit, values in group.pending.by_unit(some):
             room.charge(len(values) * description_bytes(unit))
-            described += describe(values, unit, run.now_ms)
+            described += describe(values, unit, execution.now_ms)
     return described
 
 
-def info_groups(run: Execution, command: InfoGroups) -> list[GroupInfo]:
+def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
     """The groups in byte order of their names. O(groups)."""
-    stream = _require_stream(run, command.key)
-    run.room().charge_names(list(stream.groups))
+    stream = _require_stream(execution, command.key)
+    execution.room().charge_names(list(stream.groups))
     return [
         GroupInfo(
             name=group.name,
@@ -136,19 +138,19 @@ def info_groups(run: Execution, command: InfoGroups) -> list[GroupInfo]:
     ]
 
 
-def info_consumers(run: Execution, command: InfoConsumers) -> list[ConsumerInfo]:
+def info_consumers(execution: Execution, command: InfoConsumers) -> list[ConsumerInfo]:
     """The consumers in byte order of their names. O(consumers)."""
-    stream = _require_stream(run, command.key)
+    stream = _require_stream(execution, command.key)
     group = stream.groups.get(command.group)
     if group is None:
         raise no_group(command.key, command.group)
-    run.room().charge_names(list(group.consumers))
+    execution.room().charge_names(list(group.consumers))
     return [
         ConsumerInfo(
             name=consumer.name,
             pending_count=consumer.pending_count,
-            idle_ms=idle_since(consumer.seen_at_ms, run.now_ms),
-            inactive_ms=_inactive_ms(consumer, run.now_ms),
+            idle_ms=idle_since(consumer.seen_at_ms, execution.now_ms),
+            inactive_ms=_inactive_ms(consumer, execution.now_ms),
         )
         for consumer in group.consumers.values()
     ]

@@ -24,20 +24,20 @@ _SORTED_KEYS_MAX = 10_000
 the index of all keys."""
 
 
-def keyspace_size(run: Execution, command: KeyspaceSize) -> int:
+def keyspace_size(execution: Execution, command: KeyspaceSize) -> int:
     """How many streams there are. O(1); O(streams) for a token that may not see all."""
     if command.visible is None:
-        return len(run.keyspace.streams)
-    return sum(1 for _ in _visible(run, command))
+        return len(execution.keyspace.streams)
+    return sum(1 for _ in _visible(execution, command))
 
 
-def list_streams(run: Execution, command: ListStreams) -> StreamList:
+def list_streams(execution: Execution, command: ListStreams) -> StreamList:
     """A page in byte order of the keys. O(log n + page), and the keys between that may not be seen."""
     after = command.start_after
-    keys = (key for key in _visible(run, command, command.prefix, after or b"") if key != after)
+    keys = (key for key in _visible(execution, command, command.prefix, after or b"") if key != after)
     page = list(islice(keys, command.limit))
-    run.room().charge_names(page)
-    streams = run.keyspace.streams
+    execution.room().charge_names(page)
+    streams = execution.keyspace.streams
     return StreamList([_summary(key, streams[key]) for key in page], more=next(keys, None) is not None)
 
 
@@ -45,14 +45,14 @@ def _summary(key: bytes, stream: Stream) -> StreamSummary:
     return StreamSummary(key, stream.length, stream.last_id, len(stream.groups))
 
 
-def match_keys(run: Execution, command: MatchKeys) -> list[bytes]:
+def match_keys(execution: Execution, command: MatchKeys) -> list[bytes]:
     """KEYS: all keys that match, in byte order. O(keys with the literal beginning of the pattern).
 
     Raises LIMIT_EXCEEDED where that takes more than `MATCHING_STEPS_MAX`.
     """
     glob = compile_glob(command.pattern)
-    room = run.room()
-    keys = _paid(_visible(run, command, glob.literal_prefix), glob, room)
+    room = execution.room()
+    keys = _paid(_visible(execution, command, glob.literal_prefix), glob, room)
     found = [key for key in keys if glob.matches(key)]
     room.charge_names(found)
     return found
@@ -68,18 +68,18 @@ def _paid(keys: Iterable[bytes], glob: Glob, room: ReplyRoom) -> Iterator[bytes]
         yield key
 
 
-def scan_keys(run: Execution, command: ScanKeys) -> KeyScan:
+def scan_keys(execution: Execution, command: ScanKeys) -> KeyScan:
     """A step of SCAN: `count` keys are examined of those that may be seen, `SCAN_COUNT_MAX` at most.
 
     The order is that of `scan_position`, a hash of the key alone: no other key changes it, so a key that
     stays is returned exactly once. The cursor is the position of the first key that was not examined.
     """
     glob = None if command.pattern is None else compile_glob(command.pattern)
-    room = run.room()
+    room = execution.room()
     found: list[bytes] = []
     last_position = 0
     most = min(max(command.count, 1), SCAN_COUNT_MAX)
-    for examined, (position, key) in enumerate(_scanned(run, command)):
+    for examined, (position, key) in enumerate(_scanned(execution, command)):
         if examined >= most and position != last_position:
             room.charge_names(found)
             return KeyScan(position, found)
@@ -92,32 +92,34 @@ def scan_keys(run: Execution, command: ScanKeys) -> KeyScan:
     return KeyScan(0, found)
 
 
-def _scanned(run: Execution, command: ScanKeys) -> Iterable[tuple[int, bytes]]:
+def _scanned(execution: Execution, command: ScanKeys) -> Iterable[tuple[int, bytes]]:
     """The keys that may be seen, from the cursor on, with their positions."""
     start = (command.cursor, b"")
     if command.visible is None:
-        return run.keyspace.scan_order.irange(start)
-    few = list(islice(_visible(run, command), _SORTED_KEYS_MAX + 1))
+        return execution.keyspace.scan_order.irange(start)
+    few = list(islice(_visible(execution, command), _SORTED_KEYS_MAX + 1))
     if len(few) <= _SORTED_KEYS_MAX:
         return sorted(place for place in ((scan_position(key), key) for key in few) if place >= start)
     is_visible = _matcher(command.visible)
-    return (place for place in run.keyspace.scan_order.irange(start) if is_visible(place[1]))
+    return (place for place in execution.keyspace.scan_order.irange(start) if is_visible(place[1]))
 
 
 # --- what may be seen --------------------------------------------------------------------------------
 
 
-def _visible(run: Execution, command: Listing, prefix: bytes = b"", start: bytes = b"") -> Iterator[bytes]:
+def _visible(
+    execution: Execution, command: Listing, prefix: bytes = b"", start: bytes = b""
+) -> Iterator[bytes]:
     """The keys with `prefix`, from `start` on, that may be seen, in byte order."""
     if command.visible is None:
-        return _keys_in(run, prefix, start)
+        return _keys_in(execution, prefix, start)
     is_visible = _matcher(command.visible)
     areas = _areas(command.visible, prefix)
-    return (key for area in areas for key in _keys_in(run, area, start) if is_visible(key))
+    return (key for area in areas for key in _keys_in(execution, area, start) if is_visible(key))
 
 
-def _keys_in(run: Execution, prefix: bytes, start: bytes) -> Iterator[bytes]:
-    keys: Iterator[bytes] = run.keyspace.streams.irange(max(prefix, start))
+def _keys_in(execution: Execution, prefix: bytes, start: bytes) -> Iterator[bytes]:
+    keys: Iterator[bytes] = execution.keyspace.streams.irange(max(prefix, start))
     return takewhile(lambda key: key.startswith(prefix), keys)
 
 

@@ -41,39 +41,39 @@ from tailrace.core.stream_id import StreamId, format_id
 _WILDCARD: Final = re.compile(rb"[*?\[]")
 
 
-def create_stream(run: Execution, command: CreateStream) -> int:
+def create_stream(execution: Execution, command: CreateStream) -> int:
     """1 where the stream is new, 0 where it stands already; settings that are given hold either way."""
-    created = command.key not in run.keyspace.streams
+    created = command.key not in execution.keyspace.streams
     if created:
-        run.do(StreamCreated(command.key))
-    _configure(run, command.key, command.idmp_duration_s, command.idmp_maxsize)
+        execution.do(StreamCreated(command.key))
+    _configure(execution, command.key, command.idmp_duration_s, command.idmp_maxsize)
     return int(created)
 
 
-def configure_stream(run: Execution, command: ConfigureStream) -> None:
+def configure_stream(execution: Execution, command: ConfigureStream) -> None:
     """XCFGSET: settings that really change make the stream forget its keys (rule 63)."""
-    if run.stream(command.key) is None:
+    if execution.stream(command.key) is None:
         raise no_such_key(command.key)
-    _configure(run, command.key, parsed(command.idmp_duration_s), command.idmp_maxsize)
+    _configure(execution, command.key, parsed(command.idmp_duration_s), command.idmp_maxsize)
 
 
-def _configure(run: Execution, key: bytes, duration_s: int | None, maxsize: int | None) -> None:
-    memory = run.keyspace.streams[key].idempotency
+def _configure(execution: Execution, key: bytes, duration_s: int | None, maxsize: int | None) -> None:
+    memory = execution.keyspace.streams[key].idempotency
     new = (
         memory.duration_s if duration_s is None else duration_s,
         memory.maxsize if maxsize is None else maxsize,
     )
     if new != (memory.duration_s, memory.maxsize):
-        run.do(IdempotencyConfigured(key, *new))
+        execution.do(IdempotencyConfigured(key, *new))
 
 
-def set_stream_position(run: Execution, command: SetStreamPosition) -> None:
+def set_stream_position(execution: Execution, command: SetStreamPosition) -> None:
     """XSETID; what would contradict the entries is refused (rule 65)."""
-    stream = run.stream(command.key)
+    stream = execution.stream(command.key)
     if stream is None:
         raise no_such_key(command.key)
     _check_position(stream, command)
-    run.do(
+    execution.do(
         StreamPositionSet(
             command.key,
             command.last_id,
@@ -107,45 +107,45 @@ def _bad_position(stream: Stream, problem: str, least: StreamId) -> StreamError:
     )
 
 
-def delete_keys(run: Execution, command: DeleteKeys) -> int:
+def delete_keys(execution: Execution, command: DeleteKeys) -> int:
     """How many streams were deleted. O(blocks + pending units)."""
-    existing = [key for key in dict.fromkeys(command.keys) if key in run.keyspace.streams]
+    existing = [key for key in dict.fromkeys(command.keys) if key in execution.keyspace.streams]
     for key in existing:
-        run.do(StreamDeleted(key))
-        run.wake(key, Signal.GONE)
+        execution.do(StreamDeleted(key))
+        execution.wake(key, Signal.GONE)
     return len(existing)
 
 
-def count_keys(run: Execution, command: CountKeys) -> int:
+def count_keys(execution: Execution, command: CountKeys) -> int:
     """How many of the names are streams; a name given twice counts twice."""
-    return sum(key in run.keyspace.streams for key in command.keys)
+    return sum(key in execution.keyspace.streams for key in command.keys)
 
 
-def rename_key(run: Execution, command: RenameKey) -> None:
+def rename_key(execution: Execution, command: RenameKey) -> None:
     """Readers of the old name are told that it is gone, those of the new one look again."""
-    if command.key not in run.keyspace.streams:
+    if command.key not in execution.keyspace.streams:
         raise no_such_key(command.key)
     if command.key == command.new_key:
         return
-    run.do(StreamRenamed(command.key, command.new_key))
-    run.wake(command.key, Signal.GONE)
-    run.wake(command.new_key, Signal.GONE)
-    run.wake(command.new_key)
+    execution.do(StreamRenamed(command.key, command.new_key))
+    execution.wake(command.key, Signal.GONE)
+    execution.wake(command.new_key, Signal.GONE)
+    execution.wake(command.new_key)
 
 
-def flush(run: Execution, _: Flush) -> None:
+def flush(execution: Execution, _: Flush) -> None:
     """FLUSHDB and FLUSHALL: there is one keyspace."""
-    keys = list(run.keyspace.streams)
+    keys = list(execution.keyspace.streams)
     if keys:
-        run.do(KeyspaceFlushed())
+        execution.do(KeyspaceFlushed())
     for key in keys:
-        run.wake(key, Signal.GONE)
+        execution.wake(key, Signal.GONE)
 
 
-def get_config(run: Execution, command: GetConfig) -> dict[str, int]:
+def get_config(execution: Execution, command: GetConfig) -> dict[str, int]:
     """The settings that are named, or whose names a pattern matches; the case does not matter."""
     matchers = [_setting_matcher(pattern.lower()) for pattern in command.patterns]
-    config = run.keyspace.config
+    config = execution.keyspace.config
     return {name: value for name, value in config.items() if any(each(name.encode()) for each in matchers)}
 
 
@@ -154,34 +154,34 @@ def _setting_matcher(pattern: bytes) -> Callable[[bytes], bool]:
     return compile_glob(pattern).matches if _WILDCARD.search(pattern) else pattern.__eq__
 
 
-def set_config(run: Execution, command: SetConfig) -> None:
+def set_config(execution: Execution, command: SetConfig) -> None:
     """The names and ranges are the grammar's to check."""
     for name, value in command.values:
-        if run.keyspace.config[name] != value:
-            run.do(ConfigChanged(name, value))
+        if execution.keyspace.config[name] != value:
+            execution.do(ConfigChanged(name, value))
 
 
-def server_time(run: Execution, _: ServerTime) -> int:
+def server_time(execution: Execution, _: ServerTime) -> int:
     """The instant of this command, in Unix milliseconds."""
-    return run.now_ms
+    return execution.now_ms
 
 
-def server_info(run: Execution, _: ServerInfo) -> ServerStats:
+def server_info(execution: Execution, _: ServerInfo) -> ServerStats:
     """Counts over the whole keyspace. O(streams + groups)."""
-    streams = run.keyspace.streams.values()
+    streams = execution.keyspace.streams.values()
     groups = [group for stream in streams for group in stream.groups.values()]
     return ServerStats(
         streams=len(streams),
         entries=sum(stream.length for stream in streams),
         groups=len(groups),
         pending=sum(group.pending.count for group in groups),
-        now_ms=run.now_ms,
+        now_ms=execution.now_ms,
     )
 
 
-def expire_idempotency_keys(run: Execution, _: ExpireIdempotencyKeys) -> None:
+def expire_idempotency_keys(execution: Execution, _: ExpireIdempotencyKeys) -> None:
     """Have every stream forget the keys whose time is over (rule 61). O(producers)."""
-    for key, stream in run.keyspace.streams.items():
-        before_ms = run.now_ms - stream.idempotency.duration_s * 1000
+    for key, stream in execution.keyspace.streams.items():
+        before_ms = execution.now_ms - stream.idempotency.duration_s * 1000
         if stream.idempotency.has_expired(before_ms):
-            run.do(IdempotencyExpired(key, before_ms))
+            execution.do(IdempotencyExpired(key, before_ms))

@@ -24,33 +24,36 @@ UNOWNED_IDLE_MS = -1
 """The idle time shown for an entry without an owner."""
 
 
-def pending_summary(run: Execution, command: PendingSummary) -> PendingSummaryReply:
+def pending_summary(execution: Execution, command: PendingSummary) -> PendingSummaryReply:
     """Counts, and the least and greatest pending id. O(consumers + log n)."""
-    group = require_key_and_group(run, command.key, command.group)
+    group = require_key_and_group(execution, command.key, command.group)
     min_id, max_id = group.pending.bounds() or (None, None)
     owners = [
         (name, consumer.pending_count) for name, consumer in group.consumers.items() if consumer.pending_count
     ]
-    run.room().charge_names([name for name, _ in owners])
+    execution.room().charge_names([name for name, _ in owners])
     return PendingSummaryReply(group.pending.count, min_id, max_id, owners)
 
 
-def pending_range(run: Execution, command: PendingRange) -> list[PendingEntry]:
+def pending_range(execution: Execution, command: PendingRange) -> list[PendingEntry]:
     """Pending entries in id order. O(log n + those examined)."""
-    group = require_key_and_group(run, command.key, command.group)
+    group = require_key_and_group(execution, command.key, command.group)
     found: list[PendingEntry] = []
     if command.count <= 0:
         return found
-    room = run.room()
-    if not _may_find_any(group, run.now_ms, command.min_idle_ms):
+    room = execution.room()
+    if not _may_find_any(group, execution.now_ms, command.min_idle_ms):
         return found
     ids, wanted = _ids(group, command), min(command.count, LOOKED_UP_TOGETHER)
     while some := list(islice(ids, wanted)):
         for unit, values in group.pending.by_unit(some[: bisect_right(some, command.end)]):
-            if unit.consumer is None or idle_since(unit.delivered_at_ms, run.now_ms) >= command.min_idle_ms:
+            if (
+                unit.consumer is None
+                or idle_since(unit.delivered_at_ms, execution.now_ms) >= command.min_idle_ms
+            ):
                 more = values[: command.count - len(found)]
                 room.charge(len(more) * description_bytes(unit))
-                found += describe(more, unit, run.now_ms)
+                found += describe(more, unit, execution.now_ms)
         if some[-1] >= command.end or len(found) == command.count:
             break
         wanted = LOOKED_UP_TOGETHER

@@ -14,23 +14,23 @@ from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId, format_id
 
 
-def read_range(run: Execution, command: Range) -> RangeReply:
+def read_range(execution: Execution, command: Range) -> RangeReply:
     """Live entries between two ids, both included. O(log n + m)."""
-    stream = run.stream(command.key)
+    stream = execution.stream(command.key)
     if stream is None:
         return RangeReply(Entries((), ()), exists=False)
     if command.strict:
         require_untrimmed(stream, command.start)
     if command.max_bytes is None:
-        return RangeReply(*exact_entries(run, stream, command))
+        return RangeReply(*exact_entries(execution, stream, command))
     entries, more = _entries(stream, command, command.count, command.max_bytes)
     return RangeReply(entries, more or _are_followed(stream, command, entries.ids))
 
 
-def exact_entries(run: Execution, stream: Stream, command: Range) -> tuple[Entries, bool]:
+def exact_entries(execution: Execution, stream: Stream, command: Range) -> tuple[Entries, bool]:
     """The entries of a range, and whether `count` left some behind. Raises REPLY_TOO_LARGE; no more are
     gathered than show that there is no room for them."""
-    room = run.room()
+    room = execution.room()
     most = smaller(command.count, room.items_left + 1)
     is_more = command.count is None or command.count > room.items_left
     if is_more and stream.log.has_more_than(room.items_left, command.start, command.end):
@@ -89,15 +89,15 @@ def require_untrimmed(stream: Stream, start: StreamId) -> None:
     )
 
 
-def stream_length(run: Execution, command: StreamLength) -> int:
+def stream_length(execution: Execution, command: StreamLength) -> int:
     """XLEN; 0 for a missing stream. O(1)."""
-    stream = run.stream(command.key)
+    stream = execution.stream(command.key)
     return 0 if stream is None else stream.length
 
 
-def split_range(run: Execution, command: SplitRange) -> SplitReply:
+def split_range(execution: Execution, command: SplitRange) -> SplitReply:
     """Cut a range into parts of equal counts (they differ by one at most). O(blocks + parts)."""
-    stream = run.stream(command.key)
+    stream = execution.stream(command.key)
     if command.start > command.end:
         return SplitReply((), 0)
     if stream is None:
@@ -112,9 +112,9 @@ def split_range(run: Execution, command: SplitRange) -> SplitReply:
     return SplitReply(tuple(map(Boundary, starts, ends, sizes)), count)
 
 
-def seek_range(run: Execution, command: SeekRange) -> SeekReply:
+def seek_range(execution: Execution, command: SeekRange) -> SeekReply:
     """The id of the last entry of a page of `count` entries from `start` on. O(blocks)."""
-    stream = run.stream(command.key)
+    stream = execution.stream(command.key)
     if stream is None:
         return SeekReply(None, 0)
     low = stream.log.rank(command.start)

@@ -16,41 +16,41 @@ from tailrace.core.stream import Stream
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
-def read(run: Execution, command: Read) -> ReadReply:
+def read(execution: Execution, command: Read) -> ReadReply:
     """All streams asked for, with what lies above the position of each. O(log n + m) a stream.
 
     Where nothing does and the command blocks, the execution's `wait` is set, and its `retry` to the
     command with every position resolved (rule 22).
     """
-    run.room(command.limits.page_bytes).require_any()
-    positions = [_resolve(run, source) for source in command.streams]
+    execution.room(command.limits.page_bytes).require_any()
+    positions = [_resolve(execution, source) for source in command.streams]
     if command.strict:
-        _require_untrimmed(run, command, positions)
+        _require_untrimmed(execution, command, positions)
     budget = ReplyBudget(command.limits)
     reply = ReadReply(
         [
-            _read_stream(run, source.key, after, command.limits.count, budget)
+            _read_stream(execution, source.key, after, command.limits.count, budget)
             for source, after in zip(command.streams, positions, strict=True)
         ]
     )
     if reply.is_empty and command.block_ms is not None:
         keys = tuple(source.key for source in command.streams)
-        until_ms = deadline_ms(run, command)
-        run.wait = Wait(keys, group=None, until_ms=until_ms, claim_at_ms=None)
-        run.retry = _resolved(command, positions, until_ms)
+        until_ms = deadline_ms(execution, command)
+        execution.wait = Wait(keys, group=None, until_ms=until_ms, claim_at_ms=None)
+        execution.retry = _resolved(command, positions, until_ms)
     return reply
 
 
-def deadline_ms(run: Execution, command: Read | ReadGroup) -> int | None:
+def deadline_ms(execution: Execution, command: Read | ReadGroup) -> int | None:
     """When a read that waits answers nil: set once, at the first attempt (rule 46); 0 is for ever."""
-    return command.until_ms or (run.now_ms + command.block_ms if command.block_ms else None)
+    return command.until_ms or (execution.now_ms + command.block_ms if command.block_ms else None)
 
 
-def _resolve(run: Execution, source: ReadFrom) -> StreamId:
+def _resolve(execution: Execution, source: ReadFrom) -> StreamId:
     after = parsed_position(source.after)
     if not isinstance(after, Special):
         return after
-    stream = run.stream(source.key)
+    stream = execution.stream(source.key)
     if stream is None:
         return ZERO_ID
     if after is Special.LAST_ID:
@@ -58,21 +58,21 @@ def _resolve(run: Execution, source: ReadFrom) -> StreamId:
     return max(stream.log.last_id - 1, ZERO_ID)
 
 
-def _require_untrimmed(run: Execution, command: Read, positions: list[StreamId]) -> None:
+def _require_untrimmed(execution: Execution, command: Read, positions: list[StreamId]) -> None:
     for source, after in zip(command.streams, positions, strict=True):
-        stream = run.stream(source.key)
+        stream = execution.stream(source.key)
         if stream is not None:
             require_untrimmed(stream, after + 1)
 
 
 def _read_stream(
-    run: Execution, key: bytes, after: StreamId, count: int | None, budget: ReplyBudget
+    execution: Execution, key: bytes, after: StreamId, count: int | None, budget: ReplyBudget
 ) -> StreamRead:
-    stream = run.stream(key)
-    if stream is None or stream.log.last_id <= after or budget.is_spent or not run.room().has_any:
+    stream = execution.stream(key)
+    if stream is None or stream.log.last_id <= after or budget.is_spent or not execution.room().has_any:
         return StreamRead(key, NO_ENTRIES, next=after)
     budget.begin_stream(key)
-    entries = take_after(run.room(), stream, after, count, budget)
+    entries = take_after(execution.room(), stream, after, count, budget)
     budget.end_stream(len(entries.ids))
     return StreamRead(key, entries, next=entries.ids[-1] if entries.ids else after, cut=not entries.ids)
 

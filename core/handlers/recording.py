@@ -8,9 +8,9 @@ from tailrace.core.errors import ErrorCode, StreamError, no_such_key
 from tailrace.core.execution import Execution
 
 
-def record_idempotency_key(run: Execution, command: RecordIdempotencyKey) -> None:
+def record_idempotency_key(execution: Execution, command: RecordIdempotencyKey) -> None:
     """Remember the key as if the entry had been appended under it; the same once more changes nothing."""
-    stream = run.stream(command.key)
+    stream = execution.stream(command.key)
     if stream is None:
         raise no_such_key(command.key)
     if command.id not in stream.log:
@@ -18,7 +18,7 @@ def record_idempotency_key(run: Execution, command: RecordIdempotencyKey) -> Non
     known = stream.idempotency.find(Idempotency(command.producer, command.idempotency_key))
     if known is None:
         ids = (command.id,)
-        run.do(
+        execution.do(
             AppendRemembered(command.key, command.producer, command.idempotency_key, ids, None, None, None)
         )
     elif known[0] != command.id:

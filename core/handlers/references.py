@@ -17,15 +17,15 @@ def is_acknowledged(stream: Stream, value: StreamId) -> bool:
     )
 
 
-def drop_references(run: Execution, key: bytes, stream: Stream, ids: Sequence[StreamId]) -> None:
+def drop_references(execution: Execution, key: bytes, stream: Stream, ids: Sequence[StreamId]) -> None:
     """Remove `ids`, distinct, from every group's pending entries list (rule 16)."""
     for group in stream.groups.values():
         pending = group.pending.present(ids)
         if pending:
-            run.do(PendingRemoved(key, group.name, pending))
+            execution.do(PendingRemoved(key, group.name, pending))
 
 
-def drop_references_of_first(run: Execution, key: bytes, stream: Stream, count: int) -> None:
+def drop_references_of_first(execution: Execution, key: bytes, stream: Stream, count: int) -> None:
     """Remove the first `count` live entries, at least one, from every group's pending entries list (rule 16).
 
     O(runs of pending entries) where no entry was deleted before the last of them, else O(blocks). What is
@@ -39,4 +39,4 @@ def drop_references_of_first(run: Execution, key: bytes, stream: Stream, count: 
         pending = [span for span in spans if group.pending.count_between(*span)]
         if pending:
             first_ids, last_ids = zip(*pending, strict=True)
-            run.do(PendingBetweenRemoved(key, group.name, first_ids, last_ids))
+            execution.do(PendingBetweenRemoved(key, group.name, first_ids, last_ids))

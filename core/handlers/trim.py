@@ -17,28 +17,28 @@ from tailrace.core.limits import TRIM_LIMIT_FACTOR, TRIM_LIMIT_FALLBACK, TRIM_LI
 from tailrace.core.stream import Stream
 
 
-def trim(run: Execution, command: TrimStream) -> int | None:
+def trim(execution: Execution, command: TrimStream) -> int | None:
     """How many entries were removed; None for a missing stream, which Redis answers with 0.
 
     O(blocks removed), and what the policy for references costs.
     """
-    if run.stream(command.key) is None:
+    if execution.stream(command.key) is None:
         return None
-    return trim_stream(run, command.key, command.trim)
+    return trim_stream(execution, command.key, command.trim)
 
 
-def trim_stream(run: Execution, key: bytes, rule: Trim) -> int:
+def trim_stream(execution: Execution, key: bytes, rule: Trim) -> int:
     """Trim the stream `key`, which exists, and say how many entries went."""
-    stream = run.keyspace.streams[key]
-    limit = _limit(run, rule)
+    stream = execution.keyspace.streams[key]
+    limit = _limit(execution, rule)
     if rule.references is References.ACKNOWLEDGED:
-        return trim_acknowledged(run, key, rule, limit)
+        return trim_acknowledged(execution, key, rule, limit)
     count = _count(stream, rule, limit)
     if not count:
         return 0
     if rule.references is References.DELETE:
-        drop_references_of_first(run, key, stream, count)
-    run.do(EntriesTrimmed(key, count))
+        drop_references_of_first(execution, key, stream, count)
+    execution.do(EntriesTrimmed(key, count))
     return count
 
 
@@ -57,13 +57,13 @@ def _exact_count(stream: Stream, rule: Trim) -> int:
     return stream.log.rank(rule.min_id)
 
 
-def _limit(run: Execution, rule: Trim) -> int:
+def _limit(execution: Execution, rule: Trim) -> int:
     """How many entries may go, 0 for any number (rule 12)."""
     if not rule.approximate:
         return 0
     if rule.limit is not None:
         return rule.limit
-    chosen = TRIM_LIMIT_FACTOR * run.keyspace.config[NODE_MAX_ENTRIES]
+    chosen = TRIM_LIMIT_FACTOR * execution.keyspace.config[NODE_MAX_ENTRIES]
     return min(chosen, TRIM_LIMIT_MAX) if chosen > 0 else TRIM_LIMIT_FALLBACK
 
 

@@ -3,7 +3,8 @@
 Rules this module keeps, whatever the commands above it do:
 
 * An entry is pending once in a group, and has one owner or, after XNACK, none.
-* Runs do not overlap: between a run's first and last id there may be singles, never another run.
+* Runs do not overlap: between a run's first and last id there may be singles and entries of bunches, never an
+  entry of another run.
 * The order of delivery has all unowned entries first, in order of their nack, then the owned ones by
   time of delivery, and among equals the one that got its time first (rule 35).
 * A consumer's own index holds exactly what the list says is its own.
@@ -31,7 +32,7 @@ from tailrace.core.pending.sorted_view import SortedView
 from tailrace.core.pending.units import BUNCH_LENGTH_MAX, Bunch, Run, Single, Unit
 from tailrace.core.stream_id import StreamId
 
-TOGETHER_MIN = 4
+RUN_OR_BUNCH_LENGTH_MIN = 4
 """Fewer entries become singles: a run or a bunch costs about as much as three of them."""
 
 
@@ -98,7 +99,9 @@ class PendingEntriesList:
 
         The common case of an acknowledgment: what was delivered together is done together. O(m) in C.
         """
-        found = None if len(ids) < TOGETHER_MIN or ids[0] in self.scattered else self._in_run(ids[0])
+        found = (
+            None if len(ids) < RUN_OR_BUNCH_LENGTH_MIN or ids[0] in self.scattered else self._in_run(ids[0])
+        )
         if found is None:
             return None
         run, position = found
@@ -107,7 +110,7 @@ class PendingEntriesList:
     def present(self, ids: Iterable[StreamId]) -> Sequence[StreamId]:
         """Those of `ids` that are pending, each once, in rising order if there are many. O(m log m)."""
         ids = ids if isinstance(ids, range) else tuple(ids)
-        if len(ids) < TOGETHER_MIN:
+        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
             return [value for value in dict.fromkeys(ids) if self.get(value) is not None]
         if self.span_of(ids) is not None:
             return as_run(ids)
@@ -221,7 +224,7 @@ class PendingEntriesList:
         O(m) to pack the ids, O(log) for the rest; where the group was moved back, O(m log n).
         """
         overlaps = ids[0] <= self._highest_id and self._clear_for(ids)
-        if overlaps or len(ids) < TOGETHER_MIN:
+        if overlaps or len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
             self._scatter(ids, consumer, at_ms, [1] * len(ids))
         else:
             self._add_run(Run(pack_ids(ids), consumer, at_ms, 1))
@@ -254,7 +257,7 @@ class PendingEntriesList:
 
     def remove_present(self, ids: Sequence[StreamId]) -> None:
         """Take out those of `ids` that are pending. O(m log m)."""
-        if len(ids) < TOGETHER_MIN:
+        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
             for value in ids:
                 self._remove_one(value)
         else:
@@ -331,11 +334,11 @@ class PendingEntriesList:
 
         O(1) for a stretch of a run and for a whole bunch beside looking through `ids`, else O(1) an entry.
         """
-        if len(ids) < TOGETHER_MIN:
+        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
             self._gather(ids, consumer, at_ms, deliveries)
             return
         done = start = 0
-        while len(ids) - start >= TOGETHER_MIN:
+        while len(ids) - start >= RUN_OR_BUNCH_LENGTH_MIN:
             stretch = self._stretch(ids, deliveries, start) if _rises(ids, start) else None
             if stretch is None:
                 start += 1
@@ -356,7 +359,7 @@ class PendingEntriesList:
             return None
         run, position = found
         length = _stretch_length(run, position, ids, deliveries, start)
-        return (run, position, length) if length >= TOGETHER_MIN else None
+        return (run, position, length) if length >= RUN_OR_BUNCH_LENGTH_MIN else None
 
     def _carve(self, run: Run, position: int, length: int) -> Run:
         """Cut ``[position, position + length)``, all live, out of `run` as a unit of its own."""
@@ -384,7 +387,7 @@ class PendingEntriesList:
         self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
         """Give `ids`, distinct, this owner and time, whatever they were before, in this order."""
-        if len(ids) < TOGETHER_MIN:
+        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
             for value, count in zip(ids, deliveries, strict=True):
                 self._gather_one(value, consumer, at_ms, count)
             return
@@ -435,7 +438,7 @@ class PendingEntriesList:
         self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
         """`ids`, none of them pending, become so outside of all runs."""
-        if len(ids) >= TOGETHER_MIN:
+        if len(ids) >= RUN_OR_BUNCH_LENGTH_MIN:
             self._add_bunch(Bunch(ids, consumer, at_ms, deliveries))
             return
         for value, count in zip(ids, deliveries, strict=True):
@@ -545,7 +548,7 @@ def _stretch_length(
     if most == 1 or run.ids[position + 1] != ids[start + 1]:
         return length
     while length < most:
-        piece = min(max(length, TOGETHER_MIN), most - length)
+        piece = min(max(length, RUN_OR_BUNCH_LENGTH_MIN), most - length)
         first, end = start + length, start + length + piece
         if not _is_stretch(run, position + length, ids[first:end], deliveries[first:end], deliveries[start]):
             break

@@ -152,7 +152,7 @@ def test_a_head_does_not_wait_and_holds_nothing_open() -> None:
         assert api.request("HEAD", path).status_code == 200
     waited = api.request("HEAD", f"{KEY}/entries?after=$", headers={"Prefer": "wait=60"})
     assert (waited.status_code, waited.headers["preference-applied"]) == (200, "wait=60")
-    assert api.app.state.tallies.event_streams.open_count == 0
+    assert api.app.state.open_limits.event_streams.open_count == 0
     assert api.request("HEAD", f"{GROUP}/consumers").status_code == 200
 
 

@@ -17,8 +17,9 @@ import hiredis
 
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
-from tailrace.core.grammar import Rows, Status, parse_request
+from tailrace.core.grammar import Rows, SimpleString
 from tailrace.core.invariants import check
+from tailrace.core.parser import parse_request
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import id_ms, parse_id
 from tests.differential.replies import Members, Refusal, Reply, comparable
@@ -145,7 +146,7 @@ class Comparison:
     def _answer(self, words: Words, now_ms: int) -> Any:
         request = parse_request(words)
         if request.command is None:
-            return request.literal
+            return request.to_resp(None)
         return request.to_resp(self._engine.execute(request.command, now_ms).reply)
 
 
@@ -165,6 +166,6 @@ def starts(words: Words, *names: bytes) -> bool:
 
 def _as_bytes(reply: Any) -> Reply:
     """The engine's RESP2 value in the types in which `hiredis` gives Redis's."""
-    if isinstance(reply, Status):
+    if isinstance(reply, SimpleString):
         return reply.encode()
     return [_as_bytes(item) for item in reply] if isinstance(reply, list | Rows) else reply

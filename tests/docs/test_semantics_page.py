@@ -11,9 +11,9 @@ from tailrace.api.access.permissions import denied
 from tailrace.api.ports import Principal
 from tailrace.api.routes.command import DISCARDED
 from tailrace.api.schemas.service import Limits
+from tailrace.core.command_table import SYNTAXES
 from tailrace.core.errors import StreamError
-from tailrace.core.grammar import parse_request
-from tailrace.core.grammar.table import COMMANDS, SUBCOMMANDS
+from tailrace.core.parser import parse_request
 from tests.support.command_lines import KNOWN, words_of
 from tests.support.engine_peer import EnginePeer
 from tests.support.error_texts import error_patterns
@@ -44,9 +44,7 @@ def names() -> list[str]:
 
 
 def arity_of(name: str) -> int:
-    container, _, subcommand = name.partition("|")
-    arity, _ = SUBCOMMANDS[container][subcommand] if subcommand else COMMANDS[name]
-    return arity
+    return SYNTAXES[name].arity
 
 
 def lines_of(heading: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import zstandard
 
-from tailrace.core.grammar.table import COMMANDS, SUBCOMMANDS
+from tailrace.core.command_table import SYNTAXES
 from tailrace.core.storage.damage import sealed
 from tests.fuzz.targets import PRELUDE
 
@@ -131,7 +131,7 @@ SEEDS: Final[Mapping[str, Sequence[bytes]]] = {
 
 WORDS: Final = sorted(
     {
-        *(name.upper() for rows in (COMMANDS, SUBCOMMANDS, *SUBCOMMANDS.values()) for name in rows),
+        *(word for name in SYNTAXES for word in name.upper().split("|")),
         *(word for line in PROGRAMS for word in line.decode().split() if word.isupper()),
         *(f'"{name}"' for request in REQUESTS for name in request),
         *("BLOCK", "LASTID", "RETRYCOUNT", "TIME", "IDLE", "NOACK", "KEEPREF", "SILENT", "FATAL", "-0", "$"),

@@ -23,9 +23,9 @@ from tailrace.api.wire.turns import Slices
 from tailrace.core.commands import Command
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
-from tailrace.core.grammar import parse_request
 from tailrace.core.invariants import check
 from tailrace.core.limits import PIPELINE_COMMANDS_MAX
+from tailrace.core.parser import parse_request
 from tailrace.core.storage.damage import Damage, opened
 from tailrace.core.storage.records import decode_effects, encode_effects
 from tailrace.core.storage.state import decode_group, encode_group
@@ -59,9 +59,7 @@ class _World:
         """Carry one command out, and write its reply both as RESP and as JSON."""
         try:
             request = parse_request(words)
-            reply: Any = request.literal
-            if request.command is not None:
-                reply = request.to_resp(self.run(request.command))
+            reply = request.to_resp(None if request.command is None else self.run(request.command))
         except StreamError as refusal:
             list(outcome_parts(refusal, all_base64=False))
             return

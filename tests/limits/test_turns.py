@@ -18,10 +18,10 @@ import pytest
 
 from bench.largest_cases import CASES, CHEAP
 from bench.largest_streams import Case, Request, State
-from tailrace.api.access.operation_scopes import OPERATION_NEEDS
 from tailrace.api.application import create_api
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine
+from tests.support.api_client import the_document
 
 WORK_OF: Final = {"call": 3, "c_call": 1}
 """A call of a function in Python costs about three times as much as one in C."""
@@ -117,4 +117,4 @@ def test_a_request_lets_others_have_their_turn(app: Any, state: State, case: Cas
 
 
 def test_every_operation_has_its_largest_request() -> None:
-    assert set(OPERATION_NEEDS) - CHEAP - TAILS <= {case.operation for case in CASES}
+    assert set(the_document().operations) - CHEAP - TAILS <= {case.operation for case in CASES}

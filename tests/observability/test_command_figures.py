@@ -42,7 +42,7 @@ def carry_out(store: EngineStore, *commands: c.Command) -> list[Any]:
 
 def moved(store: EngineStore) -> dict[str, int]:
     """What is not zero."""
-    found = {name: getattr(store.figures.moved, name) for name in MEANINGS}
+    found = {name: getattr(store.figures.counters, name) for name in MEANINGS}
     return {name: count for name, count in found.items() if count}
 
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from websockets.sync.client import ClientConnection
 
-from tailrace.core.grammar import Scope
+from tailrace.api.ports import TokenScope
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.tokens import ALL_SCOPES, bearer, make_token
 
@@ -26,7 +26,7 @@ class SecuredServer(NamedTuple):
     def url(self) -> str:
         return self.process.base_url
 
-    def token(self, *scopes: Scope, keys: tuple[str, ...] = ("*",), name: str = "test") -> str:
+    def token(self, *scopes: TokenScope, keys: tuple[str, ...] = ("*",), name: str = "test") -> str:
         """A new token, which the server knows when this returns."""
         text = make_token(self.tokens_file, *scopes, keys=keys, name=name)
         while httpx.get(f"{self.url}/v1/limits", headers=bearer(text)).status_code == 401:

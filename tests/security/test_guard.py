@@ -11,7 +11,7 @@ import pytest
 
 from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.access.security import Guard, Security
-from tailrace.api.ports import Act, NotAccepting, Unauthenticated
+from tailrace.api.ports import Act, NotAccepting, TokenScope, Unauthenticated
 from tailrace.app.store.service import EngineStore
 from tailrace.app.tokens.keeper import TokenKeeper
 from tailrace.core.commands import (
@@ -26,7 +26,6 @@ from tailrace.core.commands import (
 )
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError
-from tailrace.core.grammar import Scope
 from tests.support.tokens import make_token, revoke_token
 from tests.support.watching_store import WatchingStore
 from tests.support.websocket_client import Client
@@ -39,7 +38,7 @@ UNKNOWN = NotAccepting("storage failed", is_outcome_unknown=True)
 class Rights:
     """A token of a file of its own, the keeper that knows it, and the record."""
 
-    def __init__(self, directory: Path, *scopes: Scope, keys: tuple[str, ...] = ("race:*",)) -> None:
+    def __init__(self, directory: Path, *scopes: TokenScope, keys: tuple[str, ...] = ("race:*",)) -> None:
         self.path = directory / "tokens.json"
         self.text = make_token(self.path, *scopes, keys=keys)
         self.acts: list[Act] = []
@@ -51,7 +50,7 @@ class Rights:
         revoke_token(self.path, self.text)
         self.keeper.refresh()
 
-    def store(self, scope: Scope) -> tuple[EngineStore, GuardedStore]:
+    def store(self, scope: TokenScope) -> tuple[EngineStore, GuardedStore]:
         inner = EngineStore(Engine())
         return inner, GuardedStore(inner, self.guard, scope, "test")
 

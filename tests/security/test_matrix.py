@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import httpx
 import pytest
 from websockets.sync.client import ClientConnection
 
-from tailrace.api.access.operation_scopes import OPERATION_NEEDS
+from tailrace.api.access.operation_scopes import need_of
+from tailrace.api.ports import TokenScope
 from tailrace.api.websocket.requests import REQUESTS
-from tailrace.core.grammar import Scope, parse_request
+from tailrace.core.command_table import ACCESS, DESCRIPTORS, ROWS, Reach, Syntax
 from tests.security.conftest import SecuredServer, ask, state
 from tests.support.access_table import EVERYWHERE, SOCKET_SCOPES
 from tests.support.api_client import the_document
@@ -26,12 +28,17 @@ from tests.support.documented import Operation
 from tests.support.sockets import open_socket
 from tests.support.tokens import ALL_SCOPES, bearer
 
+
+def commands_that_reach(reach: Reach) -> Iterator[str]:
+    return (each.name for row in DESCRIPTORS.values() if row.reach is reach for each in row.redis)
+
+
 MATCHING, OTHER = "race:*", "boat:*"
-LISTINGS: Final = {"list_streams", "keys", "scan", "dbsize"}
+LISTINGS: Final = {"list_streams", *commands_that_reach(Reach.LIST)}
 """They need `read` or `admin`, on whatever keys, and show those."""
 
 COMMAND_ROUTES: Final = {"command", "pipeline", "transaction"}
-KEYLESS: Final = {"ping", "echo", "time", "xgroup|help", "xinfo|help", "config|help"}
+KEYLESS: Final = {*commands_that_reach(Reach.NO_KEY), *(row.name for row in ROWS if isinstance(row, Syntax))}
 
 pytestmark = pytest.mark.usefixtures("race")
 
@@ -39,7 +46,7 @@ pytestmark = pytest.mark.usefixtures("race")
 class Rights:
     """One kind of token: one scope, on keys that match the examples, or on others."""
 
-    def __init__(self, secured: SecuredServer, scope: Scope, pattern: str) -> None:
+    def __init__(self, secured: SecuredServer, scope: TokenScope, pattern: str) -> None:
         self.scope = scope
         self.pattern = pattern
         self.text = secured.token(scope, keys=(pattern,), name=f"{scope}-{pattern[:4]}")
@@ -107,7 +114,7 @@ def test_operations(client: httpx.Client, root: str, all_rights: list[Rights]) -
     for allowed in (False, True):
         for name, operation in operations.items():
             for rights in all_rights:
-                if rights.allow(name, OPERATION_NEEDS[name]) is allowed:
+                if rights.allow(name, need_of(name)) is allowed:
                     _check_operation(client, operation, rights, is_allowed=allowed)
                     counts["allowed" if allowed else "refused"] += 1
         if not allowed:
@@ -143,7 +150,7 @@ def test_nothing_but_open_operations_is_answered_without_a_token(client: httpx.C
         for name, operation in operations.items():
             response = send(client, operation, text)
             assert response is not None
-            expected = {200} if OPERATION_NEEDS[name] == "open" else {401}
+            expected = {200} if need_of(name) == "open" else {401}
             assert response.status_code in expected, (name, response.text)
             assert response.status_code == 200 or response.headers["www-authenticate"].startswith("Bearer")
     assert state(client, root) == before
@@ -169,7 +176,7 @@ def test_commands(client: httpx.Client, root: str, all_rights: list[Rights]) -> 
     before = state(client, root)
     for allowed in (False, True):
         for name in sorted(LINES):
-            need = parse_request([word.encode() for word in words_of(name)]).scope
+            need = ACCESS[name]
             for rights in all_rights:
                 if rights.allow(name, need) is allowed:
                     _check_command(client, name, rights, is_allowed=allowed)
@@ -263,7 +270,7 @@ def test_websocket_commands(secured: SecuredServer, all_rights: list[Rights]) ->
     for rights in all_rights:
         with open_socket(secured.url, headers=bearer(rights.text)) as socket:
             for number, name in enumerate(sorted(LINES)):
-                need = parse_request([word.encode() for word in words_of(name)]).scope
+                need = ACCESS[name]
                 reply = ask(socket, {"id": number, "op": "command", "command": words_of(name)})
                 is_refused = reply.get("error", {}).get("code") == "NOPERM"
                 assert is_refused is not rights.allow(name, need), (name, rights.scope, reply)

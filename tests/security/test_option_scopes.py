@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from tailrace.api.access.option_scopes import OPTIONS, Option
-from tailrace.core.grammar import Scope, parse_request
+from tailrace.api.ports import TokenScope
+from tailrace.core.parser import parse_request
 from tests.security.conftest import SecuredServer, ask, state
 from tests.support.access_table import PAGE, with_table
 from tests.support.option_requests import REQUESTS, Asked
@@ -38,7 +39,7 @@ def test_a_request_uses_the_option_that_it_is_for(option: Option) -> None:
     ):
         for asked in requests:
             parsed = parse_request([word.encode() for word in asked.words.split()])
-            assert (parsed.scope, type(parsed.command)) == (REQUESTS[option.redis].scope, option.command)
+            assert (parsed.access, type(parsed.command)) == (REQUESTS[option.redis].scope, option.command)
             assert option.is_asked_by(parsed.command) is is_beyond, asked.words
 
 
@@ -48,7 +49,7 @@ def test_an_option_beyond_its_scope_needs_admin_as_well(
 ) -> None:
     asked = REQUESTS[option.redis]
     before = state(client, root)
-    alone: tuple[tuple[Scope, ...], ...] = ((asked.scope,), ("read", asked.scope), ("admin",))
+    alone: tuple[tuple[TokenScope, ...], ...] = ((asked.scope,), ("read", asked.scope), ("admin",))
     for scopes in alone:
         token = secured.token(*scopes, keys=("race:*",))
         for request in asked.beyond:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tailrace.core.grammar import parse_request
+from tailrace.core.parser import parse_request
 from tests.seeds.guide import BOB_READS_AT_MS, INSPECTED_AT_MS, ROYCE_CLAIMED_AT_MS
 from tests.support.api_client import ApiClient, assert_problem
 

@@ -10,19 +10,23 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from tailrace.api.access.operation_scopes import OPERATION_NEEDS
+from tailrace.api.access.operation_scopes import need_of
 from tailrace.api.access.option_scopes import OPTIONS
-from tailrace.core.grammar import Scope, parse_request
-from tests.support.command_lines import LINES, words_of
+from tailrace.api.ports import TokenScope
+from tailrace.core.command_table import ACCESS, DESCRIPTORS, Reach
+from tests.support.api_client import the_document
 
 PAGE: Final = Path(__file__).parents[2] / "docs/security.md"
 BEGIN: Final = "<!-- what needs which scope: written by python -m tests.support.access_table -->\n"
 END: Final = "<!-- end of the table -->\n"
 
-EVERYWHERE: Final = {"flushdb", "flushall", "config|get", "config|set", "info", "slow_log", "clear_slow_log"}
+EVERYWHERE: Final = {
+    *(each.name for row in DESCRIPTORS.values() if row.reach is Reach.ALL_KEYS for each in row.redis),
+    *("slow_log", "clear_slow_log"),
+}
 """What needs the pattern `*`."""
 
-SOCKET_SCOPES: Final[dict[str, Scope | None]] = {
+SOCKET_SCOPES: Final[dict[str, TokenScope | None]] = {
     "append": "append",
     "subscribe": "read",
     "consume": "consume",
@@ -55,13 +59,13 @@ def table() -> str:
 
 
 def _named(need: str) -> tuple[str, str, str]:
-    commands = [name for name in LINES if scope_of_line(words_of(name)) == need]
+    commands = [name for name in ACCESS if ACCESS[name] == need]
     sockets = [
         name for name, scope in SOCKET_SCOPES.items() if (scope or "any") == need and name != "command"
     ]
     if need == "any":
         sockets.append("command")
-    operations = [name for name, each in OPERATION_NEEDS.items() if each == need]
+    operations = [name for name in the_document().operations if need_of(name) == need]
     return _list(operations), _list(commands, upper=True), _list(sockets)
 
 
@@ -73,7 +77,7 @@ def _list(names: Iterable[str], *, upper: bool = False) -> str:
 def _option_row(number: int) -> str:
     option = OPTIONS[number]
     name = option.redis.partition(" ")[0].lower()
-    scope = scope_of_line(words_of(name))
+    scope = ACCESS[name]
     socket = _SOCKET_NAMES.get((name, option.rest))
     operations = ", ".join(f"`{each}`" for each in _OPERATIONS[name])
     told = "" if socket is None else f"`{socket}` likewise"
@@ -91,11 +95,6 @@ _SOCKET_NAMES: Final = {
     for option in OPTIONS
     if (name := option.redis.partition(" ")[0].lower()) != "xclaim"
 }
-
-
-def scope_of_line(words: list[str]) -> Scope:
-    """The scope of a command in Redis's words."""
-    return parse_request([word.encode() for word in words]).scope
 
 
 def _row(*cells: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tailrace.core.grammar.table import COMMANDS, SUBCOMMANDS
+from tailrace.core.command_table import SYNTAXES
 
 LINES: Final = {
     "xadd": "XADD race:france * rider Castilla",
@@ -57,10 +57,7 @@ LINES: Final = {
     "config|help": "CONFIG HELP",
 }
 
-KNOWN: Final = {
-    *COMMANDS,
-    *(f"{container}|{subcommand}" for container, rows in SUBCOMMANDS.items() for subcommand in rows),
-}
+KNOWN: Final = frozenset(SYNTAXES)
 """Every command of the grammar."""
 
 

@@ -12,13 +12,14 @@ from typing import Any, Final
 from tailrace.api.wire.redis_words import result_parts
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
-from tailrace.core.grammar import Request, Resp, Status, parse_request
+from tailrace.core.grammar import Request, Resp, SimpleString
 from tailrace.core.outcome import Outcome
+from tailrace.core.parser import parse_request
 from tailrace.core.waiters import WaitQueue
 from tests.support.redis_blocks import OWN, WAITS, ErrorText, Reply, Words
 from tests.support.redis_like import START_MS
 
-_QUEUED: Final = Status("QUEUED")
+_QUEUED: Final = SimpleString("QUEUED")
 
 
 class EnginePeer:
@@ -50,7 +51,7 @@ class EnginePeer:
     def _execute(self, client: str, words: Words) -> Reply:
         if words == [b"MULTI"]:
             self._transactions[client] = []
-            return _json(Status("OK"))
+            return _json(SimpleString("OK"))
         if words == [b"EXEC"]:
             return self._exec(self._transactions.pop(client))
         request = parse_request(words)

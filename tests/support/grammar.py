@@ -7,10 +7,12 @@ from typing import TypeVar
 
 import pytest
 
+from tailrace.core import command_table
 from tailrace.core.commands import Command, Malformed
 from tailrace.core.errors import StreamError
-from tailrace.core.grammar import Request, parse_request
+from tailrace.core.grammar import Request
 from tailrace.core.log.entry import fragment_from_flat
+from tailrace.core.parser import parse_request
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import StreamId, make_id, parse_id
 
@@ -27,6 +29,13 @@ def command(line: str, kind: type[C]) -> C:
     parsed = request(line).command
     assert isinstance(parsed, kind)
     return parsed
+
+
+def keys_of(line: str) -> tuple[bytes, ...]:
+    """The keys that the command of a line names."""
+    parsed = request(line).command
+    assert parsed is not None
+    return tuple(command_table.keys_of(parsed))
 
 
 def refused(*words: bytes) -> StreamError:

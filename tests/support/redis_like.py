@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
-from tailrace.core.grammar import Request, Rows, parse_request
+from tailrace.core.grammar import Request, Rows
 from tailrace.core.outcome import Outcome
+from tailrace.core.parser import parse_request
 from tailrace.core.replies import ReadReply
 
 Word: TypeAlias = str | bytes | int
@@ -63,7 +64,7 @@ class R:
         try:
             request = parse_request(words)
             if request.command is None:
-                return readable(request.literal)
+                return readable(request.to_resp(None))
             outcome = self.engine.execute(request.command, self.now_ms)
         except StreamError as error:
             return ErrorLine(error.line)

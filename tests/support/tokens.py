@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tailrace.api.ports import TokenScope
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.tokens.file import changing_tokens
 from tailrace.app.tokens.tokens import new_token
-from tailrace.core.grammar import Scope
 
-ALL_SCOPES: Sequence[Scope] = ("read", "append", "consume", "admin")
+ALL_SCOPES: Sequence[TokenScope] = ("read", "append", "consume", "admin")
 
 
 def make_token(
     path: Path,
-    *scopes: Scope,
+    *scopes: TokenScope,
     keys: Sequence[str] = ("*",),
     name: str = "test",
     expires_in_ms: int | None = None,

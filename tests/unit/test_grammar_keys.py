@@ -13,8 +13,9 @@ from tailrace.core.commands import (
     ScanKeys,
 )
 from tailrace.core.errors import ErrorCode
-from tailrace.core.grammar import Status, parse_request
+from tailrace.core.grammar import SimpleString
 from tailrace.core.limits import PATTERN_BYTES_MAX
+from tailrace.core.parser import parse_request
 from tailrace.core.replies import KeyScan
 from tests.support.grammar import command, refusal, refused, request
 
@@ -39,14 +40,14 @@ def test_commands_on_keys_answer_as_redis_does() -> None:
         assert request(line).to_resp(2) == 2
     assert request("KEYS *").to_resp((b"a", b"b")) == [b"a", b"b"]
     for line in ("RENAME a b", "FLUSHDB", "FLUSHALL ASYNC"):
-        assert request(line).to_resp(None) == Status("OK")
+        assert request(line).to_resp(None) == SimpleString("OK")
 
 
 def test_type_answers_the_status_stream_or_none() -> None:
     to_resp = request("TYPE a").to_resp
     assert (to_resp(1), to_resp(0)) == ("stream", "none")
-    assert isinstance(to_resp(1), Status)
-    assert isinstance(to_resp(0), Status)
+    assert isinstance(to_resp(1), SimpleString)
+    assert isinstance(to_resp(0), SimpleString)
 
 
 @pytest.mark.parametrize("line", ["FLUSHDB", "FLUSHALL", "FLUSHDB sync", "FLUSHALL ASYNC"])

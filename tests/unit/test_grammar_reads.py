@@ -9,7 +9,7 @@ from tailrace.core.commands import Read, ReadFrom, ReadGroup, ReadLimits, Specia
 from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import READ_STREAMS_MAX
 from tailrace.core.replies import Entries, ReadReply, StreamRead
-from tests.support.grammar import at, command, entries, late_refusal, refusal, refused, request
+from tests.support.grammar import at, command, entries, keys_of, late_refusal, refusal, refused, request
 
 SYNTAX = "ERR syntax error"
 INVALID_ID = "ERR Invalid stream ID specified as stream command argument"
@@ -33,7 +33,7 @@ def test_xread_takes_streams_with_a_position_each() -> None:
 def test_the_same_stream_may_be_named_twice() -> None:
     read = command("XREAD STREAMS a a 1 2-2", Read)
     assert read.streams == (ReadFrom(b"a", at("1-0")), ReadFrom(b"a", at("2-2")))
-    assert request("XREAD STREAMS a a 1 2").keys == (b"a", b"a")
+    assert keys_of("XREAD STREAMS a a 1 2") == (b"a", b"a")
 
 
 def test_xread_takes_its_options_in_any_order_and_any_case() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tailrace.core.commands import GetConfig, ServerInfo, ServerTime, SetConfig
-from tailrace.core.grammar import Status, server
+from tailrace.core.grammar import SimpleString, server
 from tailrace.core.grammar.server import parse_info
 from tailrace.core.grammar.words import Words
 from tailrace.core.replies import ServerStats
@@ -19,15 +19,15 @@ def info(line: str, stats: ServerStats = STATS) -> str:
 
 
 def test_ping_answers_pong_or_its_message() -> None:
-    assert request("PING").literal == Status("PONG")
-    assert isinstance(request("PING").literal, Status)
-    assert request("PING hello").literal == b"hello"
+    assert request("PING").to_resp(None) == SimpleString("PONG")
+    assert isinstance(request("PING").to_resp(None), SimpleString)
+    assert request("PING hello").to_resp(None) == b"hello"
     assert request("PING").command is None
     assert refusal("PING a b") == "ERR wrong number of arguments for 'ping' command"
 
 
 def test_echo_answers_its_message() -> None:
-    assert request("ECHO ''").literal == b""
+    assert request("ECHO ''").to_resp(None) == b""
     assert request("ECHO hello").command is None
 
 
@@ -80,7 +80,8 @@ def test_info_says_which_redis_this_is_like_and_which_version_it_has(monkeypatch
 def test_info_of_a_program_that_is_not_installed_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_DISTRIBUTION", "tailrace-that-is-not-installed")
     server._own_version.cache_clear()
-    answer = parse_info(Words("info", b"INFO", [b"server"])).to_resp(STATS)
+    _, to_resp = parse_info(Words("info", b"INFO", [b"server"]))
+    answer = to_resp(STATS)
     server._own_version.cache_clear()
     assert isinstance(answer, bytes)
     assert b"tailrace_version:unknown\r\n" in answer

@@ -2,16 +2,14 @@ from __future__ import annotations
 
 import pytest
 
+from tailrace.core.command_table import SYNTAXES, keys_of
 from tailrace.core.errors import ErrorCode
-from tailrace.core.grammar import parse_request
-from tailrace.core.grammar.table import COMMANDS, SUBCOMMANDS
 from tailrace.core.limits import COMMAND_ARGUMENTS_MAX
+from tailrace.core.parser import parse_request
 from tests.support.grammar import refusal, refused, request
 
-FULL_NAMES = [
-    *((name, arity) for name, (arity, _) in COMMANDS.items()),
-    *((f"{name}|{sub}", arity) for name, rows in SUBCOMMANDS.items() for sub, (arity, _) in rows.items()),
-]
+FULL_NAMES = [(name, syntax.arity) for name, syntax in SYNTAXES.items()]
+CONTAINERS = sorted({name.partition("|")[0] for name in SYNTAXES if "|" in name})
 
 
 @pytest.mark.parametrize(
@@ -32,7 +30,7 @@ def test_a_command_of_fixed_arity_with_too_many_words_is_refused(name: str, arit
     assert error.code is ErrorCode.WRONG_ARITY
 
 
-@pytest.mark.parametrize("container", list(SUBCOMMANDS))
+@pytest.mark.parametrize("container", CONTAINERS)
 def test_a_container_command_alone_is_an_arity_error(container: str) -> None:
     assert refusal(container) == f"ERR wrong number of arguments for '{container}' command"
 
@@ -87,13 +85,13 @@ def test_a_request_has_a_bounded_number_of_words() -> None:
     error = refused(b"DEL", *[b"k"] * COMMAND_ARGUMENTS_MAX)
     assert error.code is ErrorCode.LIMIT_EXCEEDED
     assert error.line == f"ERR a command may have {COMMAND_ARGUMENTS_MAX} words at most"
-    assert (
-        len(parse_request([b"DEL", *[b"k"] * (COMMAND_ARGUMENTS_MAX - 1)]).keys) == COMMAND_ARGUMENTS_MAX - 1
-    )
+    longest = parse_request([b"DEL", *[b"k"] * (COMMAND_ARGUMENTS_MAX - 1)])
+    assert longest.command is not None
+    assert len(keys_of(longest.command)) == COMMAND_ARGUMENTS_MAX - 1
 
 
 @pytest.mark.parametrize(
-    ("line", "scope", "keys"),
+    ("line", "access", "keys"),
     [
         ("XADD k * f v", "append", (b"k",)),
         ("XTRIM k MAXLEN 1", "admin", (b"k",)),
@@ -141,11 +139,12 @@ def test_a_request_has_a_bounded_number_of_words() -> None:
         ("INFO", "read", ()),
     ],
 )
-def test_a_request_says_which_scope_and_which_keys_it_needs(
-    line: str, scope: str, keys: tuple[bytes, ...]
+def test_a_request_says_which_access_it_needs_and_its_command_names_the_keys(
+    line: str, access: str, keys: tuple[bytes, ...]
 ) -> None:
     parsed = request(line)
-    assert (parsed.scope, parsed.keys) == (scope, keys)
+    named = () if parsed.command is None else tuple(keys_of(parsed.command))
+    assert (parsed.access, named) == (access, keys)
 
 
 @pytest.mark.parametrize("line", ["XLEN k", "XTRIM k MAXLEN 1", "XDEL k 1", "XGROUP DELCONSUMER k g c"])

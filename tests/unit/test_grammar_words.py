@@ -6,7 +6,7 @@ from tailrace.core.commands import PendingRange
 from tailrace.core.errors import ErrorCode
 from tailrace.core.grammar.words import parse_integer
 from tailrace.core.limits import IDS_PER_REQUEST_MAX, NAME_BYTES_MAX
-from tests.support.grammar import command, late_refusal, refused, request
+from tests.support.grammar import command, keys_of, late_refusal, refused, request
 
 TOO_LONG = b"n" * (NAME_BYTES_MAX + 1)
 
@@ -65,9 +65,9 @@ def test_a_name_that_is_too_long_is_refused_by_what_it_is(words: tuple[bytes, ..
 
 
 def test_a_name_may_be_empty_and_as_long_as_the_limit() -> None:
-    assert request("XLEN ''").keys == (b"",)
+    assert keys_of("XLEN ''") == (b"",)
     assert command("XPENDING k '' - + 1 ''", PendingRange).consumer == b""
-    assert request(f"XLEN {'n' * NAME_BYTES_MAX}").keys == (b"n" * NAME_BYTES_MAX,)
+    assert keys_of(f"XLEN {'n' * NAME_BYTES_MAX}") == (b"n" * NAME_BYTES_MAX,)
 
 
 def test_one_command_names_a_bounded_number_of_ids() -> None:

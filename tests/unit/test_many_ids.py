@@ -12,9 +12,9 @@ import pytest
 
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
-from tailrace.core.grammar import parse_request
 from tailrace.core.invariants import check
 from tailrace.core.log.id_sequence import pack_ids
+from tailrace.core.parser import parse_request
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tests.support.engine_calls import FRAGMENT

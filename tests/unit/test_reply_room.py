@@ -51,7 +51,7 @@ def test_an_entry_takes_as_much_as_its_json_text(fragment: bytes) -> None:
     calls = Calls()
     calls.reply(c.Append(b"s", [fragment]))
     from tailrace.api.wire.redis_words import result_parts  # noqa: PLC0415 - only here, to measure
-    from tailrace.core.grammar import parse_request  # noqa: PLC0415
+    from tailrace.core.parser import parse_request  # noqa: PLC0415
 
     request = parse_request([b"XRANGE", b"s", b"-", b"+"])
     assert request.command is not None

@@ -22,7 +22,7 @@ from tailrace.api.tails.group_tail import GroupReader, GroupTail
 from tailrace.api.tails.sse import CHUNK_BYTES, EVENT_ENTRIES_MAX
 from tailrace.api.tails.tail import Form, PlainTail
 from tailrace.api.tails.tail_response import TailResponse
-from tailrace.api.tallies import Tally
+from tailrace.api.tallies import OpenLimit
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Acknowledge, Append, Command, CreateGroup, PendingSummary, ServerInfo
 from tailrace.core.engine import Engine
@@ -102,7 +102,9 @@ def plain_tail() -> PlainTail:
 def served(store: Any, connection: Connection, tail: Any = None, **limits: float) -> asyncio.Task[None]:
     options: dict[str, Any] = limits
     store = GuardedStore(store, Guard(UNSECURED, ANONYMOUS_LOCAL), "consume", "tail")
-    response = TailResponse(store, tail or plain_tail(), request_id="r", tally=Tally("tails", 1), **options)
+    response = TailResponse(
+        store, tail or plain_tail(), request_id="r", open_limit=OpenLimit("tails", 1), **options
+    )
     scope: dict[str, Any] = {"type": "http", "extensions": {ABORT_EXTENSION: connection.drop}}
     return asyncio.create_task(response(scope, connection.receive, connection.send))
 

@@ -1,7 +1,7 @@
 """Help for users on each problem code: why the problem happens, what to do, and a request that works.
 
-It owns these texts, one row for each code, and the mapping from paths to pages. `api.problems.table` has statuses,
-titles, and whether repeating a request can help.
+It owns these texts, one row for each code, and the mapping from paths to pages. `api.problems.table` has
+statuses, titles, and whether repeating a request can help.
 
 ==========  ===================================================================================
 `help`      the form of a row

@@ -36,7 +36,7 @@ class Unreachable(ServerProblem):
     """No answer: what was asked may or may not have been done."""
 
 
-class Refused(ServerProblem):
+class RefusedByServer(ServerProblem):
     """An answer that says no. `problem` holds its members (RFC 9457), as far as there are any."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
@@ -105,7 +105,7 @@ class Server:
         headers: Mapping[str, str] | None = None,
         timeout_s: float = READ_TIMEOUT_S,
     ) -> httpx.Response:
-        """The whole answer. `body` goes as JSON. Raises `Unreachable` or `Refused`."""
+        """The whole answer. `body` goes as JSON. Raises `Unreachable` or `RefusedByServer`."""
         given = dict(headers or {})
         if body is not None:
             content = msgspec.json.encode(body)
@@ -127,7 +127,7 @@ class Server:
         parameters: Sequence[tuple[str, str]] = (),
         headers: Mapping[str, str] | None = None,
     ) -> Iterator[httpx.Response]:
-        """An answer that is read as it comes. Raises `Unreachable` where it breaks off, or `Refused`."""
+        """An answer that is read as it comes. Raises `RefusedByServer`, or `Unreachable` if it breaks off."""
         with (
             self._told(),
             self._client.stream("GET", path + _query(parameters), headers=dict(headers or {})) as response,
@@ -163,7 +163,7 @@ def _accepted(response: httpx.Response) -> httpx.Response:
         problem = msgspec.json.decode(response.content, type=dict[str, Any])
     except msgspec.DecodeError:
         problem = {}
-    raise Refused(response.status_code, problem)
+    raise RefusedByServer(response.status_code, problem)
 
 
 def _query(parameters: Sequence[tuple[str, str]]) -> str:

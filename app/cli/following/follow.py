@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from tailrace.app.cli.client.http_client import (
-    Refused,
+    RefusedByServer,
     Server,
     ServerProblem,
     Unreachable,
@@ -79,7 +79,7 @@ class Follower:
 
     def _wait_after(self, problem: ServerProblem) -> None:
         passes = isinstance(problem, Unreachable) or (
-            isinstance(problem, Refused) and problem.is_worth_repeating
+            isinstance(problem, RefusedByServer) and problem.is_worth_repeating
         )
         if not self._was_connected or not passes:
             raise problem
@@ -140,7 +140,7 @@ class Follower:
             return []
         content: dict[str, Any] = msgspec.json.decode(event.data)
         if event.name in {"end", "error"}:
-            raise Refused(int(content.get("status", 500)), content)
+            raise RefusedByServer(int(content.get("status", 500)), content)
         key = _key_of(content)
         if event.name == "gap":
             self._on_notice(

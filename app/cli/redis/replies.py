@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from tailrace.app.cli.client.http_client import Refused, Server
+from tailrace.app.cli.client.http_client import RefusedByServer, Server
 
 REPLIES_IN_BASE64: Final = {"Upstash-Encoding": "base64"}
 
@@ -43,7 +43,7 @@ def run(server: Server, words: Words) -> Reply:
         answer = server.request(
             "POST", "/v1/command", body=list(map(_argument, words)), headers=REPLIES_IN_BASE64
         )
-    except Refused as refusal:
+    except RefusedByServer as refusal:
         return _failure(refusal)
     return _reply(answer.json()["result"], statuses=_answers_with_status(words))
 
@@ -53,7 +53,7 @@ def run_transaction(server: Server, commands: Sequence[Words]) -> Reply:
     body = [[_argument(word) for word in words] for words in commands]
     try:
         answer = server.request("POST", "/v1/command/multi-exec", body=body, headers=REPLIES_IN_BASE64)
-    except Refused as refusal:
+    except RefusedByServer as refusal:
         return _failure(refusal)
     return [
         Failure(item["error"])
@@ -63,7 +63,7 @@ def run_transaction(server: Server, commands: Sequence[Words]) -> Reply:
     ]
 
 
-def _failure(refusal: Refused) -> Failure:
+def _failure(refusal: RefusedByServer) -> Failure:
     """The Redis error line that an error answer carries; it is no reply where the server took no command."""
     if refusal.status in _NOT_TAKEN or "error" not in refusal.problem:
         raise refusal

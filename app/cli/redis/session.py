@@ -10,7 +10,7 @@ from __future__ import annotations
 from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.redis.replies import OK, QUEUED, Failure, Reply, Words, run, run_transaction
 from tailrace.core.errors import StreamError
-from tailrace.core.grammar import parse_request
+from tailrace.core.parser import parse_request
 
 _ABORTED = Failure("EXECABORT Transaction discarded because of previous errors.")
 

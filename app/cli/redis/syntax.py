@@ -1,6 +1,6 @@
 """How each command is written: the hint behind the cursor, the words that complete it, the text of `help`.
 
-It owns texts for eyes. Whether a command parses is `core.grammar`'s to say; a test holds the two together.
+It owns how the texts are shown; the texts themselves are in `core.command_table`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-_POLICY: Final = "[KEEPREF|DELREF|ACKED]"
-_TRIM: Final = "MAXLEN|MINID [=|~] threshold [LIMIT count]"
-_LIMITS: Final = "[COUNT count] [MAXCOUNT count] [MAXSIZE bytes] [BLOCK milliseconds]"
-_IDS: Final = "IDS numids id [id ...]"
+from tailrace.core.command_table import SYNTAXES
 
 
 class Usage(NamedTuple):
@@ -23,66 +20,10 @@ class Usage(NamedTuple):
 
 
 USAGES: Final[Mapping[str, Usage]] = {
-    "XADD": Usage(
-        f"key [NOMKSTREAM] {_POLICY} [IDMPAUTO pid | IDMP pid iid] [{_TRIM}]"
-        " *|id field value [field value ...]",
-        "Append an entry.",
-    ),
-    "XLEN": Usage("key", "Count entries."),
-    "XRANGE": Usage("key start end [COUNT count]", "Entries from start up to end."),
-    "XREVRANGE": Usage("key end start [COUNT count]", "Entries from end down to start."),
-    "XREAD": Usage(f"{_LIMITS} STREAMS key [key ...] id [id ...]", "Entries after positions; may wait."),
-    "XREADGROUP": Usage(
-        f"GROUP group consumer {_LIMITS} [CLAIM min-idle-ms] [NOACK] STREAMS key [key ...] id [id ...]",
-        "Entries for a consumer of a group; may wait.",
-    ),
-    "XACK": Usage("key group id [id ...]", "Acknowledge deliveries."),
-    "XACKDEL": Usage(f"key group {_POLICY} {_IDS}", "Acknowledge deliveries and delete their entries."),
-    "XNACK": Usage(
-        f"key group SILENT|FAIL|FATAL {_IDS} [RETRYCOUNT count] [FORCE]", "Give deliveries back to the group."
-    ),
-    "XPENDING": Usage("key group [[IDLE min-idle-ms] start end count [consumer]]", "Show pending entries."),
-    "XCLAIM": Usage(
-        "key group consumer min-idle-ms id [id ...]"
-        " [IDLE ms] [TIME unix-ms] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID id]",
-        "Take over deliveries by id.",
-    ),
-    "XAUTOCLAIM": Usage(
-        "key group consumer min-idle-ms start [COUNT count] [JUSTID]", "Take over idle deliveries."
-    ),
-    "XDEL": Usage("key id [id ...]", "Delete entries."),
-    "XDELEX": Usage(f"key {_POLICY} {_IDS}", "Delete entries, with a policy for groups."),
-    "XTRIM": Usage(f"key {_TRIM} {_POLICY}", "Drop the oldest entries."),
-    "XSETID": Usage("key last-id [ENTRIESADDED count] [MAXDELETEDID id]", "Set a stream's last id."),
-    "XCFGSET": Usage("key [IDMP-DURATION seconds] [IDMP-MAXSIZE count]", "Configure a stream's idempotency."),
-    "XIDMPRECORD": Usage("key pid iid id", "Record an entry as appended with an idempotency key."),
-    "XGROUP CREATE": Usage("key group id|$ [MKSTREAM] [ENTRIESREAD count]", "Add a group."),
-    "XGROUP SETID": Usage("key group id|$ [ENTRIESREAD count]", "Move a group."),
-    "XGROUP DESTROY": Usage("key group", "Remove a group."),
-    "XGROUP CREATECONSUMER": Usage("key group consumer", "Add a consumer."),
-    "XGROUP DELCONSUMER": Usage("key group consumer", "Remove a consumer and its pending entries."),
-    "XGROUP HELP": Usage("", "List the subcommands of XGROUP."),
-    "XINFO STREAM": Usage("key [FULL [COUNT count]]", "Show a stream."),
-    "XINFO GROUPS": Usage("key", "Show the groups of a stream."),
-    "XINFO CONSUMERS": Usage("key group", "Show the consumers of a group."),
-    "XINFO HELP": Usage("", "List the subcommands of XINFO."),
-    "DEL": Usage("key [key ...]", "Delete streams."),
-    "EXISTS": Usage("key [key ...]", "Count which of the keys exist."),
-    "TYPE": Usage("key", "The type of a key."),
-    "RENAME": Usage("key newkey", "Rename a stream."),
-    "COPY": Usage("source destination [DB 0] [REPLACE]", "Copy a stream with its groups."),
-    "KEYS": Usage("pattern", "List the keys that match."),
-    "SCAN": Usage("cursor [MATCH pattern] [COUNT count] [TYPE type]", "List keys in steps."),
-    "DBSIZE": Usage("", "Count keys."),
-    "FLUSHDB": Usage("[ASYNC|SYNC]", "Delete everything."),
-    "FLUSHALL": Usage("[ASYNC|SYNC]", "Delete everything."),
-    "PING": Usage("[message]", "Answer."),
-    "ECHO": Usage("message", "Return the message."),
-    "TIME": Usage("", "The server's time."),
-    "INFO": Usage("[section ...]", "The server's state."),
-    "CONFIG GET": Usage("pattern [pattern ...]", "Read settings."),
-    "CONFIG SET": Usage("name value [name value ...]", "Change settings."),
-    "CONFIG HELP": Usage("", "List the subcommands of CONFIG."),
+    **{
+        name.replace("|", " ").upper(): Usage(syntax.arguments, syntax.summary)
+        for name, syntax in SYNTAXES.items()
+    },
     "MULTI": Usage("", "Begin a transaction."),
     "EXEC": Usage("", "Run the commands of the transaction at once."),
     "DISCARD": Usage("", "Cancel the transaction."),

@@ -16,7 +16,13 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from tailrace.app.cli.client.http_client import Refused, Server, ServerProblem, Unreachable, stream_path
+from tailrace.app.cli.client.http_client import (
+    RefusedByServer,
+    Server,
+    ServerProblem,
+    Unreachable,
+    stream_path,
+)
 from tailrace.app.cli.transfer.chunks import BadRow, Chunk, RowReader
 from tailrace.app.cli.transfer.lines import Position
 from tailrace.app.cli.transfer.progress import Meter
@@ -158,7 +164,7 @@ class Import:
                 parameters=[("shape", self.state.plan.shape)],
                 headers=self._headers(chunk, number),
             )
-        except Refused as refusal:
+        except RefusedByServer as refusal:
             if refusal.code == _ID_NOT_GREATER and self._may_be_there and self._is_there(chunk):
                 return
             if is_passing(refusal) or refusal.status in _NOT_ABOUT_ROWS:
@@ -182,7 +188,7 @@ class Import:
         path = stream_path(self._key, f"/entries/{chunk.last_id}")
         try:
             found = self._server.request("GET", path, parameters=parameters).json()
-        except Refused:
+        except RefusedByServer:
             return False
         pairs = row.get("pairs") or [list(pair) for pair in row["fields"].items()]
         return bool(found["pairs"] == pairs)
@@ -190,10 +196,12 @@ class Import:
 
 def is_passing(problem: ServerProblem) -> bool:
     """Whether it is worth trying again."""
-    return isinstance(problem, Unreachable) or (isinstance(problem, Refused) and problem.is_worth_repeating)
+    return isinstance(problem, Unreachable) or (
+        isinstance(problem, RefusedByServer) and problem.is_worth_repeating
+    )
 
 
-def _place(chunk: Chunk, refusal: Refused) -> str:
+def _place(chunk: Chunk, refusal: RefusedByServer) -> str:
     """Where in the file the row stands that the server refused, and why."""
     error = (refusal.problem.get("errors") or [{}])[0]
     told = _NUMBERED.match(refusal.detail)

@@ -10,58 +10,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from tailrace.app.observability.counters.moved import NOTES, Moved, Note, note_effects
-from tailrace.core import commands as c
+from tailrace.app.observability.counters.moved import NOTES, Note, StreamCounters, note_effects
+from tailrace.core.command_table import NAMES
+from tailrace.core.commands import Command
 from tailrace.core.effects import Effect
 from tailrace.core.errors import StreamError
 from tailrace.core.outcome import Outcome
 from tailrace.core.replies import Reply
-
-NAMES: Final[dict[type[c.Command], str]] = {
-    c.Append: "xadd",
-    c.TrimStream: "xtrim",
-    c.DeleteEntries: "xdel",
-    c.DeleteEntriesByPolicy: "xdelex",
-    c.SetStreamPosition: "xsetid",
-    c.ConfigureStream: "xcfgset",
-    c.RecordIdempotencyKey: "xidmprecord",
-    c.CreateStream: "create_stream",
-    c.Range: "xrange",
-    c.StreamLength: "xlen",
-    c.SplitRange: "split_entries",
-    c.SeekRange: "seek_entries",
-    c.Read: "xread",
-    c.ReadGroup: "xreadgroup",
-    c.CreateGroup: "xgroup_create",
-    c.SetGroupPosition: "xgroup_setid",
-    c.DestroyGroup: "xgroup_destroy",
-    c.CreateConsumer: "xgroup_createconsumer",
-    c.DeleteConsumer: "xgroup_delconsumer",
-    c.Acknowledge: "xack",
-    c.AcknowledgeAndDelete: "xackdel",
-    c.NegativeAcknowledge: "xnack",
-    c.Claim: "xclaim",
-    c.AutoClaim: "xautoclaim",
-    c.PendingSummary: "xpending",
-    c.PendingRange: "xpending",
-    c.InfoStream: "xinfo_stream",
-    c.InfoGroups: "xinfo_groups",
-    c.InfoConsumers: "xinfo_consumers",
-    c.DeleteKeys: "del",
-    c.CountKeys: "exists",
-    c.RenameKey: "rename",
-    c.CopyKey: "copy",
-    c.ListStreams: "list_streams",
-    c.KeyspaceSize: "dbsize",
-    c.Flush: "flushall",
-    c.GetConfig: "config_get",
-    c.SetConfig: "config_set",
-    c.ExpireIdempotencyKeys: "expire_idempotency_keys",
-    c.MatchKeys: "keys",
-    c.ScanKeys: "scan",
-    c.ServerTime: "time",
-    c.ServerInfo: "info",
-}
 
 SEVERAL: Final = "several"
 """The engine's time for commands that were carried out together, where there was more than one."""
@@ -85,7 +40,7 @@ class CommandFigures:
     what the last command took that was carried out for somebody; waiting readers' looks are none."""
 
     def __init__(self) -> None:
-        self.moved = Moved()
+        self.counters = StreamCounters()
         self.refusals: Counter[tuple[str, str]] = Counter()
         self.last_engine_ns = 0
         by_name = {name: CommandKind(name) for name in (*NAMES.values(), SEVERAL)}
@@ -95,25 +50,25 @@ class CommandFigures:
         for command, note in NOTES.items():
             self._kind_of[command].note = note
 
-    def ran(self, command: c.Command, outcome: Outcome, engine_ns: int) -> None:
+    def ran(self, command: Command, outcome: Outcome, engine_ns: int) -> None:
         """A command was carried out, for the first time."""
         self.last_engine_ns = engine_ns
         kind = self._kind_of[type(command)]
         kind.count += 1
         kind.engine_ns += engine_ns
         if outcome.wait is None:
-            kind.note(self.moved, outcome.reply, outcome.effects)
+            kind.note(self.counters, outcome.reply, outcome.effects)
 
-    def looked(self, command: c.Command, outcome: Outcome, engine_ns: int) -> None:
+    def looked(self, command: Command, outcome: Outcome, engine_ns: int) -> None:
         """A command was carried out again, for a reader that waits."""
         kind = self._kind_of[type(command)]
         kind.engine_ns += engine_ns
         if outcome.wait is None:
-            kind.note(self.moved, outcome.reply, outcome.effects)
+            kind.note(self.counters, outcome.reply, outcome.effects)
 
     def ran_all(
         self,
-        commands: Sequence[c.Command],
+        commands: Sequence[Command],
         replies: Sequence[Reply | StreamError],
         effects: Sequence[Effect],
         engine_ns: int,
@@ -123,13 +78,13 @@ class CommandFigures:
         timed = self._kind_of[type(commands[0])] if len(commands) == 1 else self._several
         timed.engine_ns += engine_ns
         self._several.count += timed is self._several
-        note_effects(self.moved, None, effects)
+        note_effects(self.counters, None, effects)
         for command, reply in zip(commands, replies, strict=True):
             if not isinstance(reply, StreamError):
                 kind = self._kind_of[type(command)]
                 kind.count += 1
-                kind.note(self.moved, reply, ())
+                kind.note(self.counters, reply, ())
 
-    def refused(self, command: c.Command, code: str) -> None:
+    def refused(self, command: Command, code: str) -> None:
         """A command was refused: it changed nothing. The store tells, which refuses more than the engine."""
         self.refusals[NAMES[type(command)], code] += 1

@@ -25,10 +25,10 @@ MEANINGS: Final = {
     "acks": "Entries acknowledged.",
     "nacks": "Entries given back.",
 }
-"""Each is a counter, and an attribute of `Moved`."""
+"""Each is a counter, and an attribute of `StreamCounters`."""
 
 
-class Moved:
+class StreamCounters:
     """How much since the start: see `MEANINGS`."""
 
     __slots__ = tuple(MEANINGS)
@@ -50,39 +50,39 @@ class Moved:
             setattr(self, name, 0)
 
 
-def note_effects(moved: Moved, _reply: object, effects: Sequence[e.Effect]) -> None:
+def note_effects(counters: StreamCounters, _reply: object, effects: Sequence[e.Effect]) -> None:
     """Count a command whose effects tell all, as those do of several commands together."""
     for effect in effects:
         note = _OF_EFFECT.get(type(effect))
         if note is not None:
-            note(moved, effect)
+            note(counters, effect)
 
 
-def _appended(moved: Moved, effect: e.EntriesAppended) -> None:
-    moved.appends += 1
-    moved.entries_appended += len(effect.ids)
+def _appended(counters: StreamCounters, effect: e.EntriesAppended) -> None:
+    counters.appends += 1
+    counters.entries_appended += len(effect.ids)
 
 
-def _trimmed(moved: Moved, effect: e.EntriesTrimmed) -> None:
-    moved.entries_trimmed += effect.count
+def _trimmed(counters: StreamCounters, effect: e.EntriesTrimmed) -> None:
+    counters.entries_trimmed += effect.count
 
 
-def _removed(moved: Moved, effect: e.EntriesRemoved) -> None:
+def _removed(counters: StreamCounters, effect: e.EntriesRemoved) -> None:
     if effect.tombstone:
-        moved.entries_deleted += len(effect.ids)
+        counters.entries_deleted += len(effect.ids)
     else:
-        moved.entries_trimmed += len(effect.ids)
+        counters.entries_trimmed += len(effect.ids)
 
 
-def _claimed(moved: Moved, effect: e.Claimed) -> None:
-    moved.claims += len(effect.ids)
+def _claimed(counters: StreamCounters, effect: e.Claimed) -> None:
+    counters.claims += len(effect.ids)
 
 
-def _nacked(moved: Moved, effect: e.Nacked) -> None:
-    moved.nacks += len(effect.ids)
+def _nacked(counters: StreamCounters, effect: e.Nacked) -> None:
+    counters.nacks += len(effect.ids)
 
 
-_OF_EFFECT: Final[dict[type[e.Effect], Callable[[Moved, Any], None]]] = {
+_OF_EFFECT: Final[dict[type[e.Effect], Callable[[StreamCounters, Any], None]]] = {
     e.EntriesAppended: _appended,
     e.EntriesTrimmed: _trimmed,
     e.EntriesRemoved: _removed,
@@ -94,48 +94,50 @@ _OF_EFFECT: Final[dict[type[e.Effect], Callable[[Moved, Any], None]]] = {
 # --- commands whose reply tells more -----------------------------------------------------------------
 
 
-def _append(moved: Moved, reply: AppendReply | None, effects: Sequence[e.Effect]) -> None:
+def _append(counters: StreamCounters, reply: AppendReply | None, effects: Sequence[e.Effect]) -> None:
     if len(effects) == 1 and reply is not None and not reply.replayed:
         # By far the commonest of all: its one effect is that of the reply.
-        moved.appends += 1
-        moved.entries_appended += len(reply.ids)
+        counters.appends += 1
+        counters.entries_appended += len(reply.ids)
         return
-    note_effects(moved, reply, effects)
-    moved.append_replays += reply is not None and reply.replayed
+    note_effects(counters, reply, effects)
+    counters.append_replays += reply is not None and reply.replayed
 
 
-def _range(moved: Moved, reply: RangeReply, _effects: object) -> None:
-    moved.reads += 1
-    moved.entries_read += len(reply.entries.ids)
+def _range(counters: StreamCounters, reply: RangeReply, _effects: object) -> None:
+    counters.reads += 1
+    counters.entries_read += len(reply.entries.ids)
 
 
-def _read(moved: Moved, reply: ReadReply, _effects: object) -> None:
-    moved.reads += 1
+def _read(counters: StreamCounters, reply: ReadReply, _effects: object) -> None:
+    counters.reads += 1
     for read in reply.streams:
-        moved.entries_read += len(read.entries.ids)
+        counters.entries_read += len(read.entries.ids)
 
 
-def _group_read(moved: Moved, reply: ReadReply, effects: Sequence[e.Effect]) -> None:
-    note_effects(moved, reply, effects)
-    moved.reads += 1
+def _group_read(counters: StreamCounters, reply: ReadReply, effects: Sequence[e.Effect]) -> None:
+    note_effects(counters, reply, effects)
+    counters.reads += 1
     for read in reply.streams:
         if not read.history:
-            moved.deliveries += len(read.entries.ids)
+            counters.deliveries += len(read.entries.ids)
         else:
             # What a consumer is shown anew of its own has the effect of a claim, and is none.
-            moved.claims -= sum(fragment is not None for fragment in read.entries.fragments)
+            counters.claims -= sum(fragment is not None for fragment in read.entries.fragments)
 
 
-def _ack(moved: Moved, reply: int, _effects: object) -> None:
-    moved.acks += reply
+def _ack(counters: StreamCounters, reply: int, _effects: object) -> None:
+    counters.acks += reply
 
 
-def _ack_and_delete(moved: Moved, reply: Sequence[DeleteResult], effects: Sequence[e.Effect]) -> None:
-    note_effects(moved, reply, effects)
-    moved.acks += sum(result is not DeleteResult.NOT_FOUND for result in reply)
+def _ack_and_delete(
+    counters: StreamCounters, reply: Sequence[DeleteResult], effects: Sequence[e.Effect]
+) -> None:
+    note_effects(counters, reply, effects)
+    counters.acks += sum(result is not DeleteResult.NOT_FOUND for result in reply)
 
 
-Note = Callable[[Moved, Any, Sequence[e.Effect]], None]
+Note = Callable[[StreamCounters, Any, Sequence[e.Effect]], None]
 
 NOTES: Final[dict[type[c.Command], Note]] = {
     c.Append: _append,

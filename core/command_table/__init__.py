@@ -1,0 +1,81 @@
+"""All commands: one descriptor for each, and what the rest of the program looks up in them.
+
+Owns the list. A new command gets its row in one of the modules of this package, and is in every table below.
+CONTRIBUTING.md says what else it needs, and `tests/unit/test_every_command.py` finds what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tailrace.core.command_table import deliveries, entries, groups, keys, server, streams
+from tailrace.core.command_table.descriptor import Descriptor, Handler, KeysOf, Reach, Row, Syntax
+from tailrace.core.commands import Access, Command
+
+__all__ = [
+    "ACCESS",
+    "DESCRIPTORS",
+    "GROWING",
+    "HANDLERS",
+    "KEYS_OF",
+    "NAMES",
+    "READ_ONLY",
+    "ROWS",
+    "SYNTAXES",
+    "Descriptor",
+    "Reach",
+    "Syntax",
+    "keys_of",
+]
+
+ROWS: Final[Sequence[Row]] = (
+    *entries.ROWS,
+    *deliveries.ROWS,
+    *streams.ROWS,
+    *groups.ROWS,
+    *keys.ROWS,
+    *server.ROWS,
+)
+"""In the order of `help`."""
+
+DESCRIPTORS: Final[Mapping[type[Command], Descriptor]] = {
+    row.command: row for row in ROWS if isinstance(row, Descriptor)
+}
+"""The commands of the engine."""
+
+HANDLERS: Final[Mapping[type[Command], Handler]] = {kind: row.handler for kind, row in DESCRIPTORS.items()}
+
+NAMES: Final[Mapping[type[Command], str]] = {kind: row.name for kind, row in DESCRIPTORS.items()}
+"""The names of commands in metrics and in the slow log."""
+
+KEYS_OF: Final[Mapping[type[Command], KeysOf]] = {
+    kind: row.keys_of for kind, row in DESCRIPTORS.items() if row.reach is Reach.KEYS
+}
+"""The keys that a command names, for commands that name any."""
+
+READ_ONLY: Final = frozenset(kind for kind, row in DESCRIPTORS.items() if row.is_read_only)
+"""Commands that never have an effect."""
+
+GROWING: Final = frozenset(kind for kind, row in DESCRIPTORS.items() if row.grows)
+"""Commands that the server refuses at the memory limit."""
+
+
+def _forms(row: Row) -> Sequence[tuple[Syntax, Access]]:
+    """A command's forms in Redis's words, and what they need."""
+    return [(each, row.access) for each in row.redis] if isinstance(row, Descriptor) else [(row, "read")]
+
+
+_FORMS: Final = [form for row in ROWS for form in _forms(row)]
+
+SYNTAXES: Final[Mapping[str, Syntax]] = {syntax.name: syntax for syntax, _ in _FORMS}
+"""The commands of Redis, by name."""
+
+ACCESS: Final[Mapping[str, Access]] = {syntax.name: access for syntax, access in _FORMS}
+"""What the commands of Redis need, by name."""
+
+
+def keys_of(command: Command) -> Sequence[bytes]:
+    """Every key that `command` names."""
+    found = KEYS_OF.get(type(command))
+    return () if found is None else found(command)

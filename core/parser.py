@@ -1,0 +1,63 @@
+"""From Redis words to a request: finds the command, checks the number of words, and parses the rest.
+
+Owns the look-up; names, arity and parsers are in `core.command_table`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tailrace.core.command_table import ACCESS, SYNTAXES
+from tailrace.core.command_table.descriptor import Parser
+from tailrace.core.commands import Access
+from tailrace.core.grammar.refusals import limit_exceeded, unknown_command, unknown_subcommand, wrong_arity
+from tailrace.core.grammar.request import Request
+from tailrace.core.grammar.words import Words
+from tailrace.core.limits import COMMAND_ARGUMENTS_MAX
+
+_Found = tuple[int, Parser, Access]
+
+_ALL: Final[dict[str, _Found]] = {
+    name: (syntax.arity, syntax.parse, ACCESS[name]) for name, syntax in SYNTAXES.items()
+}
+_COMMANDS: Final = {name: found for name, found in _ALL.items() if "|" not in name}
+_SUBCOMMANDS: Final = {name: found for name, found in _ALL.items() if "|" in name}
+_CONTAINERS: Final = frozenset(name.partition("|")[0] for name in _SUBCOMMANDS)
+"""Commands that take a subcommand."""
+
+
+def parse_request(words: Sequence[bytes]) -> Request:
+    """The request that `words` spell, its name in any case. O(bytes).
+
+    Raises `StreamError` with the line that Redis answers.
+    """
+    if len(words) > COMMAND_ARGUMENTS_MAX:
+        raise limit_exceeded(f"a command may have {COMMAND_ARGUMENTS_MAX} words at most")
+    name = _lower(words[0]) if words else ""
+    found = _COMMANDS.get(name)
+    if found is not None:
+        return _parse(found, name, words, 1)
+    if name not in _CONTAINERS:
+        raise unknown_command(words)
+    if len(words) == 1:
+        raise wrong_arity(name)
+    name = f"{name}|{_lower(words[1])}"
+    found = _SUBCOMMANDS.get(name)
+    if found is None:
+        raise unknown_subcommand(_lower(words[0]), words[1])
+    return _parse(found, name, words, 2)
+
+
+def _parse(found: _Found, name: str, words: Sequence[bytes], name_words: int) -> Request:
+    arity, parse, access = found
+    count = len(words)
+    if count < abs(arity) or 0 < arity < count:
+        raise wrong_arity(name)
+    command, to_resp = parse(Words(name, words[name_words - 1], words[name_words:]))
+    return Request(name, access, command, to_resp)
+
+
+def _lower(word: bytes) -> str:
+    """ASCII lower case, any other byte as it is: a name that is no ASCII matches nothing."""
+    return word.lower().decode("latin-1")
