@@ -59,6 +59,9 @@ BODY_ELEMENTS_MAX: Final = 300_000
 IDS_PER_REQUEST_MAX: Final = 20_000
 """Ids named in one ack, nack, claim or delete: each costs up to 5 us, 0.1 s of the writer's time together."""
 
+KEYS_PER_REQUEST_MAX: Final = 10_000
+"""Keys named in one DEL or EXISTS: deleting a stream takes it out of the indexes, up to 6 us each."""
+
 READ_STREAMS_MAX: Final = 1_000
 """Streams named in one read."""
 

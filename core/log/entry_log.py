@@ -353,10 +353,14 @@ class EntryLog:
         self._forget(self._blocks[index])
         del self._blocks[index], self._firsts[index]
 
-    def forget_cached(self) -> None:
-        """Give back what the cache holds for this log, which is about to go. O(b)."""
-        for block in self._blocks:
+    def drop_last_blocks(self, count: int) -> int:
+        """Free up to `count` blocks of a log that is in no stream any more; how many. O(count)."""
+        self.length = 0
+        dropped = self._blocks[-count:]
+        del self._blocks[-count:], self._firsts[-count:]
+        for block in dropped:
             self.cache.forget(block)
+        return len(dropped)
 
     # --- counting, from the block index --------------------------------------------------------
 
