@@ -149,11 +149,14 @@ class EntryLog:
                 found.append(None)
                 start += 1
                 continue
-            length = 1 if holes else _length_in_common(ids, start, block_ids, position)
-            if length == 1:
-                found.append(fragments[position])
-                left -= len(fragments[position])
+            follows = start + 1 < len(ids) and position + 1 < len(block_ids) and not holes
+            if not follows or ids[start + 1] != block_ids[position + 1]:
+                length = 1
+                fragment = fragments[position]
+                found.append(fragment)
+                left -= len(fragment)
             else:
+                length = _length_in_common(ids, start, block_ids, position)
                 some = fragments[position : position + length]
                 left -= sum(map(len, some))
                 found += some
@@ -418,11 +421,9 @@ def _add_span(spans: list[tuple[StreamId, StreamId]], first: StreamId, last: Str
 def _length_in_common(
     ids: Sequence[StreamId], start: int, block_ids: Sequence[StreamId], position: int
 ) -> int:
-    """How many of ``ids[start:]`` are the ids from `position` on, one after another; the first one is.
-    O(1) where the next one is not, O(length) in C where all are."""
+    """How many of ``ids[start:]`` are the ids from `position` on, one after another; the first two are.
+    O(length) in C where all are."""
     length = min(len(ids) - start, len(block_ids) - position)
-    if length == 1 or ids[start + 1] != block_ids[position + 1]:
-        return 1
     some, others = ids[start : start + length], block_ids[position : position + length]
     if are_same(some, others):
         return length
