@@ -20,7 +20,7 @@ from tailrace.core import commands as c
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.execution import Execution
-from tailrace.core.foresight import require_fitting
+from tailrace.core.foresight import KeptReply, foreseen_replies
 from tailrace.core.handlers import (
     acks,
     append,
@@ -118,8 +118,8 @@ class Engine:
         and then nothing was changed.
         """
         run = Execution(self.keyspace, now_ms)
-        require_fitting(run, commands, HANDLERS)
-        replies = [_reply(run, command) for command in commands]
+        kept_replies = foreseen_replies(run, commands, HANDLERS)
+        replies = [_reply(run, command, kept_replies.get(number)) for number, command in enumerate(commands)]
         return replies, Outcome(None, run.effects, run.wake_ups)
 
     def execute_some(
@@ -140,7 +140,12 @@ class Engine:
         return replies, Outcome(None, run.effects, run.wake_ups)
 
 
-def _reply(run: Execution, command: c.Command) -> Reply | StreamError:
+def _reply(run: Execution, command: c.Command, known: KeptReply | None = None) -> Reply | StreamError:
+    """The reply of a command, `known` from before if there is still room for it."""
+    if known is not None and known.size_bytes <= run.room().left_bytes:
+        run.room().charge(known.size_bytes)
+        reply: Reply = known.reply
+        return reply
     try:
         return HANDLERS[type(command)](run, command)
     except StreamError as error:

@@ -81,12 +81,14 @@ class ReplyRoom:
 
     def charge_entries(self, fragments: Sequence[bytes | None]) -> None:
         """Take the room of entries that are all in the reply. Raises REPLY_TOO_LARGE. O(entries)."""
-        if not fragments:
-            return
-        size_bytes = entries_bytes(fragments)
-        if len(fragments) > 1:
+        if fragments:
+            self.charge_measured(len(fragments), entries_bytes(fragments))
+
+    def charge_measured(self, count: int, size_bytes: int) -> None:
+        """As `charge_entries`, of `count` entries that take `size_bytes`. O(1)."""
+        if count > 1:
             self.charge(size_bytes)
-        else:
+        elif count:
             self.require_any()
             self._take(size_bytes)
 

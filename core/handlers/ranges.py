@@ -40,7 +40,7 @@ def exact_entries(run: Execution, stream: Stream, command: Range) -> tuple[Entri
     is_cut = len(entries) == 1 != command.count and size_bytes > room.left_bytes
     if is_cut and _are_followed(stream, command, entries.ids):
         room.charge(size_bytes)
-    room.charge_entries(entries.fragments)
+    room.charge_measured(len(entries), size_bytes)
     return entries, more
 
 

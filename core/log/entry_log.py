@@ -258,7 +258,8 @@ class EntryLog:
         first = max(bisect_right(self._firsts, start) - 1, 0)
         last = bisect_right(self._firsts, end)
         step = -1 if reverse else 1
-        for block in self._blocks[first:last][::step] if reverse else self._forward(first, last):
+        for index in range(last - 1, first - 1, -1) if reverse else range(first, last):
+            block = self._blocks[index]
             decoded = self.cache.scan(block)
             ids, fragments = decoded.ids, decoded.fragments
             low = count_below(ids, start) if block.first_id < start else 0
@@ -266,8 +267,10 @@ class EntryLog:
             if block.holes:
                 live = block.live_positions(low, high)[::step]
                 yield [ids[i] for i in live], [fragments[i] for i in live]
+            elif reverse:
+                yield ids[low:high][::-1], fragments[low:high][::-1]
             else:
-                yield ids[low:high][::step], fragments[low:high][::step]
+                yield ids[low:high], fragments[low:high]
 
     def spans_of_first(self, count: int) -> list[tuple[StreamId, StreamId]]:
         """The first `count` live entries, at least one, as spans of ids, rising: no deleted entry lies in
@@ -300,10 +303,6 @@ class EntryLog:
             after = block.first_hole_from(position, end)
             yield ids[position], ids[after - 1]
             position = block.first_live_from(after)
-
-    def _forward(self, first: int, last: int) -> Iterator[Block]:
-        for index in range(first, last):
-            yield self._blocks[index]
 
     # --- removing ------------------------------------------------------------------------------
 
