@@ -127,6 +127,8 @@ def entries_bytes(fragments: Sequence[bytes | None]) -> int:
     in which a control character takes six bytes.
     """
     stored: Sequence[bytes]
+    if len(fragments) == 1 and fragments[0] is not None and fragments[0][:1] != BASE64_MARK:
+        return ITEM_BYTES + len(fragments[0])
     try:
         # Fragments have no line feeds, so the text shows which of them begin with a mark.
         joined = _BETWEEN.join(fragments)  # type: ignore[arg-type] # None raises

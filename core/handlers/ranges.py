@@ -29,12 +29,15 @@ def read_range(run: Execution, command: Range) -> RangeReply:
 
 def exact_entries(run: Execution, stream: Stream, command: Range) -> tuple[Entries, bool]:
     """The entries of a range, and whether `count` left some behind. Raises REPLY_TOO_LARGE; no more are
-    gathered than show that there is no room for them."""
+    gathered than show that there is no room for them, and none where the sizes of their blocks show it."""
     room = run.room()
     most = smaller(command.count, room.items_left + 1)
     is_more = command.count is None or command.count > room.items_left
     if is_more and stream.log.has_more_than(room.items_left, command.start, command.end):
         raise room.refusal()
+    bounds = (command.start, command.end, most)
+    if stream.log.surely_exceeds(room.left_bytes, *bounds, reverse=command.reverse):
+        room.charge(max(room.left_bytes, 0) + 1)
     entries, more = _entries(stream, command, most, room.left_bytes + 1)
     size_bytes = entries_bytes(entries.fragments)
     is_cut = len(entries) == 1 != command.count and size_bytes > room.left_bytes
