@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final
 
-from sortedcontainers import SortedList
+from sortedcontainers import SortedDict, SortedList
 
 from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
@@ -71,8 +71,8 @@ class Garbage:
 
     def add_all(
         self,
-        streams: dict[bytes, Stream],
-        keys_by_serial: dict[int, bytes],
+        streams: SortedDict[bytes, Stream],
+        keys_by_serial: SortedDict[int, bytes],
         scan_order: SortedList[tuple[int, bytes]] | None,
     ) -> None:
         """All streams of a keyspace, with the indexes of their names. O(1)."""
@@ -111,7 +111,7 @@ class Garbage:
 # --- what is taken apart: each step says how many parts it freed -----------------------------------------
 
 
-def _streams(streams: dict[bytes, Stream]) -> Iterator[int]:
+def _streams(streams: SortedDict[bytes, Stream]) -> Iterator[int]:
     while streams:
         # The order of the keys goes last, and in one piece: no key is looked up in it any more.
         _, stream = dict.popitem(streams)
@@ -169,11 +169,11 @@ def _units(pending: PendingEntriesList) -> Iterator[int]:
     yield from _table(pending.order.last_of_time)
 
 
-def _table(table: dict[Any, Any]) -> Iterator[int]:
+def _table(table: dict[Any, Any] | SortedDict[Any, Any]) -> Iterator[int]:
     while table:
         count = min(len(table), _STEP)
         for _ in range(count):
-            # Also of a sorted table: its order is not needed any more.
+            # The order of a sorted table is not needed any more.
             dict.popitem(table)
         yield count
 

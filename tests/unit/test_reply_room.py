@@ -330,7 +330,7 @@ def readable(reply: object) -> object:
 def test_a_transaction_reads_once_what_it_does_not_change() -> None:
     calls = Calls()
     calls.reply(c.Append(b"s", [b'{"f":"v"}'] * 100))
-    reads = [c.Range(b"s")] * 50
+    reads: list[c.Command] = [c.Range(b"s")] * 50
 
     def counted(commands: list[c.Command]) -> int:
         return calls_of(lambda: calls.engine.execute_all(commands, calls.now_ms))
