@@ -22,6 +22,7 @@ from bench.largest_streams import (
     large,
     line_of,
     many_streams,
+    named_streams,
     numbered,
     one_large_entry,
     post,
@@ -299,6 +300,8 @@ COMMANDS: Final = (
     _commands("transaction", "XADD", TRANSACTION_COMMANDS_MAX, "XADD p * f v", _NOTHING),
     _commands("transaction", "XRANGE of 15 MiB entries", 40, "XRANGE wide - +", wide),
     _commands("transaction", "XRANGE", TRANSACTION_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
+    Case("command", "EXISTS", lambda s: [command("EXISTS", *named_streams(s))], many_streams),
+    Case("command", "DEL", lambda s: [command("DEL", *named_streams(s))], many_streams),
     _command("FLUSHALL", many_streams, "FLUSHALL"),
 )
 

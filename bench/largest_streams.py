@@ -9,7 +9,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from tailrace.core.limits import BATCH_ENTRIES_MAX, IDS_PER_REQUEST_MAX, PIPELINE_COMMANDS_MAX
+from tailrace.core.limits import (
+    BATCH_ENTRIES_MAX,
+    IDS_PER_REQUEST_MAX,
+    KEYS_PER_REQUEST_MAX,
+    PIPELINE_COMMANDS_MAX,
+)
 
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
@@ -147,6 +152,11 @@ def many_streams(state: State) -> Iterator[Request]:
         for first in range(0, count, PIPELINE_COMMANDS_MAX):
             names = range(first, min(first + PIPELINE_COMMANDS_MAX, count))
             yield post("/v1/command/pipeline", [["XADD", f"s:{name:08}", "*", "f", "v"] for name in names])
+
+
+def named_streams(state: State) -> list[str]:
+    """As many of these streams as a command may name."""
+    return [f"s:{name:08}" for name in range(state.count(KEYS_PER_REQUEST_MAX))]
 
 
 def numbered(name: str, *groups: str) -> Make:

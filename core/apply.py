@@ -132,7 +132,7 @@ def _group_moved(keyspace: Keyspace, effect: GroupMoved) -> None:
 
 def _group_destroyed(keyspace: Keyspace, effect: GroupDestroyed) -> None:
     stream = keyspace.streams[effect.key]
-    del stream.groups[effect.group]
+    keyspace.garbage.add_group(stream.groups.pop(effect.group))
     stream.forget_references_from(ZERO_ID)
 
 

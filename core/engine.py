@@ -20,7 +20,7 @@ from tailrace.core.command_table import HANDLERS
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.execution import Execution
-from tailrace.core.foresight import require_fitting
+from tailrace.core.foresight import KeptReply, foreseen_replies
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import TURN_REPLY_BYTES_MAX
 from tailrace.core.outcome import Outcome
@@ -52,8 +52,10 @@ class Engine:
         and then nothing was changed.
         """
         execution = Execution(self.keyspace, now_ms)
-        require_fitting(execution, commands, HANDLERS)
-        replies = [_reply(execution, command) for command in commands]
+        kept_replies = foreseen_replies(execution, commands, HANDLERS)
+        replies = [
+            _reply(execution, command, kept_replies.get(number)) for number, command in enumerate(commands)
+        ]
         return replies, Outcome(None, execution.effects, execution.wake_ups)
 
     def execute_some(
@@ -74,7 +76,12 @@ class Engine:
         return replies, Outcome(None, execution.effects, execution.wake_ups)
 
 
-def _reply(execution: Execution, command: Command) -> Reply | StreamError:
+def _reply(execution: Execution, command: Command, known: KeptReply | None = None) -> Reply | StreamError:
+    """The reply of a command, `known` from before if there is still room for it."""
+    if known is not None and known.size_bytes <= execution.room().left_bytes:
+        execution.room().charge(known.size_bytes)
+        reply: Reply = known.reply
+        return reply
     try:
         return HANDLERS[type(command)](execution, command)
     except StreamError as error:

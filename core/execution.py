@@ -47,8 +47,9 @@ class Execution(Struct, gc=False):
         APPLIERS[type(effect)](self.keyspace, effect)
         self.effects.append(effect)
 
-    def wake(self, key: bytes, signal: Signal = Signal.DATA, group: bytes | None = None) -> None:
-        """Have the waiting readers of `key` look again once the command is done (rule 44)."""
+    def wake(self, key: bytes | None, signal: Signal = Signal.DATA, group: bytes | None = None) -> None:
+        """Have the waiting readers of `key`, None for every key, look again once the command is done (rule
+        44)."""
         self.wake_ups.append(WakeUp(key, signal, group))
 
     def stream(self, key: bytes) -> Stream | None:

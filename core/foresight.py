@@ -5,13 +5,16 @@ transaction itself appends before each read; those ids are known, because a tran
 It does not predict reads of a stream that the transaction trims, deletes from, renames, copies to or appends
 to with a condition. If the reply to such a read does not fit, that read alone is refused. Reads that can be
 cut are cut. So a transaction is refused only if its replies are certain not to fit.
+
+Where the transaction does not touch the stream before a read, the reply is kept, and the read is not run
+again.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -51,15 +54,29 @@ _REMOVING: Final = (
 """Commands after which the entries and the next id of their stream are not known in advance."""
 
 
-def require_fitting(execution: Execution, commands: Sequence[c.Command], handlers: Handlers) -> None:
-    """Raise REPLY_TOO_LARGE if the replies of `commands` together are certain not to fit. Changes nothing.
+class KeptReply(NamedTuple):
+    """The reply to a read, which the transaction cannot change, and the room that the reply takes."""
 
+    reply: Any
+    size_bytes: int
+
+
+def foreseen_replies(
+    execution: Execution, commands: Sequence[c.Command], handlers: Handlers
+) -> dict[int, KeptReply]:
+    """The replies that are known before the transaction, by the number of their command.
+
+    Raises REPLY_TOO_LARGE if the replies of `commands` together are certain not to fit. Changes nothing.
     Costs what the exact reads among them cost; nothing where there is none.
     """
+    kept: dict[int, KeptReply] = {}
     if any(isinstance(command, _EXACT) for command in commands):
         foreseen = _Foreseen(execution, handlers)
-        for command in commands:
-            foreseen.look_at(command)
+        for number, command in enumerate(commands):
+            reply = foreseen.look_at(command)
+            if reply is not None:
+                kept[number] = reply
+    return kept
 
 
 class _Foreseen:
@@ -74,9 +91,12 @@ class _Foreseen:
         self._changed: set[bytes] = set()
         self._all_unknown = False
 
-    def look_at(self, command: c.Command) -> None:
-        """Charge the reply of an exact read; remember what another command changes."""
+    def look_at(self, command: c.Command) -> KeptReply | None:
+        """Charge the reply of an exact read; remember what another command changes. The reply is returned
+        where it cannot change."""
         if isinstance(command, _EXACT):
+            if self._is_untouched(command):
+                return self._keep(command)
             if not self._is_unknown(command):
                 self._charge(command)
         elif isinstance(command, c.Append):
@@ -87,6 +107,19 @@ class _Foreseen:
             self._changed.update(source.key for source in command.streams)
         else:
             self._changed.add(getattr(command, "key", b""))
+        return None
+
+    def _is_untouched(self, command: c.Command) -> bool:
+        """Whether the command reads one stream, to which the transaction has done nothing so far."""
+        key = getattr(command, "key", None)
+        touched = key in self._appended or key in self._changed or key in self._unknown
+        return key is not None and not touched and not self._all_unknown
+
+    def _keep(self, command: c.Command) -> KeptReply | None:
+        room = self._execution.room()
+        before_bytes = room.left_bytes
+        reply = self._carry_out(command)
+        return None if reply is None else KeptReply(reply, before_bytes - room.left_bytes)
 
     def _forget(self, command: Any) -> None:
         if isinstance(command, c.Flush):

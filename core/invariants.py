@@ -141,6 +141,6 @@ def _check_order(order: DeliveryOrder, units: list[Unit]) -> None:
         assert unit.prev is previous, "a backward link is wrong"
         previous = unit
     assert order.tail is previous, "the tail is wrong"
-    assert order.last_of_each_time() == dict(zip(times, listed, strict=True)), "the times' index is wrong"
+    assert order.last_of_time == dict(zip(times, listed, strict=True)), "the times' index is wrong"
     falling = list(order.times_up_to(max(times, default=0)))
     assert falling == sorted(set(times), reverse=True), "the view of times is wrong"

@@ -10,6 +10,7 @@ from typing import Final
 
 from sortedcontainers import SortedDict, SortedList
 
+from tailrace.core.garbage import Garbage
 from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.limits import (
@@ -36,12 +37,13 @@ CONFIG_DEFAULTS: Final = {
 
 
 class Keyspace:
-    """`streams`: by key, in byte order. `keys_by_serial`: the same keys in the order they came;
-    `last_serial`: the greatest ever given. `config`: the settings of CONFIG GET; `node_limits`: those
-    that bound a block."""
+    """`streams`: by key, in byte order; a flush replaces the table. `keys_by_serial`: the same keys in the
+    order they came; `last_serial`: the greatest ever given. `config`: the settings of CONFIG GET;
+    `node_limits`: those that bound a block. `garbage`: deleted streams whose memory is still to be freed."""
 
     def __init__(self, cache: BlockCache | None = None) -> None:
         self.cache = cache or BlockCache()
+        self.garbage = Garbage()
         self.streams: SortedDict[bytes, Stream] = SortedDict()
         self.keys_by_serial: SortedDict[int, bytes] = SortedDict()
         self.config: dict[str, int] = dict(CONFIG_DEFAULTS)
@@ -80,10 +82,10 @@ class Keyspace:
         return stream
 
     def delete(self, key: bytes) -> None:
-        """Take the stream out, for good."""
+        """Take the stream out, for good. Its memory is freed later: see `core.garbage`."""
         stream = self._take(key)
         del self.keys_by_serial[stream.serial]
-        stream.log.forget_cached()
+        self.garbage.add_stream(stream)
 
     def rename(self, key: bytes, new_key: bytes) -> None:
         """Move a stream; one that stood under `new_key` is gone."""
@@ -105,10 +107,10 @@ class Keyspace:
         self.put(new_key, twin)
 
     def clear(self) -> None:
-        """Delete all streams; settings stay."""
-        self.cache.clear()
-        self.streams.clear()
-        self.keys_by_serial.clear()
+        """Delete all streams; settings stay. O(1): memory is freed later."""
+        self.garbage.add_all(self.streams, self.keys_by_serial, self._scan_order)
+        self.streams = SortedDict()
+        self.keys_by_serial = SortedDict()
         self._scan_order = None
 
     def put(self, key: bytes, stream: Stream) -> None:

@@ -22,9 +22,10 @@ class Signal(Enum):
 
 
 class WakeUp(Struct, frozen=True, gc=False):
-    """A key that became ready; `group` None concerns all readers, else the readers of that group."""
+    """A key that became ready, None for every key; `group` None concerns all readers, else the readers of
+    that group."""
 
-    key: bytes
+    key: bytes | None
     signal: Signal
     group: bytes | None = None
 

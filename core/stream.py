@@ -53,7 +53,7 @@ class Stream:
     @property
     def part_count(self) -> int:
         """How many things a copy makes anew; what they hold, it shares. O(groups)."""
-        in_groups = sum(group.part_count for group in self.groups.values())
+        in_groups = sum(group.part_count for group in self.groups.values()) if self.groups else 0
         return len(self.log.blocks) + in_groups + self.idempotency.key_count
 
     def copy(self, serial: int) -> Stream:

@@ -9,7 +9,7 @@ puts back with `add` those that found nothing. Rules 41 to 46.
   waited when it came, once each (rule 43).
 * One heap holds every deadline, of timeouts and of claims; the owner sleeps until `next_deadline_ms`.
 * Waiting and leaving cost O(keys + log n), a wake-up O(readers of its key): readers of other keys are
-  never looked at.
+  never looked at. A wake-up of every key, by a flush, looks at all readers.
 """
 
 from __future__ import annotations
@@ -87,10 +87,13 @@ class WaitQueue:
         found = {
             waiting.serial: waiting.token
             for wake_up in wake_ups
-            for waiting in self._by_key.get(wake_up.key, {}).values()
+            for waiting in self._concerned(wake_up.key)
             if _concerns(wake_up, waiting.wait)
         }
         return [found[serial] for serial in sorted(found)]
+
+    def _concerned(self, key: bytes | None) -> Iterable[_Waiting]:
+        return self._readers.values() if key is None else self._by_key.get(key, {}).values()
 
     def due(self, now_ms: int) -> list[Hashable]:
         """The readers whose timeout or claim is due, earliest first; the deadlines are used up."""

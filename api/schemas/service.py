@@ -66,6 +66,7 @@ class Limits(WireModel, ServerLimits):
     )
     body_elements_max: int = _bound(limits.BODY_ELEMENTS_MAX, "Members and items in any other JSON body.")
     ids_per_request_max: int = _bound(limits.IDS_PER_REQUEST_MAX, "Ids named in one request.")
+    keys_per_request_max: int = _bound(limits.KEYS_PER_REQUEST_MAX, "Keys named in one DEL or EXISTS.")
     url_bytes_max: int = _bound(limits.URL_BYTES_MAX, "Bytes of a request's target.")
     head_bytes_max: int = _bound(limits.HEAD_BYTES_MAX, "Bytes of a request's line and headers, or trailer.")
     headers_max: int = _bound(limits.HEADERS_MAX, "Header lines of one request.")

@@ -12,6 +12,8 @@ from heapq import heappush, heappushpop
 from itertools import islice
 from typing import Final, NamedTuple
 
+from sortedcontainers import SortedDict
+
 from tailrace.core.group import Group
 from tailrace.core.idle import idle_since
 from tailrace.core.keyspace import Keyspace
@@ -74,12 +76,16 @@ class Census:
 
     def _all_streams(self) -> Iterator[tuple[bytes, Stream]]:
         """In slices, each found anew behind the last key: an iterator would not outlive a change."""
-        streams = self._keyspace.streams
         after: bytes | None = None
-        while keys := list(islice(streams.irange(after, inclusive=(False, True)), SLICE)):
-            present = [(key, streams[key]) for key in keys]
+        while keys := list(islice(self._streams.irange(after, inclusive=(False, True)), SLICE)):
+            present = [(key, self._streams[key]) for key in keys]
             yield from present
             after = keys[-1]
+
+    @property
+    def _streams(self) -> SortedDict[bytes, Stream]:
+        """The table of this moment: a flush makes a new one."""
+        return self._keyspace.streams
 
     def _add(self, key: bytes, stream: Stream, group: Group) -> None:
         self.groups += 1

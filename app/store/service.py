@@ -25,6 +25,7 @@ from tailrace.app.clock import Clock, monotonic_clock_ms, system_clock_ms
 from tailrace.app.observability.counters.commands import CommandFigures
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import COMMIT, WAIT, note_commands, note_phase
+from tailrace.app.reclaim import Reclaimer
 from tailrace.app.store.commit import Log, NoLog
 from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, Execute, MeasuredEngine
 from tailrace.app.store.readers import Receive, WaitingReaders
@@ -65,6 +66,7 @@ class EngineStore:
         self._log: Log = NoLog()
         look_again = partial(self._run, execute=self._engine.look_again)
         self._readers = WaitingReaders(look_again, self._hand_over, lambda: self._ran_at_ms, monotonic_clock)
+        self._reclaimer = Reclaimer(engine.keyspace.garbage)
         self._refusal: NotAccepting | None = None
         self._failure: str | None = None
         self._is_draining = False
@@ -288,6 +290,8 @@ class EngineStore:
     def _record(self, outcome: Outcome) -> None:
         if outcome.effects:
             self._log.record(outcome.effects)
+            if self._reclaimer.garbage.part_count:
+                self._reclaimer.arrange()
 
     # --- what leaves ---------------------------------------------------------------------------
 
@@ -334,6 +338,7 @@ class EngineStore:
         committed = self._committed()
         if committed is not None:
             self._engine.replace(Engine(committed))
+            self._reclaimer = Reclaimer(committed.garbage)
         self._is_draining = self._is_draining or committed is None
         self._log = NoLog()
         self._failure = f"storage failed: {reason}"

@@ -81,12 +81,14 @@ class ReplyRoom:
 
     def charge_entries(self, fragments: Sequence[bytes | None]) -> None:
         """Take the room of entries that are all in the reply. Raises REPLY_TOO_LARGE. O(entries)."""
-        if not fragments:
-            return
-        size_bytes = entries_bytes(fragments)
-        if len(fragments) > 1:
+        if fragments:
+            self.charge_measured(len(fragments), entries_bytes(fragments))
+
+    def charge_measured(self, count: int, size_bytes: int) -> None:
+        """As `charge_entries`, of `count` entries that take `size_bytes`. O(1)."""
+        if count > 1:
             self.charge(size_bytes)
-        else:
+        elif count:
             self.require_any()
             self._take(size_bytes)
 
@@ -125,6 +127,8 @@ def entries_bytes(fragments: Sequence[bytes | None]) -> int:
     in which a control character takes six bytes.
     """
     stored: Sequence[bytes]
+    if len(fragments) == 1 and fragments[0] is not None and fragments[0][:1] != BASE64_MARK:
+        return ITEM_BYTES + len(fragments[0])
     try:
         # Fragments have no line feeds, so the text shows which of them begin with a mark.
         joined = _BETWEEN.join(fragments)  # type: ignore[arg-type] # None raises

@@ -23,7 +23,7 @@ from tailrace.core.errors import syntax_error
 from tailrace.core.grammar.refusals import invalid_argument
 from tailrace.core.grammar.request import Parsed, Resp, SimpleString, as_count, as_ok
 from tailrace.core.grammar.shapes import bulk_list
-from tailrace.core.grammar.words import Words, checked_name
+from tailrace.core.grammar.words import Words, check_key_count, checked_name
 from tailrace.core.replies import KeyScan
 from tailrace.core.stream_id import U64_MAX
 
@@ -34,6 +34,7 @@ _NONE: Final = SimpleString("none")
 
 
 def _take_keys(words: Words) -> tuple[bytes, ...]:
+    check_key_count(words.left)
     return tuple(checked_name(key, "key") for key in words.take_rest())
 
 

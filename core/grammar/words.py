@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from tailrace.core.commands import Malformed
 from tailrace.core.errors import ErrorCode, StreamError, kept, not_an_integer
 from tailrace.core.grammar.refusals import limit_exceeded
-from tailrace.core.limits import IDS_PER_REQUEST_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX
+from tailrace.core.limits import IDS_PER_REQUEST_MAX, KEYS_PER_REQUEST_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX
 from tailrace.core.stream_id import StreamId, parse_id
 
 T = TypeVar("T")
@@ -43,6 +43,12 @@ def check_id_count(count: int) -> None:
     """Raises LIMIT_EXCEEDED where one command names more ids than the server takes at once."""
     if count > IDS_PER_REQUEST_MAX:
         raise limit_exceeded(f"a command may name {IDS_PER_REQUEST_MAX} ids at most")
+
+
+def check_key_count(count: int) -> None:
+    """Raises LIMIT_EXCEEDED where one command names more keys than the server takes at once."""
+    if count > KEYS_PER_REQUEST_MAX:
+        raise limit_exceeded(f"a command may name {KEYS_PER_REQUEST_MAX} keys at most")
 
 
 def late_ids(words: Sequence[bytes]) -> tuple[StreamId, ...] | Malformed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import islice
+from itertools import compress, islice
 from typing import Final
 
 from tailrace.core.bounds.reply_room import ReplyRoom, entries_bytes
@@ -18,7 +18,7 @@ from tailrace.core.handlers.groups import require_key_and_group
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
 from tailrace.core.pending.pending_list import RUN_OR_BUNCH_LENGTH_MIN
-from tailrace.core.pending.units import Unit
+from tailrace.core.pending.units import Run, Unit
 from tailrace.core.replies import ClaimReply, Entries
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import ZERO_ID, StreamId
@@ -32,35 +32,41 @@ def claim(execution: Execution, command: Claim) -> ClaimReply:
     group = require_key_and_group(execution, command.key, command.group)
     options = parsed(command.options)
     taken = _Takeover(execution, command.key, group, command.consumer, _delivered_at_ms(execution, options))
-    taken.look_up(options.ids)
-    _charge(execution, taken, options)
+    counts = _Counts(execution, taken, options)
+    _charge(execution, taken, options, counts)
     if options.last_id is not None and options.last_id > group.last_delivered_id:
         execution.do(GroupMoved(command.key, command.group, options.last_id, group.entries_read))
     touch_consumer(execution, command.key, group, command.consumer)
     for value in options.ids:
-        taken.before_looking_at(value)
-        deliveries = _claimed_deliveries(execution, taken, options, value)
+        if taken.has_taken(value):
+            taken.carry_out()
+            counts.forget()
+        deliveries = counts.of(value)
         if deliveries is not None:
             taken.take(value, deliveries)
+        elif not taken.is_live(value):
+            taken.drop(value)
     return taken.reply(just_id=options.just_id)
 
 
-def _charge(execution: Execution, taken: _Takeover, options: ClaimOptions) -> None:
-    """Take the room of the reply. Raises REPLY_TOO_LARGE, before anything is changed. O(log n) an id."""
+def _charge(execution: Execution, taken: _Takeover, options: ClaimOptions, counts: _Counts) -> None:
+    """Look the ids up, and take the room of the reply. Raises REPLY_TOO_LARGE, before anything is changed.
+    O(log n) an id."""
     room, log = execution.room(), taken.stream.log
     room.require_any()
     if options.just_id:
+        taken.look_up(options.ids)
         room.charge_items(len(options.ids))
         return
     claimed: Sequence[StreamId] = options.ids
     fragments = log.get_many(options.ids, room.left_bytes)
+    if len(fragments) == len(options.ids):
+        taken.look_up(options.ids, fragments)
+    else:
+        taken.look_up(options.ids)
     if len(fragments) < len(options.ids) or entries_bytes(fragments) > room.left_bytes:
         # What is not idle enough is not in the reply.
-        claimed = [
-            value
-            for value in options.ids
-            if _claimed_deliveries(execution, taken, options, value) is not None
-        ]
+        claimed = [value for value in options.ids if counts.of(value) is not None]
         fragments = log.get_many(claimed, room.left_bytes)
         if len(fragments) < len(claimed):
             room.charge(entries_bytes(fragments))
@@ -78,23 +84,40 @@ def _delivered_at_ms(execution: Execution, options: ClaimOptions) -> int:
     return asked
 
 
-def _claimed_deliveries(
-    execution: Execution, taken: _Takeover, options: ClaimOptions, value: StreamId
-) -> int | None:
-    """The entry's count of deliveries after the claim.
+class _Counts:
+    """The new delivery count of each entry of an XCLAIM, None where the entry is not claimed. The entries of
+    a run have time and count in common, so each run is looked at once."""
 
-    None if the entry is not claimed: it was deleted, it is pending and not idle enough, or it is not pending
-    and FORCE was not given.
-    """
-    if not taken.is_live(value):
-        return None
-    unit = taken.unit_of(value)
-    if unit is None:
-        # What FORCE makes counts as delivered once already.
-        return _next_count(1, options) if options.force else None
-    if not _is_idle(unit, execution.now_ms, options.min_idle_ms):
-        return None
-    return _next_count(unit.deliveries_of(value), options)
+    def __init__(self, execution: Execution, taken: _Takeover, options: ClaimOptions) -> None:
+        self._now_ms = execution.now_ms
+        self._taken = taken
+        self._options = options
+        self._of_runs: dict[Run, int | None] = {}
+
+    def of(self, value: StreamId) -> int | None:
+        """The new count of the entry `value`. O(1) where it was looked up."""
+        taken = self._taken
+        if not taken.is_live(value):
+            return None
+        unit = taken.unit_of(value)
+        if isinstance(unit, Run):
+            if unit not in self._of_runs:
+                self._of_runs[unit] = self._of_unit(unit, value)
+            return self._of_runs[unit]
+        return self._of_unit(unit, value)
+
+    def _of_unit(self, unit: Unit | None, value: StreamId) -> int | None:
+        options = self._options
+        if unit is None:
+            # What FORCE makes counts as delivered once already.
+            return _next_count(1, options) if options.force else None
+        if not _is_idle(unit, self._now_ms, options.min_idle_ms):
+            return None
+        return _next_count(unit.deliveries_of(value), options)
+
+    def forget(self) -> None:
+        """Look at the runs again: they have changed."""
+        self._of_runs.clear()
 
 
 def _is_idle(unit: Unit, now_ms: int, min_idle_ms: int) -> bool:
@@ -161,22 +184,32 @@ class _Takeover:
         self._ids: list[StreamId] = []
         self._dropped: dict[StreamId, None] = {}
 
-    def look_up(self, ids: Sequence[StreamId]) -> None:
-        """Find out about `ids` together, before they are looked at one by one; a few cost less alone."""
-        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
-            self.unit_of = self.group.pending.get
+    def look_up(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None] | None = None) -> None:
+        """Find out about `ids` together, before they are looked at one by one; a few cost less alone.
+        `fragments`: those of all `ids`, where they are known already."""
+        few = len(ids) < RUN_OR_BUNCH_LENGTH_MIN
+        self.unit_of = self.group.pending.get if few else self.group.pending.units_of(ids).get
+        if fragments is not None:
+            live = [value is not None for value in fragments]
+            self.is_live = set(compress(ids, live)).__contains__
+        elif few:
             self.is_live = self.stream.log.__contains__
         else:
-            self.unit_of = self.group.pending.units_of(ids).get
             self.is_live = self.stream.log.live_among(ids).__contains__
 
-    def before_looking_at(self, value: StreamId) -> None:
-        """Carry out what is gathered if `value` is among it; drop `value` where it was deleted."""
-        if value in self._batch:
-            self._flush()
-            # The flush moved entries to other units.
-            self.unit_of = self.group.pending.get
-        if not self.is_live(value) and self.unit_of(value) is not None:
+    def has_taken(self, value: StreamId) -> bool:
+        """Whether `value` is among what is gathered."""
+        return value in self._batch
+
+    def carry_out(self) -> None:
+        """Carry out what is gathered, before the same entry is looked at once more."""
+        self._flush()
+        # The flush moved entries to other units.
+        self.unit_of = self.group.pending.get
+
+    def drop(self, value: StreamId) -> None:
+        """Drop `value`, which was deleted, where it is pending."""
+        if self.unit_of(value) is not None:
             self._dropped[value] = None
 
     def examine(self, value: StreamId, min_idle_ms: int, *, just_id: bool) -> int:

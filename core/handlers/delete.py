@@ -10,9 +10,8 @@ from tailrace.core.errors import no_key_or_group
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.group import Group
 from tailrace.core.handlers.groups import missing_for
-from tailrace.core.handlers.references import drop_references, is_acknowledged
+from tailrace.core.handlers.references import drop_references, referenced_among
 from tailrace.core.replies import DeleteResult
-from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
 
 
@@ -38,24 +37,22 @@ def delete_entries_by_policy(execution: Execution, command: DeleteEntriesByPolic
     if stream is None:
         return [DeleteResult.NOT_FOUND] * command.ids_count
     ids = parsed(command.ids)
+    kept = referenced_among(stream, ids) if command.references is References.ACKNOWLEDGED else ()
+    live = stream.log.live_among(ids)
     going: set[StreamId] = set()
     results = []
     for value in ids:
-        result = _result_of(stream, value, command.references, going)
-        if result is DeleteResult.DELETED:
+        if value in kept:
+            results.append(DeleteResult.REFERENCED)
+        elif value in live and value not in going:
             going.add(value)
-        results.append(result)
+            results.append(DeleteResult.DELETED)
+        else:
+            results.append(DeleteResult.NOT_FOUND)
     if command.references is References.DELETE:
         drop_references(execution, command.key, stream, list(dict.fromkeys(ids)))
     _remove(execution, command.key, going)
     return results
-
-
-def _result_of(stream: Stream, value: StreamId, references: References, going: set[StreamId]) -> DeleteResult:
-    if references is References.ACKNOWLEDGED and not is_acknowledged(stream, value):
-        return DeleteResult.REFERENCED
-    live = value in stream.log and value not in going
-    return DeleteResult.DELETED if live else DeleteResult.NOT_FOUND
 
 
 def acknowledge_and_delete(execution: Execution, command: AcknowledgeAndDelete) -> list[DeleteResult]:
@@ -70,19 +67,16 @@ def acknowledge_and_delete(execution: Execution, command: AcknowledgeAndDelete) 
     acknowledged = group.pending.present(ids)
     if acknowledged:
         execution.do(PendingRemoved(command.key, group.name, acknowledged))
-    outcome = {value: _after_ack(stream, value, command.references) for value in acknowledged}
+    # An entry that is gone counts as deleted; other groups may refer to it all the same.
+    outcome = dict.fromkeys(acknowledged, DeleteResult.DELETED)
+    if command.references is References.ACKNOWLEDGED:
+        kept = referenced_among(stream, acknowledged)
+        outcome.update(dict.fromkeys(kept, DeleteResult.REFERENCED))
     going = [value for value, result in outcome.items() if result is DeleteResult.DELETED]
     if command.references is References.DELETE:
         drop_references(execution, command.key, stream, going)
-    _remove(execution, command.key, (value for value in going if value in stream.log))
+    _remove(execution, command.key, stream.log.live_among(going))
     return [outcome.pop(value, DeleteResult.NOT_FOUND) for value in ids]
-
-
-def _after_ack(stream: Stream, value: StreamId, references: References) -> DeleteResult:
-    """An entry that is gone counts as deleted; other groups may refer to it all the same."""
-    if references is References.ACKNOWLEDGED and not is_acknowledged(stream, value):
-        return DeleteResult.REFERENCED
-    return DeleteResult.DELETED
 
 
 def acknowledge(execution: Execution, key: bytes, group: Group, ids: Iterable[StreamId]) -> int:

@@ -108,7 +108,7 @@ def _bad_position(stream: Stream, problem: str, least: StreamId) -> StreamError:
 
 
 def delete_keys(execution: Execution, command: DeleteKeys) -> int:
-    """How many streams were deleted. O(blocks + pending units)."""
+    """How many streams were deleted. O(keys log streams): their memory is freed later, see `core.garbage`."""
     existing = [key for key in dict.fromkeys(command.keys) if key in execution.keyspace.streams]
     for key in existing:
         execution.do(StreamDeleted(key))
@@ -134,12 +134,10 @@ def rename_key(execution: Execution, command: RenameKey) -> None:
 
 
 def flush(execution: Execution, _: Flush) -> None:
-    """FLUSHDB and FLUSHALL: there is one keyspace."""
-    keys = list(execution.keyspace.streams)
-    if keys:
+    """FLUSHDB and FLUSHALL: there is one keyspace. O(1): memory is freed later, as in `delete_keys`."""
+    if execution.keyspace.streams:
         execution.do(KeyspaceFlushed())
-    for key in keys:
-        execution.wake(key, Signal.GONE)
+        execution.wake(None, Signal.GONE)
 
 
 def get_config(execution: Execution, command: GetConfig) -> dict[str, int]:

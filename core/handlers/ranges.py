@@ -29,18 +29,21 @@ def read_range(execution: Execution, command: Range) -> RangeReply:
 
 def exact_entries(execution: Execution, stream: Stream, command: Range) -> tuple[Entries, bool]:
     """The entries of a range, and whether `count` left some behind. Raises REPLY_TOO_LARGE; no more are
-    gathered than show that there is no room for them."""
+    gathered than show that there is no room for them, and none where the sizes of their blocks show it."""
     room = execution.room()
     most = smaller(command.count, room.items_left + 1)
     is_more = command.count is None or command.count > room.items_left
     if is_more and stream.log.has_more_than(room.items_left, command.start, command.end):
         raise room.refusal()
+    bounds = (command.start, command.end, most)
+    if stream.log.surely_exceeds(room.left_bytes, *bounds, reverse=command.reverse):
+        room.charge(max(room.left_bytes, 0) + 1)
     entries, more = _entries(stream, command, most, room.left_bytes + 1)
     size_bytes = entries_bytes(entries.fragments)
     is_cut = len(entries) == 1 != command.count and size_bytes > room.left_bytes
     if is_cut and _are_followed(stream, command, entries.ids):
         room.charge(size_bytes)
-    room.charge_entries(entries.fragments)
+    room.charge_measured(len(entries), size_bytes)
     return entries, more
 
 

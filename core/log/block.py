@@ -23,7 +23,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 import zstandard
 
-from tailrace.core.log.entry import flat_of
+from tailrace.core.limits import FIELDS_PER_ENTRY_MAX
+from tailrace.core.log.entry import BASE64_MARK, flat_of
 from tailrace.core.log.id_sequence import IdSequence, PackedIds, pack_ids, position_of
 from tailrace.core.stream_id import StreamId
 
@@ -41,6 +42,9 @@ ENTRY_OVERHEAD_BYTES: Final = 8
 
 _ELEMENT_OVERHEAD_BYTES: Final = 2
 """What a Redis macro node spends around one name or value."""
+
+_BASE64_OVERHEAD_BYTES_MAX: Final = 16 * FIELDS_PER_ENTRY_MAX
+"""More than an entry in base64 has beside its names and values: marks, and what fills up the texts."""
 
 
 _NO_BOUND: Final = 1 << 62
@@ -118,7 +122,8 @@ class Block:
 
         `stored`: it has been given to storage; `changed`: and has lost entries since. `filed_under`: the
         serials of the streams under which storage may hold the payload: its own first, then those of the
-        streams that it was copied from and that still hold it.
+        streams that it was copied from and that still hold it. `size_bytes`: of an open block, what a macro
+        node takes; of a sealed one with one entry, `least_bytes` once it is known.
         """
         self.first_id = first_id
         self.last_id = first_id
@@ -287,6 +292,10 @@ class Block:
     def seal(self) -> None:
         """Pack and compress; from now on the block only loses entries. O(bytes)."""
         assert self._ids is not None, "sealed already"
+        if self.count == 1:
+            [fragment] = self._open_fragments
+            is_base64 = fragment[:1] == BASE64_MARK
+            self.size_bytes = _least_bytes_in_base64(len(fragment)) if is_base64 else len(fragment)
         self._payload = _pack(pack_ids(self._ids), self._open_fragments)
         self._ids = None
         self._open_fragments = []
@@ -303,6 +312,15 @@ class Block:
         if self._payload or self._source is None:
             return self._payload
         return self._source(self)
+
+    def least_bytes(self) -> int:
+        """At least how many bytes the entry of a sealed block of one takes in a reply, 0 for other blocks.
+        Nothing is decompressed. O(1); a block that storage gave reads its payload once."""
+        if self.count > 1 or self._ids is not None:
+            return 0
+        if not self.size_bytes:
+            self.size_bytes = _least_bytes_in_base64(zstandard.frame_content_size(self.payload()))
+        return self.size_bytes
 
     def release(self, source: Source, filed_under: tuple[int, ...] = ()) -> None:
         """The payload is safely stored: drop it from memory, and ask `source` from now on."""
@@ -377,6 +395,11 @@ def _measure(fragment: bytes) -> tuple[int, int]:
     return sum(map(len, flat[::2])) + overhead, len(fragment) - values_bytes - overhead
 
 
+def _least_bytes_in_base64(size_bytes: int) -> int:
+    """At least what an entry takes as text, if `size_bytes` may be those of its base64; not 0."""
+    return max(size_bytes * 3 // 4 - _BASE64_OVERHEAD_BYTES_MAX, 1)
+
+
 def _pack(ids: IdSequence, fragments: Sequence[bytes]) -> bytes:
     if isinstance(ids, range):
         head = _HEADER.pack(len(ids), _RUN)
@@ -391,6 +414,8 @@ def _unpack(payload: bytes, first_id: StreamId) -> Decoded:
     count, kind = _HEADER.unpack_from(raw)
     start = _HEADER.size
     if kind == _RUN:
-        return Decoded(range(first_id, first_id + count), raw[start:].split(b"\n"), len(raw))
+        # One large entry is copied once.
+        fragments = [raw[start:]] if count == 1 else raw[start:].split(b"\n")
+        return Decoded(range(first_id, first_id + count), fragments, len(raw))
     end = start + 16 * count
     return Decoded(list(PackedIds.from_bytes(raw[start:end])), raw[end:].split(b"\n"), len(raw))

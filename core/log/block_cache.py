@@ -45,10 +45,6 @@ class _Room:
             _, (_, freed) = self.decoded.popitem(last=False)
             self.used_bytes -= freed
 
-    def clear(self) -> None:
-        self.decoded.clear()
-        self.used_bytes = 0
-
     def forget(self, block: Block) -> None:
         found = self.decoded.pop(block, None)
         if found is not None:
@@ -104,11 +100,6 @@ class BlockCache:
             decoded = self._decode(block)
             self._scanned.put(block, decoded)
         return decoded
-
-    def clear(self) -> None:
-        """Drop all blocks: all are gone."""
-        self._kept.clear()
-        self._scanned.clear()
 
     def _decode(self, block: Block) -> Decoded:
         self.misses += 1

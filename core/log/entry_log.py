@@ -32,7 +32,15 @@ _SEARCHES_PER_TABLE: Final = 10
 class EntryLog:
     """n: entries, m: entries touched, b: blocks (about n / 100)."""
 
-    __slots__ = ("_blocks", "_deleted_up_to", "_firsts", "cache", "length", "removed_ids")
+    __slots__ = (
+        "_blocks",
+        "_deleted_up_to",
+        "_firsts",
+        "_has_large_entries",
+        "cache",
+        "length",
+        "removed_ids",
+    )
 
     def __init__(self, cache: BlockCache) -> None:
         self._blocks: list[Block] = []
@@ -41,6 +49,8 @@ class EntryLog:
         self.length = 0
         # No id above this one was taken out of the middle.
         self._deleted_up_to = ZERO_ID
+        # Whether a block was ever sealed with one entry, because the entry fills it alone.
+        self._has_large_entries = False
         # First ids of blocks that storage holds and the log does not any more; storage empties it.
         self.removed_ids: list[StreamId] = []
 
@@ -49,6 +59,7 @@ class EntryLog:
         self._blocks = list(blocks)
         self._firsts = [block.first_id for block in blocks]
         self.length = sum(block.live for block in blocks)
+        self._has_large_entries = any(block.count == 1 for block in blocks)
         # What was deleted before is not known any more.
         self._deleted_up_to = blocks[-1].last_id if blocks else ZERO_ID
 
@@ -64,6 +75,7 @@ class EntryLog:
         twin._firsts = self._firsts.copy()
         twin.length = self.length
         twin._deleted_up_to = self._deleted_up_to
+        twin._has_large_entries = self._has_large_entries
         return twin
 
     @property
@@ -111,6 +123,7 @@ class EntryLog:
         """A new block for that entry; the one before it is sealed."""
         if self._blocks and self._blocks[-1].is_open:
             self._blocks[-1].seal()
+            self._has_large_entries |= self._blocks[-1].count == 1
         block = Block(value, fragment)
         self._blocks.append(block)
         self._firsts.append(value)
@@ -149,11 +162,14 @@ class EntryLog:
                 found.append(None)
                 start += 1
                 continue
-            length = 1 if holes else _length_in_common(ids, start, block_ids, position)
-            if length == 1:
-                found.append(fragments[position])
-                left -= len(fragments[position])
+            follows = start + 1 < len(ids) and position + 1 < len(block_ids) and not holes
+            if not follows or ids[start + 1] != block_ids[position + 1]:
+                length = 1
+                fragment = fragments[position]
+                found.append(fragment)
+                left -= len(fragment)
             else:
+                length = _length_in_common(ids, start, block_ids, position)
                 some = fragments[position : position + length]
                 left -= sum(map(len, some))
                 found += some
@@ -242,7 +258,7 @@ class EntryLog:
             if count is not None and len(ids) >= count:
                 del ids[count:], fragments[count:]
                 break
-            if max_bytes is not None:
+            if max_bytes is not None and some_ids:
                 max_bytes -= sum(map(len, some_fragments))
                 if max_bytes <= 0:
                     _cut_to_bytes(ids, fragments, len(some_ids), max_bytes)
@@ -255,7 +271,8 @@ class EntryLog:
         first = max(bisect_right(self._firsts, start) - 1, 0)
         last = bisect_right(self._firsts, end)
         step = -1 if reverse else 1
-        for block in self._blocks[first:last][::step] if reverse else self._forward(first, last):
+        for index in range(last - 1, first - 1, -1) if reverse else range(first, last):
+            block = self._blocks[index]
             decoded = self.cache.scan(block)
             ids, fragments = decoded.ids, decoded.fragments
             low = count_below(ids, start) if block.first_id < start else 0
@@ -263,8 +280,10 @@ class EntryLog:
             if block.holes:
                 live = block.live_positions(low, high)[::step]
                 yield [ids[i] for i in live], [fragments[i] for i in live]
+            elif reverse:
+                yield ids[low:high][::-1], fragments[low:high][::-1]
             else:
-                yield ids[low:high][::step], fragments[low:high][::step]
+                yield ids[low:high], fragments[low:high]
 
     def spans_of_first(self, count: int) -> list[tuple[StreamId, StreamId]]:
         """The first `count` live entries, at least one, as spans of ids, rising: no deleted entry lies in
@@ -297,10 +316,6 @@ class EntryLog:
             after = block.first_hole_from(position, end)
             yield ids[position], ids[after - 1]
             position = block.first_live_from(after)
-
-    def _forward(self, first: int, last: int) -> Iterator[Block]:
-        for index in range(first, last):
-            yield self._blocks[index]
 
     # --- removing ------------------------------------------------------------------------------
 
@@ -353,10 +368,14 @@ class EntryLog:
         self._forget(self._blocks[index])
         del self._blocks[index], self._firsts[index]
 
-    def forget_cached(self) -> None:
-        """Give back what the cache holds for this log, which is about to go. O(b)."""
-        for block in self._blocks:
+    def drop_last_blocks(self, count: int) -> int:
+        """Free up to `count` blocks of a log that is in no stream any more; how many. O(count)."""
+        self.length = 0
+        dropped = self._blocks[-count:]
+        del self._blocks[-count:], self._firsts[-count:]
+        for block in dropped:
             self.cache.forget(block)
+        return len(dropped)
 
     # --- counting, from the block index --------------------------------------------------------
 
@@ -377,6 +396,29 @@ class EntryLog:
             count -= self._blocks[index].live
             if count < 0:
                 return True
+        return False
+
+    def surely_exceeds(
+        self, max_bytes: int, start: StreamId, end: StreamId, count: int | None, *, reverse: bool
+    ) -> bool:
+        """Whether two or more of the first `count` entries between two ids together take more than
+        `max_bytes` in a reply, by the blocks that one entry fills alone. Nothing is decompressed. O(blocks),
+        O(1) where no entry fills a block."""
+        if not self._has_large_entries:
+            return False
+        left = _NO_BOUND if count is None else count
+        entries = 0
+        indexes = range(self.index_of(start), bisect_right(self._firsts, end))
+        for index in reversed(indexes) if reverse else indexes:
+            block = self._blocks[index]
+            left -= block.live
+            if left < 0:
+                break
+            if block.count == 1 and start <= block.first_id:
+                entries += 1
+                max_bytes -= block.least_bytes()
+                if max_bytes < 0 and entries > 1:
+                    return True
         return False
 
     def at_ranks(self, ranks: Sequence[int]) -> list[StreamId]:
@@ -414,11 +456,9 @@ def _add_span(spans: list[tuple[StreamId, StreamId]], first: StreamId, last: Str
 def _length_in_common(
     ids: Sequence[StreamId], start: int, block_ids: Sequence[StreamId], position: int
 ) -> int:
-    """How many of ``ids[start:]`` are the ids from `position` on, one after another; the first one is.
-    O(1) where the next one is not, O(length) in C where all are."""
+    """How many of ``ids[start:]`` are the ids from `position` on, one after another; the first two are.
+    O(length) in C where all are."""
     length = min(len(ids) - start, len(block_ids) - position)
-    if length == 1 or ids[start + 1] != block_ids[position + 1]:
-        return 1
     some, others = ids[start : start + length], block_ids[position : position + length]
     if are_same(some, others):
         return length

@@ -28,15 +28,18 @@ def _time_of(unit: Unit) -> int:
 
 
 class DeliveryOrder:
-    """All units of one group. A unit is in the list once, linked by its own `prev` and `next`."""
+    """All units of one group. A unit is in the list once, linked by its own `prev` and `next`.
 
-    __slots__ = ("_last_of_time", "_times", "head", "tail")
+    `last_of_time`: each distinct time and the last unit that has it.
+    """
+
+    __slots__ = ("_times", "head", "last_of_time", "tail")
 
     def __init__(self) -> None:
         self.head: Unit | None = None
         self.tail: Unit | None = None
-        self._last_of_time: dict[int, Unit] = {}
-        self._times = SortedView(self._last_of_time)
+        self.last_of_time: dict[int, Unit] = {}
+        self._times = SortedView(self.last_of_time)
 
     def __iter__(self) -> Iterator[Unit]:
         """From the head. The unit given last may be removed meanwhile, others may not."""
@@ -53,10 +56,10 @@ class DeliveryOrder:
             self._link(self.tail, unit)
         else:
             before = next(self.times_up_to(time), None)
-            self._link(None if before is None else self._last_of_time[before], unit)
-        if time not in self._last_of_time:
+            self._link(None if before is None else self.last_of_time[before], unit)
+        if time not in self.last_of_time:
             self._times.note((time,))
-        self._last_of_time[time] = unit
+        self.last_of_time[time] = unit
 
     def _link(self, before: Unit | None, unit: Unit) -> None:
         after = self.head if before is None else before.next
@@ -74,11 +77,11 @@ class DeliveryOrder:
         """Take `unit` out; its time and owner must still be those with which it was added."""
         time = _time_of(unit)
         before, after = unit.prev, unit.next
-        if self._last_of_time[time] is unit:
+        if self.last_of_time[time] is unit:
             if before is not None and _time_of(before) == time:
-                self._last_of_time[time] = before
+                self.last_of_time[time] = before
             else:
-                del self._last_of_time[time]
+                del self.last_of_time[time]
                 self._times.note((time,))
         self._unlink(before, after)
         unit.prev = unit.next = None
@@ -97,19 +100,15 @@ class DeliveryOrder:
         """Put `new` right behind `unit`, with the same owner and time: a run was cut in two."""
         self._link(unit, new)
         time = _time_of(new)
-        if self._last_of_time[time] is unit:
-            self._last_of_time[time] = new
+        if self.last_of_time[time] is unit:
+            self.last_of_time[time] = new
 
     def oldest_owned_ms(self) -> int | None:
         """The earliest time of delivery of a unit that has an owner; None where none has one. O(1)."""
-        unowned = self._last_of_time.get(UNOWNED_TIME)
+        unowned = self.last_of_time.get(UNOWNED_TIME)
         oldest = self.head if unowned is None else unowned.next
         return None if oldest is None else oldest.delivered_at_ms
 
     def times_up_to(self, time: int) -> Iterator[int]:
         """The distinct times at or before `time`, falling; O(log t) for the first one."""
         return self._times.up_to(time)
-
-    def last_of_each_time(self) -> dict[int, Unit]:
-        """The index, for `core.invariants`: each distinct time and the last unit that has it."""
-        return dict(self._last_of_time)

@@ -95,3 +95,4 @@ def replay(keyspace: Keyspace, seq: int, effect: Effect) -> None:
     except (AssertionError, AttributeError, LookupError, ValueError) as error:
         what = f"{type(effect).__name__} speaks of something that is not there"
         raise Damage(f"journal row {seq}", what) from error
+    keyspace.garbage.free_all()

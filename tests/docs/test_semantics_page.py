@@ -59,7 +59,7 @@ def test_an_example_gets_exactly_the_replies_of_the_page(block: str) -> None:
 def test_the_table_of_commands_has_each_command_once_with_its_arity_and_scope() -> None:
     assert sorted(names()) == sorted(KNOWN)
     for name, row in zip(names(), rows(COMMANDS_TABLE), strict=True):
-        scope = parse_request(to_words(words_of(name))).scope
+        scope = parse_request(to_words(words_of(name))).access
         assert row[1:3] == [str(arity_of(name)), scope], name
 
 

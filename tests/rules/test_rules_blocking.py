@@ -37,7 +37,7 @@ def reply_of(r: R, outcome: Outcome) -> object:
     )
 
 
-def wakes(r: R, text: str) -> set[tuple[bytes, Signal, bytes | None]]:
+def wakes(r: R, text: str) -> set[tuple[bytes | None, Signal, bytes | None]]:
     """Whom a command wakes: key, why, and which group's readers."""
     return {(wake_up.key, wake_up.signal, wake_up.group) for wake_up in r.outcome(*text.split()).wake_ups}
 

@@ -59,7 +59,7 @@ class EnginePeer:
             self._transactions[client].append(request)
             return _json(_QUEUED)
         if request.command is None:
-            return _json(request.literal)
+            return _json(request.to_resp(None))
         outcome = self._engine.execute(request.command, self._now_ms)
         if outcome.wait is not None and client != OWN:
             self._queue.add(client, outcome.wait)

@@ -291,7 +291,8 @@ def test_a_copy_keeps_entries_that_the_stream_lost_before_both_are_written(
 def _forget_decoded(disk: Disk) -> None:
     """Cached blocks would hide what storage gives."""
     for stream in disk.engine.keyspace.streams.values():
-        stream.log.forget_cached()
+        for block in stream.log.blocks:
+            stream.log.cache.forget(block)
 
 
 def damaged_origin(disk: Disk) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tailrace.core import commands as c
 from tailrace.core.errors import ErrorCode
-from tailrace.core.outcome import Signal
+from tailrace.core.outcome import Signal, WakeUp
 from tests.support.engine_calls import Calls
 
 
@@ -156,7 +156,7 @@ def test_renaming_replaces_and_tells_the_readers_of_both_names(calls: Calls) -> 
 
 def test_flushing_tells_the_readers_of_every_stream_and_keeps_the_settings(calls: Calls) -> None:
     calls.reply(c.SetConfig((("stream-node-max-entries", 7),)))
-    assert len(calls.outcome(c.Flush()).wake_ups) == 4
+    assert calls.outcome(c.Flush()).wake_ups == [WakeUp(None, Signal.GONE)]
     assert not calls.outcome(c.Flush()).effects
     assert calls.reply(c.GetConfig((b"STREAM-NODE*",))) == {
         "stream-node-max-entries": 7,

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from tailrace.core import command_table
 from tailrace.core.commands import PendingRange
 from tailrace.core.errors import ErrorCode
 from tailrace.core.grammar.words import parse_integer
-from tailrace.core.limits import IDS_PER_REQUEST_MAX, NAME_BYTES_MAX
+from tailrace.core.limits import IDS_PER_REQUEST_MAX, KEYS_PER_REQUEST_MAX, NAME_BYTES_MAX
+from tailrace.core.parser import parse_request
 from tests.support.grammar import command, keys_of, late_refusal, refused, request
 
 TOO_LONG = b"n" * (NAME_BYTES_MAX + 1)
@@ -77,3 +79,14 @@ def test_one_command_names_a_bounded_number_of_ids() -> None:
     assert (error.code, error.line) == (ErrorCode.LIMIT_EXCEEDED, line)
     claim = request("XCLAIM k g c 0 " + " ".join(["1-1"] * (IDS_PER_REQUEST_MAX + 1))).command
     assert late_refusal(getattr(claim, "options", None)) == line
+
+
+@pytest.mark.parametrize("name", [b"DEL", b"EXISTS"])
+def test_one_command_names_a_bounded_number_of_keys(name: bytes) -> None:
+    keys = [b"k"] * KEYS_PER_REQUEST_MAX
+    parsed = parse_request([name, *keys]).command
+    assert parsed is not None
+    assert list(command_table.keys_of(parsed)) == keys
+    error = refused(name, *keys, b"k")
+    line = f"ERR a command may name {KEYS_PER_REQUEST_MAX} keys at most"
+    assert (error.code, error.line) == (ErrorCode.LIMIT_EXCEEDED, line)

@@ -195,6 +195,15 @@ def test_the_work_of_a_command_grows_with_its_ids_and_not_faster(name: str) -> N
     assert calls(4_000) < 2.5 * calls(2_000)
 
 
+@pytest.mark.parametrize("policy", ["KEEPREF", "DELREF", "ACKED"])
+@pytest.mark.parametrize("start", [["XDELEX", "s"], ["XACKDEL", "s", "g"]])
+def test_a_deletion_looks_all_its_ids_up_together(start: list[str], policy: str) -> None:
+    engine = engine_with(2_000)
+    ids = scattered(2_000)
+    words = command(*start, policy, "IDS", len(ids), *ids)
+    assert calls_of(lambda: engine.execute(words, 10)) < 20 * len(ids)
+
+
 class Watched(list[int]):
     """Ids that count how many of them are copied into slices."""
 

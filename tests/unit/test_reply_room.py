@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from tailrace.core import commands as c
@@ -16,6 +17,7 @@ from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.outcome import Outcome
 from tailrace.core.stream_id import MAX_ID
 from tests.support.engine_calls import Calls, at, texts
+from tests.unit.test_many_ids import calls_of
 
 LARGE = fragment_from_flat([b"v", b"x" * MIB])
 LARGE_BYTES = entries_bytes([LARGE])
@@ -24,6 +26,10 @@ NULS = fragment_from_flat([b"\xff", b"\0" * 3000])
 
 @pytest.fixture
 def calls() -> Calls:
+    return with_three_large_entries()
+
+
+def with_three_large_entries() -> Calls:
     """Three large entries in `s`, pending for `alice` in `g`; nothing delivered in `new`."""
     calls = Calls()
     calls.reply(c.Append(b"s", [LARGE] * 3, [at("1-1"), at("2-1"), at("3-1")]))
@@ -296,6 +302,41 @@ def test_a_transaction_whose_replies_cannot_fit_is_refused_before_anything_is_do
     with pytest.raises(StreamError, match="does not fit"):
         calls.engine.execute_all([c.Append(b"other", [LARGE]), *commands], calls.now_ms)
     assert (calls.reply(c.InfoStream(b"s")), calls.reply(c.KeyspaceSize())) == before
+
+
+READ_ALL = c.Read((c.ReadFrom(b"s", 0),))
+ONE = c.Range(b"s", count=1)
+
+
+@pytest.mark.usefixtures("small_room")
+@pytest.mark.parametrize(
+    "commands",
+    [*FITTING, [READ_ALL, ONE, ONE, ONE, READ_ALL], [ONE, READ_ALL, c.Range(b"none"), ONE, ADD, ONE]],
+)
+def test_the_replies_of_a_transaction_are_those_of_its_commands_one_by_one(
+    calls: Calls, commands: list[c.Command]
+) -> None:
+    twin = with_three_large_entries()
+    replies, outcome = calls.engine.execute_all(commands, calls.now_ms)
+    expected, expected_outcome = twin.engine.execute_some([commands], [ReplyRoom()], calls.now_ms)
+    assert list(map(readable, replies)) == list(map(readable, expected))
+    assert list(map(type, outcome.effects)) == list(map(type, expected_outcome.effects))
+
+
+def readable(reply: object) -> object:
+    return reply.line if isinstance(reply, StreamError) else msgspec.to_builtins(reply)
+
+
+def test_a_transaction_reads_once_what_it_does_not_change() -> None:
+    calls = Calls()
+    calls.reply(c.Append(b"s", [b'{"f":"v"}'] * 100))
+    reads: list[c.Command] = [c.Range(b"s")] * 50
+
+    def counted(commands: list[c.Command]) -> int:
+        return calls_of(lambda: calls.engine.execute_all(commands, calls.now_ms))
+
+    # After a command on the stream, the reads are run once to know their size and once for their replies.
+    assert counted(reads) < 0.7 * counted([c.StreamLength(b"s"), *reads])
 
 
 @pytest.mark.usefixtures("small_room")

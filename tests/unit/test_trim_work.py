@@ -11,7 +11,6 @@ import pytest
 from tailrace.core import commands as c
 from tailrace.core.effects import EntriesRemoved, EntriesTrimmed, PendingBetweenRemoved
 from tailrace.core.engine import Engine
-from tailrace.core.handlers.references import is_acknowledged
 from tailrace.core.invariants import check
 from tailrace.core.limits import ACKED_TRIM_LOOKS_MAX, READ_ENTRIES_MAX
 from tailrace.core.stream import Stream
@@ -51,6 +50,13 @@ def disturb(engine: Engine, random: Random) -> None:
         engine.execute(command("XDEL", "s", *random.sample(some, len(some) // 8)), 5)
         start = random.randrange(len(some))
         engine.execute(command("XDEL", "s", *some[start : start + 12]), 5)
+
+
+def is_acknowledged(stream: Stream, value: int) -> bool:
+    """Rule 15, for one entry."""
+    return all(
+        group.last_delivered_id >= value and value not in group.pending for group in stream.groups.values()
+    )
 
 
 def expected_after(engine: Engine, policy: str, most: int) -> tuple[list[int], list[list[int]]]:

@@ -35,7 +35,7 @@ BEFORE_ALL: Final = (0, 0)
 """`$`, as the first position, is replaced by the first id that is seen."""
 
 PENDING_PAGE: Final = 10_000
-IDS_PER_REQUEST_MAX: Final = 20_000
+IDS_PER_REQUEST_MAX: Final = 10_000
 """As the server's `ids_per_request_max`."""
 
 BEATS_PER_LEASE: Final = 3

@@ -1,0 +1,194 @@
+"""Streams and groups that are gone from the keyspace, taken apart a few parts at a time.
+
+Deleting a stream takes it out of the keyspace at once, and puts it here. Freeing it takes time for each of
+its blocks and pending units, so the engine's owner calls `free_some` between commands until nothing is left.
+Pending units refer to each other and to their consumers in both directions: taking them apart cuts these
+references, so that memory goes down without the garbage collector.
+
+Garbage is no state: no command reads it, no effect changes it, and storage never writes it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Final
+
+from sortedcontainers import SortedDict, SortedList
+
+from tailrace.core.group import Group
+from tailrace.core.idempotency.memory import IdempotencyMemory
+from tailrace.core.log.entry_log import EntryLog
+from tailrace.core.pending.pending_list import PendingEntriesList
+from tailrace.core.pending.units import Bunch
+from tailrace.core.stream import Stream
+
+FREED_PARTS_PER_TURN: Final = 1_000
+"""Parts that one call frees, so that others are served before the next call: about 2 ms."""
+
+GARBAGE_PARTS_MAX: Final = 1_000_000
+"""Parts that may wait, about 100 MiB. Above it, a deletion frees as many parts as it adds before it ends."""
+
+_STEP: Final = 100
+"""Parts that are freed between two looks at the budget."""
+
+_BACKLOG_SHARE: Final = 100
+"""A call frees one in so many parts of a large backlog, so that it shrinks while streams are deleted."""
+
+_PARTS_PER_CALL_MAX: Final = 10 * FREED_PARTS_PER_TURN
+
+
+class Garbage:
+    """`part_count`: at least how many parts wait to be freed: streams, blocks, pending units, idempotency
+    keys and names."""
+
+    __slots__ = ("_waiting", "part_count")
+
+    def __init__(self) -> None:
+        self._waiting: deque[Iterator[int]] = deque()
+        self.part_count = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    # --- for core.keyspace ---------------------------------------------------------------------
+
+    def add_stream(self, stream: Stream) -> None:
+        """`stream` is in no keyspace any more. O(groups); with a large backlog this call frees as much as
+        it adds."""
+        self._add(_stream(stream), 1 + stream.part_count)
+
+    def add_group(self, group: Group) -> None:
+        """`group` is in no stream any more. O(1), as `add_stream`."""
+        self._add(_group(group), group.part_count)
+
+    def _add(self, parts: Iterator[int], count: int) -> None:
+        has_backlog = self.part_count > GARBAGE_PARTS_MAX
+        self._waiting.append(parts)
+        self.part_count += count
+        if has_backlog:
+            self._free(count)
+
+    def add_all(
+        self,
+        streams: SortedDict[bytes, Stream],
+        keys_by_serial: SortedDict[int, bytes],
+        scan_order: SortedList[tuple[int, bytes]] | None,
+    ) -> None:
+        """All streams of a keyspace, with the indexes of their names. O(1)."""
+        self._waiting.append(_streams(streams))
+        self._waiting.append(_table(keys_by_serial))
+        self._waiting.append(_list(scan_order))
+        self.part_count += 2 * len(streams) + len(scan_order or ())
+
+    # --- for the engine's owner -----------------------------------------------------------
+
+    def free_some(self) -> bool:
+        """Free `FREED_PARTS_PER_TURN` parts, of a large backlog somewhat more; whether more are left."""
+        share = self.part_count // _BACKLOG_SHARE
+        self._free(min(max(FREED_PARTS_PER_TURN, share), _PARTS_PER_CALL_MAX))
+        return bool(self)
+
+    def free_all(self) -> None:
+        """Free everything. O(parts)."""
+        while self:
+            self._free(self.part_count + 1)
+
+    def _free(self, most: int) -> None:
+        """Free about `most` parts, at least one step."""
+        while self._waiting:
+            freed = next(self._waiting[0], None)
+            if freed is None:
+                self._waiting.popleft()
+                continue
+            self.part_count = max(self.part_count - freed, 0)
+            most -= freed
+            if most <= 0:
+                return
+        self.part_count = 0
+
+
+# --- what is taken apart: each step says how many parts it freed -----------------------------------------
+
+
+def _streams(streams: SortedDict[bytes, Stream]) -> Iterator[int]:
+    while streams:
+        # The order of the keys goes last, and in one piece: no key is looked up in it any more.
+        _, stream = dict.popitem(streams)
+        yield from _stream(stream)
+
+
+def _stream(stream: Stream) -> Iterator[int]:
+    yield 1
+    yield from _log(stream.log)
+    while stream.groups:
+        _, group = stream.groups.popitem()
+        yield from _group(group)
+    yield from _memory(stream.idempotency)
+
+
+def _log(log: EntryLog) -> Iterator[int]:
+    while freed := log.drop_last_blocks(_STEP):
+        yield freed
+
+
+def _memory(memory: IdempotencyMemory) -> Iterator[int]:
+    while memory.timed.producers:
+        _, keys = memory.timed.producers.popitem()
+        yield len(keys)
+    while memory.epochs.producers:
+        _, epochs = memory.epochs.producers.popitem()
+        for epoch in epochs:
+            yield from _table(epoch.keys)
+
+
+def _group(group: Group) -> Iterator[int]:
+    yield 1
+    yield from _units(group.pending)
+    yield from _table(group.pending.runs)
+    yield from _table(group.pending.scattered)
+    while group.consumers:
+        _, consumer = group.consumers.popitem()
+        yield 1
+        yield from _table(consumer.runs)
+        yield from _set(consumer.scattered)
+
+
+def _units(pending: PendingEntriesList) -> Iterator[int]:
+    """Cut the units off from each other and from their consumers."""
+    unit, freed = pending.order.head, 0
+    while unit is not None:
+        following = unit.next
+        unit.prev = unit.next = unit.consumer = None
+        freed += len(unit.members) if isinstance(unit, Bunch) else 1
+        unit = following
+        if freed >= _STEP:
+            yield freed
+            freed = 0
+    yield freed
+    yield from _table(pending.order.last_of_time)
+
+
+def _table(table: dict[Any, Any] | SortedDict[Any, Any]) -> Iterator[int]:
+    while table:
+        count = min(len(table), _STEP)
+        for _ in range(count):
+            # The order of a sorted table is not needed any more.
+            dict.popitem(table)
+        yield count
+
+
+def _set(members: set[Any]) -> Iterator[int]:
+    while members:
+        count = min(len(members), _STEP)
+        for _ in range(count):
+            members.pop()
+        yield count
+
+
+def _list(order: SortedList[Any] | None) -> Iterator[int]:
+    while order:
+        count = min(len(order), _STEP)
+        for _ in range(count):
+            order.pop()
+        yield count

@@ -1,0 +1,200 @@
+"""Deleted streams and groups: they are gone at once, and freed a few parts at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tailrace.app.metrics.census import Census
+from tailrace.app.store.service import EngineStore
+from tailrace.core import commands as c
+from tailrace.core.engine import Engine
+from tailrace.core.garbage import FREED_PARTS_PER_TURN, GARBAGE_PARTS_MAX
+from tailrace.core.storage.recovery import recover
+from tests.support.engine_calls import FRAGMENT, Calls, at
+from tests.unit.test_replay import picture
+from tests.unit.test_storage import Disk
+
+ENTRIES = 3000
+KIB = 1024
+
+
+@pytest.fixture
+def calls() -> Calls:
+    return Calls()
+
+
+def worked_on(calls: Calls, key: bytes) -> None:
+    """A stream with many blocks, pending entries of every kind, and idempotency keys of both kinds."""
+    calls.add(key, *(f"{number}-{number % 2}" for number in range(1, ENTRIES + 1)))
+    calls.reply(c.CreateGroup(key, b"g", 0))
+    calls.reply(c.CreateGroup(key, b"idle", 0))
+    for consumer in (b"alice", b"bob"):
+        for _ in range(ENTRIES // 100 // 2):
+            calls.read_new(key, b"g", consumer, 100)
+    for first in range(1, 2000, 200):
+        calls.now_ms += 1
+        ids = tuple(at(f"{number}-{number % 2}") for number in range(first, first + 200, 7))
+        calls.reply(c.Claim(key, b"g", b"carol", c.ClaimOptions(0, ids[::-1])))
+    calls.reply(c.Claim(key, b"g", b"carol", c.ClaimOptions(0, (at("2500-0"),))))
+    for epoch in (None, 4):
+        for number in range(300):
+            named = c.Idempotency(b"p", b"%d" % number, None, epoch, None)
+            calls.reply(c.Append(key, [FRAGMENT], idempotency=named))
+
+
+def delete(calls: Calls) -> None:
+    calls.reply(c.DeleteKeys((b"s", b"t")))
+
+
+def flush(calls: Calls) -> None:
+    calls.reply(c.Flush())
+
+
+def replace(calls: Calls) -> None:
+    calls.reply(c.CreateStream(b"new"))
+    calls.reply(c.RenameKey(b"new", b"s"))
+    calls.reply(c.DeleteKeys((b"s", b"t")))
+
+
+def destroy(calls: Calls) -> None:
+    for key in (b"s", b"t"):
+        calls.reply(c.DestroyGroup(key, b"g"))
+    calls.engine.keyspace.garbage.free_all()
+    delete(calls)
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collector")
+@pytest.mark.parametrize("go", [delete, flush, replace, destroy])
+def test_all_memory_of_what_was_deleted_is_given_back_without_the_collector(
+    calls: Calls, go: Callable[[Calls], None]
+) -> None:
+    worked_on(calls, b"warm")
+    calls.reply(c.ScanKeys(0, 10, None))
+    calls.reply(c.Flush())
+    calls.engine.keyspace.garbage.free_all()
+    tracemalloc.start()
+    before_bytes = tracemalloc.get_traced_memory()[0]
+    worked_on(calls, b"s")
+    worked_on(calls, b"t")
+    assert tracemalloc.get_traced_memory()[0] - before_bytes > 500 * KIB
+    go(calls)
+    calls.engine.keyspace.garbage.free_all()
+    left_bytes = tracemalloc.get_traced_memory()[0] - before_bytes
+    tracemalloc.stop()
+    assert left_bytes < 30 * KIB
+    assert calls.engine.keyspace.cache.used_bytes == 0
+
+
+def test_a_deletion_frees_nothing_itself_and_each_step_a_bounded_number(calls: Calls) -> None:
+    calls.reply(c.SetConfig((("stream-node-max-entries", 1),)))
+    calls.reply(c.Append(b"s", [FRAGMENT] * 5 * FREED_PARTS_PER_TURN))
+    garbage = calls.engine.keyspace.garbage
+    calls.reply(c.DeleteKeys((b"s",)))
+    assert garbage.part_count > 5 * FREED_PARTS_PER_TURN
+    steps = 1
+    while garbage.free_some():
+        steps += 1
+    assert steps == 6
+    assert garbage.part_count == 0
+    assert not garbage.free_some()
+
+
+def test_a_flush_leaves_each_stream_to_be_freed_alone(calls: Calls) -> None:
+    for number in range(5 * FREED_PARTS_PER_TURN):
+        calls.add(b"%d" % number, "1-0")
+    calls.reply(c.ScanKeys(0, 10, None))
+    calls.reply(c.Flush())
+    garbage = calls.engine.keyspace.garbage
+    calls.add(b"1", "7-0")
+    steps = 0
+    while garbage.free_some():
+        steps += 1
+    assert steps >= 15
+    assert calls.reply(c.KeyspaceSize()) == 1
+    assert calls.reply(c.MatchKeys(b"*")) == [b"1"]
+    assert calls.reply(c.ScanKeys(0, 10, None)).keys == [b"1"]
+
+
+def test_with_a_large_backlog_a_deletion_frees_as_much_as_it_adds(calls: Calls) -> None:
+    garbage = calls.engine.keyspace.garbage
+    worked_on(calls, b"s")
+    garbage.part_count = GARBAGE_PARTS_MAX
+    calls.reply(c.CopyKey(b"s", b"t", replace=False))
+    calls.reply(c.DeleteKeys((b"t",)))
+    backlog = garbage.part_count
+    assert backlog > GARBAGE_PARTS_MAX
+    calls.reply(c.CopyKey(b"s", b"t", replace=False))
+    calls.reply(c.DeleteKeys((b"t",)))
+    assert garbage.part_count <= backlog
+
+
+def test_a_checkpoint_and_a_restart_while_garbage_waits_see_only_what_is_left(tmp_path: Path) -> None:
+    disk = Disk(tmp_path)
+    calls = Calls()
+    calls.engine = disk.engine
+
+    def write(command: c.Command) -> None:
+        disk.write(calls.outcome(command).effects)
+
+    write(c.Append(b"kept", [FRAGMENT] * 500))
+    write(c.Append(b"gone", [FRAGMENT] * 5000))
+    write(c.CreateGroup(b"gone", b"g", 0))
+    disk.checkpoint()
+    write(c.CopyKey(b"gone", b"copy", replace=False))
+    write(c.DeleteKeys((b"gone",)))
+    disk.engine.keyspace.garbage.free_some()
+    disk.checkpoint()
+    write(c.DeleteKeys((b"kept",)))
+    recovered = recover(disk.writing, disk.reading).keyspace
+    assert not recovered.garbage
+    assert picture(recovered, 5000) == picture(disk.engine.keyspace, 5000)
+    assert list(recovered.streams) == [b"copy"]
+
+
+def test_a_store_frees_garbage_between_requests() -> None:
+    engine = Engine()
+    store = EngineStore(engine)
+    garbage = engine.keyspace.garbage
+
+    async def turns_until_all_is_freed() -> int:
+        await store.execute(c.SetConfig((("stream-node-max-entries", 1),)))
+        for key in (b"a", b"b", b"c"):
+            await store.execute(c.Append(key, [FRAGMENT] * 2 * FREED_PARTS_PER_TURN))
+        await store.execute(c.DeleteKeys((b"a",)))
+        assert garbage
+        await store.execute(c.DeleteKeys((b"b",)))
+        turns = 0
+        while garbage:
+            turns += 1
+            await asyncio.sleep(0)
+        return turns
+
+    assert asyncio.run(turns_until_all_is_freed()) >= 4
+    assert list(engine.keyspace.streams) == [b"c"]
+
+
+def test_a_census_outlives_a_flush(calls: Calls) -> None:
+    for number in range(1000):
+        calls.add(b"%04d" % number, "1-0")
+    census = Census(calls.engine.keyspace, calls.now_ms, 10)
+    steps = census.steps()
+    next(steps)
+    calls.reply(c.Flush())
+    calls.engine.keyspace.garbage.free_all()
+    calls.add(b"new", "1-0")
+    list(steps)
+    assert census.streams < 1000
