@@ -43,6 +43,7 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import TURN_REPLY_BYTES_MAX
 from tailrace.core.outcome import Outcome
 from tailrace.core.replies import Reply
+from tailrace.core.sealing import STEP_BYTES
 
 Handler = Callable[[Execution, Any], Reply]
 
@@ -104,6 +105,7 @@ class Engine:
 
         Raises `StreamError`, and then nothing was changed. Cost: see the handler.
         """
+        self.keyspace.sealing.left_bytes = STEP_BYTES
         run = Execution(self.keyspace, now_ms)
         reply = HANDLERS[type(command)](run, command)
         return Outcome(reply, run.effects, run.wake_ups, run.wait, run.retry)
@@ -117,6 +119,7 @@ class Engine:
         block answer at once (rule 25). Raises REPLY_TOO_LARGE where the replies together surely do not fit,
         and then nothing was changed.
         """
+        self.keyspace.sealing.left_bytes = STEP_BYTES
         run = Execution(self.keyspace, now_ms)
         require_fitting(run, commands, HANDLERS)
         replies = [_reply(run, command) for command in commands]
@@ -127,6 +130,7 @@ class Engine:
     ) -> tuple[list[Reply | StreamError], Outcome]:
         """Carry out the commands of the first of `requests`, each with its own room, until their replies take
         `TURN_REPLY_BYTES_MAX`, refused ones included: of one request at least. As `execute_all` otherwise."""
+        self.keyspace.sealing.left_bytes = STEP_BYTES
         run = Execution(self.keyspace, now_ms)
         replies: list[Reply | StreamError] = []
         reply_bytes = 0

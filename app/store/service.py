@@ -68,6 +68,7 @@ class EngineStore:
         self._failure: str | None = None
         self._is_draining = False
         self._refuses_growth = False
+        self._is_sealing = False
         self._readers_max = readers_max
         self._committed: Callable[[], Keyspace | None] = lambda: None
 
@@ -287,6 +288,17 @@ class EngineStore:
     def _record(self, outcome: Outcome) -> None:
         if outcome.effects:
             self._log.record(outcome.effects)
+            if self.keyspace.sealing.waiting and not self._is_sealing:
+                self._is_sealing = True
+                asyncio.get_running_loop().call_soon(self._seal_some)
+
+    def _seal_some(self) -> None:
+        """Seal some of the blocks that a large append filled, and the others on later turns of the loop."""
+        sealing = self.keyspace.sealing
+        sealing.step()
+        self._is_sealing = bool(sealing.waiting)
+        if self._is_sealing:
+            asyncio.get_running_loop().call_soon(self._seal_some)
 
     # --- what leaves ---------------------------------------------------------------------------
 
