@@ -177,12 +177,17 @@ def test_messagepack_is_carried_in_binary_frames(server: LiveServer, key: str) -
 
 
 def test_large_frames_are_answered_in_their_order(server: LiveServer, key: str) -> None:
-    large = {"op": "append", "key": key, "pairs": [["Zg==", "/w=="]] * 65_536, "encoding": "base64"}
-    length = {"op": "command", "command": ["XLEN", key]}
+    large: dict[str, Any] = {
+        "op": "append",
+        "key": key,
+        "pairs": [["Zg==", "/w=="]] * 65_536,
+        "encoding": "base64",
+    }
+    length: dict[str, Any] = {"op": "command", "command": ["XLEN", key]}
     with opened(server, subprotocols=[JSON]) as connection:
         key_in_base64 = {**large, "key": b64encode(key.encode()).decode()}
-        for number, request in enumerate((length, key_in_base64, length, [key_in_base64, length])):
-            several = request if isinstance(request, list) else [request]
+        frames = [[length], [key_in_base64], [length], [key_in_base64, length]]
+        for number, several in enumerate(frames):
             numbered = [{**each, "id": number} for each in several]
             connection.send(msgspec.json.encode(numbered).decode())
         replies = [msgspec.json.decode(connection.recv(timeout=30)) for _ in range(4)]
