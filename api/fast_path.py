@@ -20,11 +20,11 @@ from tailrace.api import hot
 from tailrace.api.access.operation_scopes import scope_of
 from tailrace.api.ports import TokenScope
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.wire.batches import AT_ONCE_BYTES_MAX
 from tailrace.api.wire.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
 from tailrace.api.wire.imports import LARGE_BYTES
 from tailrace.api.wire.names import name_from_path
 from tailrace.api.wire.negotiation import JSON, NDJSON
+from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
 from tailrace.core.commands import Append, Command, ReadGroup
 from tailrace.core.errors import StreamError
 from tailrace.core.replies import AppendReply, ReadReply, Reply
@@ -138,7 +138,12 @@ def plain_command(route: FastRoute, raw: bytes) -> Command | None:
 
 
 def _xadd(key: bytes) -> FastRoute:
-    return _route(partial(hot.xadd_command, key), _xadd_answer, 201, "xadd")
+    return _route(partial(_xadd_command, key), _xadd_answer, 201, "xadd")
+
+
+def _xadd_command(key: bytes, raw: bytes, *idempotency: hot.IdempotencyOf) -> Append | None:
+    """None of a large one: the documented route decodes it in a thread."""
+    return None if len(raw) > AT_ONCE_BYTES_MAX else hot.xadd_command(key, raw, *idempotency)
 
 
 def _batch(key: bytes) -> FastRoute:

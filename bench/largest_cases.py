@@ -36,6 +36,7 @@ from tailrace.core.limits import (
     COMMAND_ARGUMENTS_MAX,
     ENTRY_BYTES_MAX,
     FIELDS_PER_ENTRY_MAX,
+    KIB,
     PIPELINE_COMMANDS_MAX,
     READ_STREAMS_MAX,
     TRANSACTION_COMMANDS_MAX,
@@ -97,6 +98,10 @@ def _many_members(state: State) -> bytes:
     return line * state.count(99_000)
 
 
+def _large_adds(state: State, count: int, size_bytes: int) -> list[list[str]]:
+    return [["XADD", "large", "*", "v", "x" * size_bytes]] * state.count(count)
+
+
 def _with_group(prepare: Make, key: str, group: str) -> Make:
     def requests(state: State) -> Iterator[Request]:
         yield from prepare(state)
@@ -136,6 +141,7 @@ APPENDS: Final = (
     ),
     _import("entries", _lines),
     _import("64 MiB", lambda s: (b'{"f":"' + b"x" * 650 + b'"}\n') * s.count(99_000)),
+    _import("64 MiB, entries of 4 KiB", lambda s: (b'{"f":"' + b"x" * 4_080 + b'"}\n') * s.count(16_000)),
     _import("other names", _other_names),
     _import("members", _many_members),
     _import("the last line malformed", lambda s: _lines(s, BATCH_ENTRIES_MAX - 1) + b'{"f":}\n'),
@@ -293,11 +299,18 @@ COMMANDS: Final = (
     Case("command", "XDEL, ids", lambda s: [command("XDEL", "cdel", *scattered(s))], numbered("cdel", "g")),
     _command("XTRIM ~ LIMIT 0", large("ctrim", "g"), "XTRIM ctrim MAXLEN ~ 0 LIMIT 0"),
     Case("command", "words", lambda s: [command("WHAT", *["x"] * s.count(COMMAND_ARGUMENTS_MAX - 2))]),
+    Case("command", "XADD, 15 MiB", lambda s: [command("XADD", "cv", "*", "v", s.text(15 * MIB))]),
     _commands("pipeline", "XADD", PIPELINE_COMMANDS_MAX, "XADD p * f v", _NOTHING),
+    Case("pipeline", "XADD of 1 MiB", lambda s: [post("/v1/command/pipeline", _large_adds(s, 60, MIB))]),
     _commands("pipeline", "XRANGE of 15 MiB entries", 40, "XRANGE wide - +", wide),
     _commands("pipeline", "XRANGE", PIPELINE_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
     _commands("pipeline", "XINFO FULL", PIPELINE_COMMANDS_MAX, "XINFO STREAM many FULL", _MANY),
     _commands("transaction", "XADD", TRANSACTION_COMMANDS_MAX, "XADD p * f v", _NOTHING),
+    Case(
+        "transaction",
+        "XADD of 30 KiB",
+        lambda s: [post("/v1/command/multi-exec", _large_adds(s, TRANSACTION_COMMANDS_MAX, 30 * KIB))],
+    ),
     _commands("transaction", "XRANGE of 15 MiB entries", 40, "XRANGE wide - +", wide),
     _commands("transaction", "XRANGE", TRANSACTION_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
     Case("command", "EXISTS", lambda s: [command("EXISTS", *named_streams(s))], many_streams),

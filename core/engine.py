@@ -23,6 +23,7 @@ from tailrace.core.execution import Execution
 from tailrace.core.foresight import KeptReply, foreseen_replies
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import TURN_REPLY_BYTES_MAX
+from tailrace.core.log.sealing import STEP_BYTES
 from tailrace.core.outcome import Outcome
 from tailrace.core.replies import Reply
 
@@ -38,6 +39,7 @@ class Engine:
 
         Raises `StreamError`, and then nothing was changed. Cost: see the handler.
         """
+        self.keyspace.sealing.left_bytes = STEP_BYTES
         execution = Execution(self.keyspace, now_ms)
         reply = HANDLERS[type(command)](execution, command)
         return Outcome(reply, execution.effects, execution.wake_ups, execution.wait, execution.retry)
@@ -51,6 +53,7 @@ class Engine:
         block answer at once (rule 25). Raises REPLY_TOO_LARGE where the replies together surely do not fit,
         and then nothing was changed.
         """
+        self.keyspace.sealing.left_bytes = STEP_BYTES
         execution = Execution(self.keyspace, now_ms)
         kept_replies = foreseen_replies(execution, commands, HANDLERS)
         replies = [
@@ -63,6 +66,7 @@ class Engine:
     ) -> tuple[list[Reply | StreamError], Outcome]:
         """Carry out the commands of the first of `requests`, each with its own room, until their replies take
         `TURN_REPLY_BYTES_MAX`, refused ones included: of one request at least. As `execute_all` otherwise."""
+        self.keyspace.sealing.left_bytes = STEP_BYTES
         execution = Execution(self.keyspace, now_ms)
         replies: list[Reply | StreamError] = []
         reply_bytes = 0

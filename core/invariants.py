@@ -59,9 +59,11 @@ def check_memory(memory: IdempotencyMemory) -> None:
 def check_log(log: EntryLog) -> None:
     """Blocks in order, ids rising over all of them, no empty block, the length right."""
     previous = 0
+    waiting = set(map(id, log.sealing.waiting))
     for index, block in enumerate(log.blocks):
         assert block.live > 0, f"block {index} is empty"
-        assert block.is_open is False or index == len(log.blocks) - 1, "an open block is not the last"
+        is_last_or_waits = index == len(log.blocks) - 1 or id(block) in waiting
+        assert not block.is_open or is_last_or_waits, "an open block is not the last, and does not wait"
         ids = list(block.decode().ids)
         _check_block(block, ids)
         assert previous < ids[0], f"block {index} begins at or below the end of the one before"

@@ -21,6 +21,7 @@ from tailrace.core.limits import (
 )
 from tailrace.core.log.block import NodeLimits
 from tailrace.core.log.block_cache import BlockCache
+from tailrace.core.log.sealing import SealingQueue
 from tailrace.core.stream import Stream
 
 NODE_MAX_ENTRIES: Final = "stream-node-max-entries"
@@ -39,11 +40,14 @@ CONFIG_DEFAULTS: Final = {
 class Keyspace:
     """`streams`: by key, in byte order; a flush replaces the table. `keys_by_serial`: the same keys in the
     order they came; `last_serial`: the greatest ever given. `config`: the settings of CONFIG GET;
-    `node_limits`: those that bound a block. `garbage`: deleted streams whose memory is still to be freed."""
+    `node_limits`: those that bound a block. `garbage`: deleted streams whose memory is still to be freed.
+    `sealing`:
+    full blocks that are not sealed yet."""
 
     def __init__(self, cache: BlockCache | None = None) -> None:
         self.cache = cache or BlockCache()
         self.garbage = Garbage()
+        self.sealing = SealingQueue()
         self.streams: SortedDict[bytes, Stream] = SortedDict()
         self.keys_by_serial: SortedDict[int, bytes] = SortedDict()
         self.config: dict[str, int] = dict(CONFIG_DEFAULTS)
@@ -77,7 +81,7 @@ class Keyspace:
         """A new, empty stream under `key`, which is free."""
         assert key not in self.streams, "a stream is made where there is none"
         memory = IdempotencyMemory(self.config[IDMP_DURATION], self.config[IDMP_MAXSIZE])
-        stream = Stream(self.last_serial + 1, self.cache, memory)
+        stream = Stream(self.last_serial + 1, self.cache, self.sealing, memory)
         self.put(key, stream)
         return stream
 
@@ -109,6 +113,7 @@ class Keyspace:
     def clear(self) -> None:
         """Delete all streams; settings stay. O(1): memory is freed later."""
         self.garbage.add_all(self.streams, self.keys_by_serial, self._scan_order)
+        self.sealing.clear()
         self.streams = SortedDict()
         self.keys_by_serial = SortedDict()
         self._scan_order = None

@@ -11,6 +11,7 @@ from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_log import EntryLog
+from tailrace.core.log.sealing import SealingQueue
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
@@ -38,9 +39,11 @@ class Stream:
         "serial",
     )
 
-    def __init__(self, serial: int, cache: BlockCache, idempotency: IdempotencyMemory) -> None:
+    def __init__(
+        self, serial: int, cache: BlockCache, sealing: SealingQueue, idempotency: IdempotencyMemory
+    ) -> None:
         self.serial = serial
-        self.log = EntryLog(cache)
+        self.log = EntryLog(cache, sealing)
         self.last_id: StreamId = ZERO_ID
         self.max_deleted_id: StreamId = ZERO_ID
         self.max_trimmed_id: StreamId = ZERO_ID
@@ -59,7 +62,7 @@ class Stream:
     def copy(self, serial: int) -> Stream:
         """The same stream under another serial, to be changed apart. O(blocks + pending units + idempotency
         keys): entries and ids are shared, since neither stream ever changes them."""
-        twin = Stream(serial, self.log.cache, self.idempotency.copy())
+        twin = Stream(serial, self.log.cache, self.log.sealing, self.idempotency.copy())
         twin.log = self.log.copy(serial)
         twin.last_id = self.last_id
         twin.max_deleted_id = self.max_deleted_id

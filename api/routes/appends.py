@@ -22,6 +22,7 @@ from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.negotiation import JSON, NDJSON, require_content_type
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.trace_context import TRACE_HEADERS, traced
+from tailrace.api.wire.turns import off_the_loop
 from tailrace.core.errors import ErrorCode
 from tailrace.core.replies import AppendReply
 
@@ -72,8 +73,9 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
     The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
     """
     raw = await json_body(request)
-    command = hot.xadd_command(key, raw, partial(idempotency_of, request.headers, raw))
-    reply = hot.appended(await store.execute(traced(request.headers, command)), key)
+    make = partial(hot.xadd_command, key, raw, partial(idempotency_of, request.headers, raw))
+    command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
+    reply = hot.appended(await store.execute(command), key)
     return _answer(reply, hot.xadd_bytes(reply))
 
 
@@ -94,8 +96,11 @@ async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithI
     """Append entries in order, all or none. O(entries)."""
     raw = await json_body(request)
     options, new = await read_batch(raw)
-    command = hot.decoded_batch_command(key, options, new, partial(idempotency_of, request.headers, raw))
-    reply = hot.appended(await store.execute(traced(request.headers, command)), key)
+    make = partial(
+        hot.decoded_batch_command, key, options, new, partial(idempotency_of, request.headers, raw)
+    )
+    command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
+    reply = hot.appended(await store.execute(command), key)
     return _answer(reply, hot.batch_bytes(reply, with_ids=ids))
 
 
@@ -157,8 +162,9 @@ async def import_entries(
     imports: Imports = request.app.state.imports
     new = await imports.read(request, FIELDS_LINES if shape == "fields" else ENTRY_LINES)
     raw = await request.body()
-    command = hot.lines_command(key, new, partial(idempotency_of, request.headers, raw))
-    reply = hot.appended(await store.execute(traced(request.headers, command)), key)
+    make = partial(hot.lines_command, key, new, partial(idempotency_of, request.headers, raw))
+    command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
+    reply = hot.appended(await store.execute(command), key)
     return _answer(reply, hot.batch_bytes(reply))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Header
@@ -33,7 +34,7 @@ from tailrace.api.wire.redis_words import (
     result_parts,
     waiting_at_most,
 )
-from tailrace.api.wire.turns import PART_BYTES, Slices
+from tailrace.api.wire.turns import PART_BYTES, Slices, off_the_loop
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.errors import ErrorCode, StreamError, kept
 from tailrace.core.grammar import Request as RedisRequest
@@ -89,9 +90,9 @@ async def command(request: Request, store: Store, upstash_encoding: ReplyEncodin
     `BLOCK` waits, for at most the server's limit. An error is a problem whose member `error` is the
     exact Redis error line.
     """
-    words = decode_command(await json_body(request))
+    raw = await json_body(request)
     try:
-        parsed = parse_request(words)
+        parsed = await off_the_loop(len(raw), lambda: parse_request(decode_command(raw)))
         if parsed.command is None:
             reply = store.admit(parsed).to_resp(None)
         else:
@@ -184,14 +185,15 @@ async def _parsed_body(
     """Each command of the body as it may be carried out, or why it may not be."""
     parsed = []
     for words in await decode_commands(await json_body(request), commands_max, slices):
-        parsed.append(_parsed(store, words))
-        await slices.count(len(words) * PART_BYTES)
+        size_bytes = sum(map(len, words)) + len(words) * PART_BYTES
+        parsed.append(await _parsed(store, words, size_bytes))
+        await slices.count(size_bytes)
     return parsed
 
 
-def _parsed(store: Store, words: list[bytes]) -> RedisRequest | StreamError:
+async def _parsed(store: Store, words: list[bytes], size_bytes: int) -> RedisRequest | StreamError:
     try:
-        return store.admit(parse_request(words))
+        return store.admit(await off_the_loop(size_bytes, partial(parse_request, words)))
     except StreamError as error:
         return kept(error)
 

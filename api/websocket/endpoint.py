@@ -22,12 +22,14 @@ from tailrace.api.ports import NotAccepting, TurnStore, Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.tallies import OpenLimits
 from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.frames import read_frame
 from tailrace.api.websocket.handshake import SOCKET_EXTENSION, refuse, shake_hands
 from tailrace.api.websocket.plans import Answers
 from tailrace.api.websocket.session import Turn, WebSocketSession
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subprotocols import CODECS, DEFAULT_CODEC
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
+from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
 from tailrace.core.commands import Command
 
 WEBSOCKET_PATH: Final = "/v1/ws"
@@ -161,7 +163,10 @@ class _Connection:
     async def _receive_all(self, receive: Receive) -> None:
         while (message := await receive())["type"] != "websocket.disconnect":
             text = message.get("text")
-            self._session.receive(message["bytes"] if text is None else text)
+            data = message["bytes"] if text is None else text
+            if len(data) > AT_ONCE_BYTES_MAX:
+                data = await asyncio.to_thread(read_frame, self._codec, data)
+            self._session.receive(data)
             if self._work is None:
                 self._work = self._start(self._carry_out())
             while self._session.is_behind:

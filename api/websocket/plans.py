@@ -15,6 +15,7 @@ from tailrace.api.access.security import Guard, admitted
 from tailrace.api.ports import NotAccepting, TokenScope
 from tailrace.api.problems.table import CommandRefused, RequestRefused
 from tailrace.api.schemas.texts import shown, suggestion
+from tailrace.api.websocket import frames
 from tailrace.api.websocket.codecs import Codec, Envelope, NewEntry, name_of, octets_of
 from tailrace.api.websocket.held import Held, Owner
 from tailrace.api.websocket.pushes import filter_of
@@ -102,12 +103,25 @@ class Planner:
             raise RequestRefused(ErrorCode.UNKNOWN_COMMAND, detail)
         return make(self, raw)
 
+    def plan_read(self, content: frames.Content) -> Plan:
+        """The plan of an append or a command that was read before. Raises as `plan`."""
+        if isinstance(content, Exception):
+            raise content
+        return self._append(content) if isinstance(content, NewEntry) else self._command(content)
+
     # --- commands and entries ------------------------------------------------------------------
 
     def command(self, raw: bytes) -> Plan:
         """A Redis command; its problem also has the exact Redis error line."""
         try:
-            parsed = admitted(self._guard, parse_request(self._codec.words(raw)))
+            parsed = parse_request(self._codec.words(raw))
+        except StreamError as error:
+            raise CommandRefused(error) from None
+        return self._command(parsed)
+
+    def _command(self, parsed: RedisRequest) -> Plan:
+        try:
+            parsed = admitted(self._guard, parsed)
         except StreamError as error:
             raise CommandRefused(error) from None
         if parsed.command is None:
@@ -136,7 +150,9 @@ class Planner:
 
     def append(self, raw: bytes) -> Plan:
         """XADD."""
-        new: NewEntry = self._codec.new_entry(raw)
+        return self._append(self._codec.new_entry(raw))
+
+    def _append(self, new: NewEntry) -> Plan:
         requested = requested_id_of(new.entry_id)
         command = Append(
             new.key,

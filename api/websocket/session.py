@@ -24,7 +24,8 @@ from tailrace.api.access.rates import Quota, require_quota
 from tailrace.api.access.security import Guard
 from tailrace.api.ports import NotAccepting, StreamStore, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.codecs import Codec, Envelope
+from tailrace.api.websocket.frames import Frame, ReadRequest, split_frame
 from tailrace.api.websocket.held import Held
 from tailrace.api.websocket.plans import Answers, Plan, Planner
 from tailrace.api.websocket.pushes import Failure, problem_for
@@ -174,28 +175,34 @@ class WebSocketSession:
         """Whether enough requests wait for their turn: receive no more until some have had it."""
         return len(self._inbox) >= BACKLOG_MAX
 
-    def receive(self, data: str | bytes) -> None:
-        """Take one frame; the requests in it wait for their turn.
+    def receive(self, data: str | bytes | Frame) -> None:
+        """Take one frame; the requests in it wait for their turn. A large frame is better read before, by
+        `read_frame`.
 
         Raises `ProtocolViolation`: the connection must be closed.
         """
-        is_array, parts = self.codec.split(data)
-        if not 0 < len(parts) <= REQUESTS_PER_FRAME_MAX:
-            self._inbox.append(_refused_frame(len(parts)))
+        is_array, requests = data if isinstance(data, Frame) else split_frame(self.codec, data)
+        if not 0 < len(requests) <= REQUESTS_PER_FRAME_MAX:
+            self._inbox.append(_refused_frame(len(requests)))
             return
-        exchange = _Exchange(len(parts), is_array=is_array)
-        self._inbox.extend(self._pending(part, exchange) for part in parts)
+        exchange = _Exchange(len(requests), is_array=is_array)
+        self._inbox.extend(self._pending(request, exchange) for request in requests)
 
-    def _pending(self, raw: bytes, exchange: _Exchange) -> _Pending:
+    def _pending(self, request: ReadRequest, exchange: _Exchange) -> _Pending:
         request_id = None
         quota = self._take()
         try:
-            envelope = self.codec.envelope(raw)
+            envelope = request.envelope or self.codec.envelope(request.raw)
             request_id = _usable_id(envelope.id)
             require_quota(quota)
-            return _Pending(request_id, self._planner.plan(envelope, raw), exchange)
+            return _Pending(request_id, self._plan(envelope, request), exchange)
         except (StreamError, RequestRefused, Unauthenticated) as error:
             return _Pending(request_id, kept(error), exchange)
+
+    def _plan(self, envelope: Envelope, request: ReadRequest) -> Plan:
+        if request.content is not None:
+            return self._planner.plan_read(request.content)
+        return self._planner.plan(envelope, request.raw)
 
     def next_turn(self) -> Turn | None:
         """The next requests to carry out, None where none wait."""

@@ -5,6 +5,8 @@ It owns the order of that work. `api.wire.appends` decodes a small batch at once
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -24,12 +26,9 @@ from tailrace.api.wire.appends import (
 )
 from tailrace.api.wire.bodies import mismatch, require_few_elements_in_slices
 from tailrace.api.wire.parameters import requested_id_of
-from tailrace.api.wire.turns import Slices
-from tailrace.core.limits import BULK_ELEMENTS_MAX, KIB
+from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX, Slices, off_the_loop
+from tailrace.core.limits import BULK_ELEMENTS_MAX
 from tailrace.core.log.entry import BadEntry
-
-AT_ONCE_BYTES_MAX: Final = 256 * KIB
-"""A body up to this size is decoded at once, in 3 ms; in 30 ms where its entries are small and in base64."""
 
 
 class RawLargeBatch(msgspec.Struct, forbid_unknown_fields=True):
@@ -53,6 +52,7 @@ async def decode_batch_in_slices(raw: bytes) -> tuple[BatchOptions, NewEntries]:
     """As `decode_batch`; serves others after each slice. The first entry that is wrong is named."""
     slices = Slices()
     await require_few_elements_in_slices(raw, BULK_ELEMENTS_MAX, slices)
+    await asyncio.sleep(0)
     try:
         body = _decode_batch(raw)
     except UNREADABLE as error:
@@ -62,17 +62,23 @@ async def decode_batch_in_slices(raw: bytes) -> tuple[BatchOptions, NewEntries]:
     given: list[str | None] = []
     for number, each in enumerate(body.entries):
         try:
-            entry = _decode_entry(each)
-            fragments.append(fragment_of(entry))
+            size_bytes = memoryview(each).nbytes
+            entry_id, fragment = await off_the_loop(size_bytes, partial(_id_and_fragment, each))
         except (*UNREADABLE, BadEntry) as error:
             raise _refused_entry(raw, number, bytes(each), error) from None
-        given.append(entry.id)
-        await slices.count(memoryview(each).nbytes)
+        fragments.append(fragment)
+        given.append(entry_id)
+        await slices.count(size_bytes)
     ids = []
     for text in given:
         ids.append(requested_id_of(text))
         await slices.count(0)
     return body, NewEntries(fragments, ids_or_none(ids))
+
+
+def _id_and_fragment(raw: msgspec.Raw) -> tuple[str | None, bytes]:
+    entry = _decode_entry(raw)
+    return entry.id, fragment_of(entry)
 
 
 def _refused_entry(raw: bytes, number: int, entry: bytes, error: Exception) -> RequestRefused:

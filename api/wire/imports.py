@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from starlette.requests import Request
@@ -27,6 +28,7 @@ from tailrace.api.wire.appends import (
 )
 from tailrace.api.wire.bodies import count_elements, too_many_elements
 from tailrace.api.wire.compression import Unpacking, encoding_of
+from tailrace.api.wire.turns import off_the_loop
 from tailrace.core.commands import IdRequest
 from tailrace.core.limits import (
     BATCH_ENTRIES_MAX,
@@ -126,7 +128,7 @@ async def decode_in_slices(raw: bytes | bytearray, shape: LineShape) -> NewEntri
             uncounted -= count_elements(part, uncounted)
             if not uncounted:
                 raise too_many_elements(BULK_ELEMENTS_MAX)
-        new = decode_some_lines(part, shape, line)
+        new = await off_the_loop(len(part) - SLICE_BYTES, partial(decode_some_lines, part, shape, line))
         fragments += new.fragments
         ids += new.ids or [None] * len(new.fragments)
         if len(fragments) > BATCH_ENTRIES_MAX:

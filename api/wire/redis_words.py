@@ -5,9 +5,11 @@ It owns the JSON form of both. What words mean is `core.grammar`'s.
 
 from __future__ import annotations
 
+import asyncio
 import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -23,7 +25,7 @@ from tailrace.api.wire.bodies import (
     require_few_elements,
     require_few_elements_in_slices,
 )
-from tailrace.api.wire.turns import PART_BYTES, Slices
+from tailrace.api.wire.turns import PART_BYTES, Slices, off_the_loop
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.grammar import Resp, Rows, SimpleString
@@ -44,7 +46,7 @@ def decode_command(raw: bytes) -> list[bytes]:
     """The words of one command. Raises `RequestRefused`: 400, 413 or 422."""
     require_few_elements(raw, BODY_ELEMENTS_MAX)
     try:
-        return _words(_decode_command.decode(raw))
+        return _words_of(raw)
     except (*UNREADABLE, _NotAWord) as error:
         raise explained(raw, CommandBody, error) from None
 
@@ -53,16 +55,22 @@ async def decode_commands(raw: bytes, commands_max: int, slices: Slices) -> list
     """The words of each command; others are served meanwhile. Raises `RequestRefused`: 400, 413 or 422."""
     await require_few_elements_in_slices(raw, BULK_ELEMENTS_MAX, slices)
     try:
+        await asyncio.sleep(0)
         commands = _decode_commands.decode(raw)
         _check_count(len(commands), commands_max, "commands")
         all_words = []
         for each in commands:
-            words = _words(_decode_command.decode(each))
+            size_bytes = memoryview(each).nbytes
+            words = await off_the_loop(size_bytes, partial(_words_of, each))
             all_words.append(words)
-            await slices.count(len(words) * PART_BYTES)
+            await slices.count(size_bytes + len(words) * PART_BYTES)
     except (*UNREADABLE, _NotAWord) as error:
         raise explained(raw, CommandsBody, error) from None
     return all_words
+
+
+def _words_of(raw: bytes | msgspec.Raw) -> list[bytes]:
+    return _words(_decode_command.decode(raw))
 
 
 def _words(words: list[Any]) -> list[bytes]:

@@ -25,10 +25,10 @@ from tailrace.app.clock import Clock, monotonic_clock_ms, system_clock_ms
 from tailrace.app.observability.counters.commands import CommandFigures
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import COMMIT, WAIT, note_commands, note_phase
-from tailrace.app.reclaim import Reclaimer
 from tailrace.app.store.commit import Log, NoLog
 from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, Execute, MeasuredEngine
 from tailrace.app.store.readers import Receive, WaitingReaders
+from tailrace.app.store.reclaim import Reclaimer
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.command_table import GROWING, READ_ONLY
 from tailrace.core.commands import Command, ExpireIdempotencyKeys, Read, ReadGroup
@@ -71,6 +71,7 @@ class EngineStore:
         self._failure: str | None = None
         self._is_draining = False
         self._refuses_growth = False
+        self._is_sealing = False
         self._readers_max = readers_max
         self._committed: Callable[[], Keyspace | None] = lambda: None
 
@@ -292,6 +293,17 @@ class EngineStore:
             self._log.record(outcome.effects)
             if self._reclaimer.garbage.part_count:
                 self._reclaimer.arrange()
+            if self.keyspace.sealing.waiting and not self._is_sealing:
+                self._is_sealing = True
+                asyncio.get_running_loop().call_soon(self._seal_some)
+
+    def _seal_some(self) -> None:
+        """Seal some of the blocks that a large append filled, and the others on later turns of the loop."""
+        sealing = self.keyspace.sealing
+        sealing.step()
+        self._is_sealing = bool(sealing.waiting)
+        if self._is_sealing:
+            asyncio.get_running_loop().call_soon(self._seal_some)
 
     # --- what leaves ---------------------------------------------------------------------------
 

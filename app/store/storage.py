@@ -114,18 +114,31 @@ class Storage:
     def _note_commit(self, size_bytes: int) -> None:
         self._journal_bytes += size_bytes
         if self._journal_bytes >= JOURNAL_BYTES_MAX and self._no_checkpoint_runs.is_set():
-            self.checkpoint()
+            self._no_checkpoint_runs.clear()
+            self._checkpoint_when_sealed()
 
     # --- checkpoints ---------------------------------------------------------------------------
 
-    def checkpoint(self) -> None:
-        """Write the state beside the journal, in the background. One at a time.
+    def _checkpoint_when_sealed(self) -> None:
+        """Take a checkpoint once no block waits to be sealed: sealing all of them at once would take long."""
+        if self.log.has_failed:
+            self._no_checkpoint_runs.set()
+        elif self.keyspace.sealing.waiting:
+            self.keyspace.sealing.step()
+            asyncio.get_running_loop().call_soon(self._checkpoint_when_sealed)
+        else:
+            self._take_checkpoint()
 
-        The snapshot is taken now: the row that is flushed first holds all that the state shows, and the
-        thread commits it before it comes to the checkpoint's jobs.
-        """
+    def checkpoint(self) -> None:
+        """Write the state beside the journal, in the background. One at a time."""
         assert self._no_checkpoint_runs.is_set(), "an older snapshot would be published after this one"
         self._no_checkpoint_runs.clear()
+        self._take_checkpoint()
+
+    def _take_checkpoint(self) -> None:
+        """Take the snapshot now: the row that is flushed first holds all that the state shows, and the
+        thread commits it before it comes to the checkpoint's jobs.
+        """
         self._journal_bytes = 0
         seq = self.log.flush()
         changed, self._changed_keys = self._changed_keys, set()

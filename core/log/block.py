@@ -3,6 +3,7 @@ r"""A block: some consecutive entries of one stream, open for appending or seale
 The block is the unit of approximate trimming (Redis's macro node), of compression and of the cache::
 
     open      ids [i0 i1 i2 ...]   fragments [f0 f1 f2 ...]      two lists, as they come
+    full      the same; nothing is appended any more, and it waits to be sealed (`core.log.sealing`)
     sealed    zstd( ids | f0 \n f1 \n f2 ... )                    one bytes object
     holes     0b00101  ->  positions 0 and 2 are deleted          in either state
 
@@ -15,16 +16,14 @@ A sealed block whose payload is on disk may do without it in memory: it asks its
 from __future__ import annotations
 
 import struct
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
 import zstandard
 
-from tailrace.core.limits import FIELDS_PER_ENTRY_MAX
-from tailrace.core.log.entry import BASE64_MARK, flat_of
+from tailrace.core.limits import FIELDS_PER_ENTRY_MAX, KIB
+from tailrace.core.log.entry import BASE64_MARK, flat_of, names_of
 from tailrace.core.log.id_sequence import IdSequence, PackedIds, pack_ids, position_of
 from tailrace.core.stream_id import StreamId
 
@@ -47,7 +46,8 @@ _BASE64_OVERHEAD_BYTES_MAX: Final = 16 * FIELDS_PER_ENTRY_MAX
 """More than an entry in base64 has beside its names and values: marks, and what fills up the texts."""
 
 
-_NO_BOUND: Final = 1 << 62
+MEASURED_BYTES_MAX: Final = 64 * KIB
+"""A larger fragment fills a macro node by itself: taking it apart, at 1 ms for a MiB, would tell nothing."""
 
 
 class Decoded:
@@ -129,7 +129,7 @@ class Block:
         self.last_id = first_id
         self.count = 0
         self.holes = 0
-        self._ids: list[StreamId] | None = []
+        self._ids: list[StreamId] | range | None = []
         self._open_fragments: list[bytes] = []
         self._payload = b""
         self._source: Source | None = None
@@ -187,7 +187,7 @@ class Block:
         if self._ids is None:
             twin._ids, twin._open_fragments = None, self._open_fragments
         else:
-            twin._ids, twin._open_fragments = self._ids.copy(), self._open_fragments.copy()
+            twin._ids, twin._open_fragments = list(self._ids), self._open_fragments.copy()
         twin._payload = self._payload
         twin._source = self._source
         twin.filed_under = filed_under
@@ -218,6 +218,7 @@ class Block:
 
     @property
     def is_open(self) -> bool:
+        """Whether the block is not sealed: it is the last of its log, or full and waits to be sealed."""
         return self._ids is not None
 
     # --- appending -----------------------------------------------------------------------------
@@ -229,14 +230,15 @@ class Block:
         long as they do not change, so that counts what it has beyond the first one's names and punctuation.
         """
         most, most_bytes = limits
-        if self._ids is None or (most and self.count >= most):
+        ids = self._ids
+        if ids is None or (most and self.count >= most):
             return False
         size_bytes = self.size_bytes + ENTRY_OVERHEAD_BYTES
         if len(fragment) > self.skeleton_bytes:
             size_bytes += len(fragment) - self.skeleton_bytes
         if most_bytes and self.count and size_bytes >= most_bytes:
             return False
-        self._ids.append(value)
+        ids.append(value)  # type: ignore[union-attr] # a list: see `keep_open`
         self._open_fragments.append(fragment)
         self.count += 1
         self.last_id = value
@@ -244,61 +246,76 @@ class Block:
         return True
 
     def extend(
-        self, ids: Sequence[StreamId], fragments: Sequence[bytes], start: int, limits: NodeLimits
+        self,
+        ids: Sequence[StreamId],
+        fragments: Sequence[bytes],
+        lengths: Sequence[int],
+        start: int,
+        limits: NodeLimits,
     ) -> int:
-        """Append some of the entries from `start` on, 0 where not even the next one belongs into this block;
-        how many. O(entries appended), however many more there are."""
+        """Append as many of the entries from `start` on as belong into this block, 0 if it is full or sealed;
+        how many. `lengths`: those of `fragments`. O(entries appended), however many more there are."""
         if self._ids is None:
             return 0
-        wanted = self._room_for(fragments[start], limits)
-        if wanted <= 0:
-            return 0
-        some = fragments[start : start + wanted]
-        taken, size_bytes = self._fit(some, limits.size_bytes)
-        self._ids.extend(ids[start : start + taken])
-        self._open_fragments.extend(some if taken == len(some) else some[:taken])
-        self.count += taken
-        self.last_id = self._ids[-1]
-        self.size_bytes = size_bytes
-        return taken
+        stop, self.size_bytes = self._reach(lengths, start, limits)
+        if stop > start:
+            self._add_ids(ids[start:stop])
+            self._open_fragments += fragments[start:stop]
+            self.count += stop - start
+            self.last_id = ids[stop - 1]
+        return stop - start
 
-    def _room_for(self, fragment: bytes, limits: NodeLimits) -> int:
-        """For how many entries there is room, if all are as long as `fragment`. One fits into an empty
-        block."""
-        most = limits.entries - self.count if limits.entries else _NO_BOUND
-        if not limits.size_bytes:
-            return most
-        each = ENTRY_OVERHEAD_BYTES
-        if len(fragment) > self.skeleton_bytes:
-            each += len(fragment) - self.skeleton_bytes
-        room = (limits.size_bytes - self.size_bytes - 1) // each
-        return min(most, room if self.count else max(room, 1))
+    def _reach(self, lengths: Sequence[int], start: int, limits: NodeLimits) -> tuple[int, int]:
+        """Where the entries from `start` on that belong into this block end, and what it takes with them: as
+        `append` would have it, one by one. Entries that are about as long as the first one go in one look."""
+        most, most_bytes = limits
+        end = min(len(lengths), start + most - self.count) if most else len(lengths)
+        size_bytes, skeleton_bytes, stop = self.size_bytes, self.skeleton_bytes, start
+        shared = skeleton_bytes - ENTRY_OVERHEAD_BYTES
+        if not self.count:
+            size_bytes += max(lengths[start] - shared, ENTRY_OVERHEAD_BYTES)
+            stop += 1
+        if stop < end:
+            each = max(lengths[stop] - shared, ENTRY_OVERHEAD_BYTES)
+            likely = min(end, stop + (most_bytes - size_bytes - 1) // each) if most_bytes else end
+            some = lengths[stop:likely] if likely > stop else ()
+            if some and min(some) >= skeleton_bytes:
+                grown_bytes = size_bytes + sum(some) - len(some) * shared
+                if not most_bytes or grown_bytes < most_bytes:
+                    stop, size_bytes = likely, grown_bytes
+        while stop < end:
+            grown_bytes = size_bytes + max(lengths[stop] - shared, ENTRY_OVERHEAD_BYTES)
+            if most_bytes and grown_bytes >= most_bytes:
+                break
+            stop, size_bytes = stop + 1, grown_bytes
+        return stop, size_bytes
 
-    def _fit(self, fragments: Sequence[bytes], limit_bytes: int) -> tuple[int, int]:
-        """How many of `fragments` belong into this block, and what it takes with them; see `append`."""
-        base = self.skeleton_bytes - ENTRY_OVERHEAD_BYTES
-        lengths = list(map(len, fragments))
-        if min(lengths) >= self.skeleton_bytes:
-            size_bytes = self.size_bytes + sum(lengths) - len(lengths) * base
-            if not limit_bytes or size_bytes < limit_bytes:
-                return len(lengths), size_bytes
-        added = [max(length, self.skeleton_bytes) - base for length in lengths]
-        sizes = list(accumulate(added, initial=self.size_bytes))
-        taken = len(lengths)
-        if limit_bytes:
-            taken = max(bisect_left(sizes, limit_bytes) - 1, 0 if self.count else 1)
-        return taken, sizes[taken]
+    def _add_ids(self, ids: Sequence[StreamId]) -> None:
+        if not self.count and isinstance(ids, range):
+            self._ids = ids
+        else:
+            self.keep_open()
+            self._ids += ids  # type: ignore[operator] # a list now
 
-    def seal(self) -> None:
-        """Pack and compress; from now on the block only loses entries. O(bytes)."""
+    def keep_open(self) -> None:
+        """Make the last block ready for `append` after `extend`, which keeps the ids of a block that it fills
+        at once as a range: a list of them would take as long as all the rest."""
+        if isinstance(self._ids, range):
+            self._ids = list(self._ids)
+
+    def seal(self) -> int:
+        """Pack and compress; from now on the block only loses entries. O(bytes), and that is how many
+        bytes were compressed."""
         assert self._ids is not None, "sealed already"
         if self.count == 1:
             [fragment] = self._open_fragments
             is_base64 = fragment[:1] == BASE64_MARK
             self.size_bytes = _least_bytes_in_base64(len(fragment)) if is_base64 else len(fragment)
-        self._payload = _pack(pack_ids(self._ids), self._open_fragments)
+        packed = _packed(pack_ids(self._ids), self._open_fragments)
+        self._payload = _compressed(packed)
         self._ids = None
         self._open_fragments = []
+        return len(packed)
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -357,7 +374,7 @@ class Block:
             return False
         decoded = self.decode()
         kept = [b"" if self.holes >> i & 1 else fragment for i, fragment in enumerate(decoded.fragments)]
-        self._payload = _pack(pack_ids(decoded.ids), kept)
+        self._payload = _compressed(_packed(pack_ids(decoded.ids), kept))
         return True
 
     def first_live_position(self) -> int:
@@ -388,7 +405,18 @@ class Block:
 
 
 def _measure(fragment: bytes) -> tuple[int, int]:
-    """Bytes that a macro node spends on the names of `fragment`, and the fragment without values."""
+    """Bytes that a macro node spends on the names of `fragment`, and the fragment without values.
+
+    Both are 0 for a large one, which is not looked into: its values are nearly all of it.
+    """
+    if len(fragment) > MEASURED_BYTES_MAX:
+        return 0, 0
+    if fragment[:1] == b"{" and b"\\" not in fragment:
+        # Without escapes and values, a field has four quotation marks, a colon and a comma beside its name;
+        # the overhead is told apart.
+        names = names_of(fragment)
+        names_bytes, count = len("".join(names).encode()), len(names)
+        return names_bytes + _ELEMENT_OVERHEAD_BYTES * count, names_bytes + 4 * count + 1
     flat = flat_of(fragment)
     overhead = _ELEMENT_OVERHEAD_BYTES * (len(flat) // 2)
     values_bytes = sum(map(len, flat[1::2]))
@@ -400,13 +428,17 @@ def _least_bytes_in_base64(size_bytes: int) -> int:
     return max(size_bytes * 3 // 4 - _BASE64_OVERHEAD_BYTES_MAX, 1)
 
 
-def _pack(ids: IdSequence, fragments: Sequence[bytes]) -> bytes:
+def _packed(ids: IdSequence, fragments: Sequence[bytes]) -> bytes:
     if isinstance(ids, range):
         head = _HEADER.pack(len(ids), _RUN)
     else:
         head = _HEADER.pack(len(ids), _PACKED) + ids.to_bytes()
+    return head + b"\n".join(fragments)
+
+
+def _compressed(packed: bytes) -> bytes:
     # The compressor's buffer is as large as the worst case; an exact copy keeps the heap from holes.
-    return bytes(memoryview(_compress(head + b"\n".join(fragments))))
+    return bytes(memoryview(_compress(packed)))
 
 
 def _unpack(payload: bytes, first_id: StreamId) -> Decoded:

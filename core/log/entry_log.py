@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 from tailrace.core.log.block import Block, NodeLimits, PositionOf
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.id_sequence import are_same, count_below
+from tailrace.core.log.sealing import SealingQueue
 from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 
 Opened: TypeAlias = tuple[PositionOf, Sequence[StreamId], Sequence[bytes], int]
@@ -40,12 +41,15 @@ class EntryLog:
         "cache",
         "length",
         "removed_ids",
+        "sealing",
     )
 
-    def __init__(self, cache: BlockCache) -> None:
+    def __init__(self, cache: BlockCache, sealing: SealingQueue | None = None) -> None:
+        """`sealing`: where full blocks go; without one they are sealed at once."""
         self._blocks: list[Block] = []
         self._firsts: list[StreamId] = []
         self.cache = cache
+        self.sealing = sealing or SealingQueue()
         self.length = 0
         # No id above this one was taken out of the middle.
         self._deleted_up_to = ZERO_ID
@@ -65,13 +69,16 @@ class EntryLog:
 
     def copy(self, serial: int) -> EntryLog:
         """The same entries, as the log of the stream `serial`. O(b): payloads are shared."""
-        twin = EntryLog(self.cache)
+        twin = EntryLog(self.cache, self.sealing)
         filed_under: dict[tuple[int, ...], tuple[int, ...]] = {}
         for block in self._blocks:
             serials = block.filed_under
             if serials not in filed_under:
                 filed_under[serials] = (serial, *serials)
             twin._blocks.append(block.copy(filed_under[serials]))
+        for block in twin._blocks[:-1]:
+            if block.is_open:
+                twin.sealing.add(block)
         twin._firsts = self._firsts.copy()
         twin.length = self.length
         twin._deleted_up_to = self._deleted_up_to
@@ -102,7 +109,8 @@ class EntryLog:
     # --- appending -----------------------------------------------------------------------------
 
     def append(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
-        """Append entries whose ids rise above all before. O(m), and one compression a full block."""
+        """Append entries whose ids rise above all before. O(m), and one compression a full block, now
+        or later: see `core.log.sealing`."""
         count = len(ids)
         if count > 1:
             self._extend(ids, fragments, limits)
@@ -111,19 +119,18 @@ class EntryLog:
         self.length += count
 
     def _extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
+        lengths = list(map(len, fragments))
         start = 0
         block = self._blocks[-1] if self._blocks else self._begin_block(ids[0], fragments[0])
-        while start < len(ids):
-            taken = block.extend(ids, fragments, start, limits)
-            if not taken:
-                block = self._begin_block(ids[start], fragments[start])
-            start += taken
+        while (start := start + block.extend(ids, fragments, lengths, start, limits)) < len(ids):
+            block = self._begin_block(ids[start], fragments[start])
+        block.keep_open()
 
     def _begin_block(self, value: StreamId, fragment: bytes) -> Block:
-        """A new block for that entry; the one before it is sealed."""
+        """A new block for that entry; the one before it is full."""
         if self._blocks and self._blocks[-1].is_open:
-            self._blocks[-1].seal()
             self._has_large_entries |= self._blocks[-1].count == 1
+            self.sealing.add(self._blocks[-1])
         block = Block(value, fragment)
         self._blocks.append(block)
         self._firsts.append(value)
@@ -333,8 +340,12 @@ class EntryLog:
         assert removed == len(ids), "only live entries can be removed"
         self.length -= removed
         self._deleted_up_to = max(self._deleted_up_to, ids[-1])
+        last = self._blocks[-1]
         for index in reversed(emptied):
             self._drop(index)
+        if self._blocks and self._blocks[-1] is not last and self._blocks[-1].is_open:
+            # It was full before: whether it may take entries must not depend on whether it was sealed by now.
+            self._blocks[-1].seal()
 
     def trim_front(self, count: int) -> StreamId:
         """Remove the first `count` live entries: whole blocks, then holes in one. O(blocks + 100).

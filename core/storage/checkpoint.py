@@ -1,7 +1,8 @@
 """The checkpoint: the state as of one journal row, written beside the journal in the background.
 
 1. `take` (by the writer of the keyspace, O(changed streams + pending units)): the state of every stream
-   that changed, as bytes, and the sealed blocks that are not stored yet, by reference.
+   that changed, as bytes, and the sealed blocks that are not stored yet, by reference. Full blocks that
+   wait are sealed here, so a caller who must be quick seals them before (`core.log.sealing`).
 2. `write_blocks` (anywhere, in small transactions): blocks are only added, under streams' serials, and
    a block that no state counts is ignored by recovery and overwritten by the next attempt.
 3. `publish` (one transaction): states, changed heads and deletions take the place of the old ones, the
@@ -96,8 +97,13 @@ def _stream_rows(key: bytes, stream: Stream) -> StreamRows:
 
 def _block_rows(stream: Stream) -> list[BlockRow]:
     rows = []
-    for block in stream.log.blocks:
-        if not block.is_open and (block.changed or not block.stored):
+    blocks = stream.log.blocks
+    for block in blocks:
+        if block.is_open:
+            if block is blocks[-1]:
+                break
+            block.seal()
+        if block.changed or not block.stored:
             # A stored block has its payload in memory only where it was packed anew.
             elsewhere = block.filed_under if block.is_filed_elsewhere else ()
             payload = None if elsewhere or (block.stored and not block.packed_bytes) else block.payload()

@@ -105,7 +105,7 @@ def _restore_stream(
     where = f"stream {serial}"
     state = decode_stream(opened(body, where, seq_bytes(serial)))
     _require(len(blocks) == state.block_count, where, f"{len(blocks)} blocks, not {state.block_count}")
-    stream = Stream(serial, keyspace.cache, restore_memory(state.idempotency))
+    stream = Stream(serial, keyspace.cache, keyspace.sealing, restore_memory(state.idempotency))
     restore_stream(stream, state, blocks)
     _require(stream.length == state.length, where, f"{stream.length} entries, not {state.length}")
     for name, raw in _group_rows(connection, serial):

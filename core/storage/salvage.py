@@ -120,7 +120,9 @@ class Salvage:
                 lost = sum(block.live for block in blocks.pop(serial, []))
                 self._lose(f"stream {serial}", f"{damage.what}; its {lost} stored entries are lost with it")
                 continue
-            stream = Stream(serial, self.keyspace.cache, restore_memory(state.idempotency))
+            stream = Stream(
+                serial, self.keyspace.cache, self.keyspace.sealing, restore_memory(state.idempotency)
+            )
             restore_stream(stream, state, blocks.pop(serial, []))
             self.keyspace.put(state.key, stream)
             if stream.length != state.length:
@@ -267,6 +269,7 @@ def _stand_in(block: Block) -> bytes:
     """A payload as long as the lost one, whose ids keep the block's ends."""
     inner = range(block.first_id, block.first_id + block.count - 1)
     stand_in = Block(block.first_id, b"{}")
-    stand_in.extend(PackedIds.of([*inner, block.last_id]), [b"{}"] * block.count, 0, NodeLimits(0, 0))
+    fragments, lengths = [b"{}"] * block.count, [len(b"{}")] * block.count
+    stand_in.extend(PackedIds.of([*inner, block.last_id]), fragments, lengths, 0, NodeLimits(0, 0))
     stand_in.seal()
     return stand_in.payload()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -173,6 +174,26 @@ def test_messagepack_is_carried_in_binary_frames(server: LiveServer, key: str) -
         reply = connection.recv(timeout=5)
         assert isinstance(reply, bytes)
         assert "ok" in msgspec.msgpack.decode(reply)
+
+
+def test_large_frames_are_answered_in_their_order(server: LiveServer, key: str) -> None:
+    large: dict[str, Any] = {
+        "op": "append",
+        "key": key,
+        "pairs": [["Zg==", "/w=="]] * 65_536,
+        "encoding": "base64",
+    }
+    length: dict[str, Any] = {"op": "command", "command": ["XLEN", key]}
+    with opened(server, subprotocols=[JSON]) as connection:
+        key_in_base64 = {**large, "key": b64encode(key.encode()).decode()}
+        frames = [[length], [key_in_base64], [length], [key_in_base64, length]]
+        for number, several in enumerate(frames):
+            numbered = [{**each, "id": number} for each in several]
+            connection.send(msgspec.json.encode(numbered).decode())
+        replies = [msgspec.json.decode(connection.recv(timeout=30)) for _ in range(4)]
+    assert [[each["id"] for each in reply] for reply in replies] == [[0], [1], [2], [3, 3]]
+    lengths = [reply[-1]["ok"].get("result") for reply in replies]
+    assert lengths == [0, None, 1, 2]
 
 
 # --- the end of a connection -------------------------------------------------------------------------

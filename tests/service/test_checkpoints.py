@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from tailrace.app.store import storage as storage_module
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.core import commands as c
+from tailrace.core import engine as engine_module
 from tailrace.core.engine import Engine
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.storage import checkpoint, journal
@@ -84,6 +85,48 @@ def test_what_earlier_runs_left_in_the_journal_counts_towards_the_next_checkpoin
         storage._journal_bytes = 60
         await store.execute(c.Append(KEY, FRAGMENTS[:1]))
         assert not storage._no_checkpoint_runs.is_set()
+
+    play(tmp_path, story)
+
+
+def test_a_checkpoint_waits_until_full_blocks_are_sealed_and_then_holds_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage_module, "JOURNAL_BYTES_MAX", 100)
+    monkeypatch.setattr(engine_module, "STEP_BYTES", 0)
+    waiting: list[int] = []
+    take = checkpoint.take
+
+    def noted(keyspace: Keyspace, seq: int, changed_keys: Iterable[bytes]) -> checkpoint.Snapshot:
+        waiting.append(len(keyspace.sealing.waiting))
+        return take(keyspace, seq, changed_keys)
+
+    monkeypatch.setattr(checkpoint, "take", noted)
+
+    async def story(store: EngineStore, storage: Storage) -> None:
+        monkeypatch.setattr(store, "_is_sealing", True)
+        await store.execute(c.Append(KEY, FRAGMENTS * 20))
+        await storage._no_checkpoint_runs.wait()
+        assert storage.figures.checkpoints == 1
+
+    play(tmp_path, story)
+    assert waiting[0] == 0
+    assert kept(tmp_path).streams[KEY].length == 20 * len(FRAGMENTS)
+
+
+def test_a_checkpoint_that_waits_is_given_up_where_the_storage_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage_module, "JOURNAL_BYTES_MAX", 100)
+    monkeypatch.setattr(engine_module, "STEP_BYTES", 0)
+
+    async def story(store: EngineStore, storage: Storage) -> None:
+        monkeypatch.setattr(store, "_is_sealing", True)
+        # Answered when it is durable, which is when the checkpoint begins to wait.
+        await store.execute(c.Append(KEY, FRAGMENTS * 20))
+        storage.log.fail(OSError("the disk is gone"))
+        await storage._no_checkpoint_runs.wait()
+        assert storage.figures.checkpoints == 0
 
     play(tmp_path, story)
 

@@ -1,0 +1,71 @@
+"""The requests of one frame, and how much of them has been read.
+
+It owns what can be read from a frame's bytes alone, so that a large frame can be read in a thread. What a
+request means for the connection is `api.websocket.plans`'; this module never looks at a connection.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from tailrace.api.problems.table import CommandRefused, RequestRefused
+from tailrace.api.websocket.codecs import Codec, Envelope, NewEntry
+from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX
+from tailrace.core.errors import StreamError, kept
+from tailrace.core.grammar import Request as RedisRequest
+from tailrace.core.parser import parse_request
+
+Content: TypeAlias = NewEntry | RedisRequest | RequestRefused | StreamError
+"""What an append or a command asks for, or why it is refused."""
+
+
+class ReadRequest(NamedTuple):
+    """One request. `envelope` and `content` are None where they are read later."""
+
+    raw: bytes
+    envelope: Envelope | None = None
+    content: Content | None = None
+
+
+class Frame(NamedTuple):
+    """The requests of one frame, in order, and whether they came as an array."""
+
+    is_array: bool
+    requests: list[ReadRequest]
+
+
+def split_frame(codec: Codec, data: str | bytes) -> Frame:
+    """The requests of a frame, each still unread. Raises `ProtocolViolation`."""
+    is_array, parts = codec.split(data)
+    return Frame(is_array, [ReadRequest(part) for part in parts])
+
+
+def read_frame(codec: Codec, data: str | bytes) -> Frame:
+    """The requests of a frame, with their content read where they are appends or commands. O(bytes).
+
+    Raises `ProtocolViolation`. Shares nothing with a connection: may run in a thread.
+    """
+    frame = split_frame(codec, data)
+    if len(frame.requests) > REQUESTS_PER_FRAME_MAX:
+        return frame
+    return Frame(frame.is_array, [_read(codec, request.raw) for request in frame.requests])
+
+
+def _read(codec: Codec, raw: bytes) -> ReadRequest:
+    try:
+        envelope = codec.envelope(raw)
+    except RequestRefused:
+        # It is refused again when its turn comes.
+        return ReadRequest(raw)
+    return ReadRequest(raw, envelope, _content(codec, envelope.op, raw))
+
+
+def _content(codec: Codec, op: object, raw: bytes) -> Content | None:
+    try:
+        if op == "append":
+            return codec.new_entry(raw)
+        return parse_request(codec.words(raw)) if op == "command" else None
+    except RequestRefused as refusal:
+        return kept(refusal)
+    except StreamError as error:
+        return kept(CommandRefused(error))
