@@ -15,7 +15,7 @@ from ssl import SSLContext, create_default_context
 from urllib.parse import urlsplit
 
 from tailrace_client import NO_RETRIES, RetryPolicy, Tailrace
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 from tailrace_spark.tokens import TokenSource
 
 CLIENTS_KEPT = 16

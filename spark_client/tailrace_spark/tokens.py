@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from tailrace_client import Tailrace
 from tailrace_spark import archive_stream, read_history
-from tailrace_spark.archive.files import BadArchive
+from tailrace_spark.errors import BadArchive
 from tests.support.server_process import running_server
 
 FIRST_MS = 1_767_229_200_000

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 
 from tailrace_spark import TailraceSink
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 
 INSTANT: Final = datetime(2026, 1, 2, 3, 4, 5, 600, tzinfo=UTC)
 WALL_CLOCK: Final = datetime(2026, 1, 2, 3, 4, 5)  # noqa: DTZ001 - without a zone on purpose

@@ -9,7 +9,7 @@ import pytest
 
 from tailrace_spark import TailraceSink
 from tailrace_spark.endpoint import urls_of
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 from tailrace_spark.tokens import TokenSource
 
 URL = "http://127.0.0.1:1"

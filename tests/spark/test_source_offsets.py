@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 from tailrace_spark.source.offsets import (
     Bound,
     begun,

@@ -20,14 +20,12 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
+from tailrace_spark.errors import BadArchive
+
 MANIFESTS: Final = "_tailrace"
 """Spark's readers pass over names that begin so."""
 FORMAT: Final = 1
 STEP_DIGITS: Final = 20
-
-
-class BadArchive(RuntimeError):
-    """What stands at the path is not what the job or the reader can go on from."""
 
 
 @dataclass(frozen=True, slots=True)

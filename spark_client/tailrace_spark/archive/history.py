@@ -13,9 +13,9 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documen
 
 from tailrace_spark.archive.files import ArchiveFiles
 from tailrace_spark.archive.job import COLUMNS
+from tailrace_spark.source.columns import SCHEMA
 from tailrace_spark.source.data_source import TailraceDataSource
 from tailrace_spark.source.offsets import just_above
-from tailrace_spark.source.reader_columns import SCHEMA
 
 
 def read_history(spark: SparkSession, url: str, stream: str, path: str, **options: str) -> DataFrame:

@@ -29,13 +29,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 
 from tailrace_client import RetryPolicy, TailraceError
-from tailrace_spark.archive.files import ArchiveFiles, BadArchive, Manifest
-from tailrace_spark.options import integer_within, one_of
+from tailrace_spark.archive.files import ArchiveFiles, Manifest
+from tailrace_spark.errors import BadArchive
+from tailrace_spark.option_checks import integer_within, one_of
 from tailrace_spark.source.data_source import TailraceDataSource
-from tailrace_spark.source.errors import source_error
 from tailrace_spark.source.offsets import earlier, ending_bound, just_above, later
 from tailrace_spark.source.options import ReadOptions, read_options
-from tailrace_spark.source.stream_facts import SourceStream
+from tailrace_spark.source.request_errors import source_error
+from tailrace_spark.source.stream_requests import SourceStream
 
 Trimming = Literal["all", "acknowledged", "nothing"]
 References = Literal["keep", "acknowledged"]

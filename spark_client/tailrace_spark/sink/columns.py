@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql import types as T  # noqa: N812
 
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 
 JSON_OPTIONS: Final = {
     "ignoreNullFields": "false",

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, get_args
 
-from tailrace_spark.options import (
-    BadOption,
+from tailrace_spark.errors import BadOption
+from tailrace_spark.option_checks import (
     ascii_text,
     integer_within,
     one_of,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import Final
 
 import pyarrow as pa
@@ -17,10 +16,10 @@ from pyspark import TaskContext
 
 from tailrace_client import TailraceError
 from tailrace_spark.endpoint import Endpoint
-from tailrace_spark.errors import SinkError
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption, SinkError
 from tailrace_spark.sink.chunks import chunks_of
 from tailrace_spark.sink.dead_letters import DeadLetters, Rows
+from tailrace_spark.sink.layout import short_digest
 from tailrace_spark.sink.lines import LINE, body_of, holds_bytes, lines_of
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.reports import PartitionCounts, report_row
@@ -130,5 +129,5 @@ def _lines_of(body: bytes) -> list[bytes]:
 
 def _replay_of_dead_letters(job: Job) -> Replay:
     """Two sinks of one query may share a stream for dead letters: each is a producer of its own there."""
-    sink = blake2b((job.stream or "").encode(), digest_size=6).hexdigest()
+    sink = short_digest(job.stream or "")
     return replace(job.replay, producer_id=f"{job.replay.producer_id}:dead:{sink}")

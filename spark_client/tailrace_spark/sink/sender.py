@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from tailrace_client import RetryPolicy, TailraceError
 from tailrace_spark.endpoint import Endpoint
-from tailrace_spark.errors import sink_error
 from tailrace_spark.sink.options import SinkOptions
+from tailrace_spark.sink.request_errors import sink_error
 
 Shape = Literal["fields", "entry"]
 
@@ -27,6 +27,9 @@ REFUSES_ROWS_TOO: Final = frozenset({"INVALID_NAME", "MALFORMED_BODY"})
 """Codes of status 400: a row's stream has no possible name; a row's text is not UTF-8."""
 REFUSES_THE_KEY: Final = "IDEMPOTENCY_MISMATCH"
 """A 422 that says nothing of the rows themselves."""
+
+QUERY_ID: Final = "sql.streaming.queryId"
+"""The local property in which Spark keeps the id of the streaming query."""
 
 log: Final = logging.getLogger(__name__)
 

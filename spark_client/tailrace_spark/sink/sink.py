@@ -32,19 +32,19 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from tailrace_spark.endpoint import Endpoint, urls_of
-from tailrace_spark.options import BadOption, text
+from tailrace_spark.errors import BadOption
+from tailrace_spark.option_checks import text
 from tailrace_spark.sink.columns import castable
 from tailrace_spark.sink.dead_letters import check_count
+from tailrace_spark.sink.input_check import whole
 from tailrace_spark.sink.options import sink_options
 from tailrace_spark.sink.partition_writer import Job, write_partition
-from tailrace_spark.sink.replays import fixed_partitions, layout_of, repeatable
+from tailrace_spark.sink.repeatable import fixed_partitions, repeatable
 from tailrace_spark.sink.reports import REPORT_SCHEMA, BatchReport, SinkProgressListener, added_up
-from tailrace_spark.sink.sender import Replay
-from tailrace_spark.sink.whole_input import whole
+from tailrace_spark.sink.sender import QUERY_ID, Replay
 from tailrace_spark.tokens import TokenSource
 
 REPORTS_KEPT: Final = 100
-QUERY_ID: Final = "sql.streaming.queryId"
 
 log: Final = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class TailraceSink:
         self._check_columns(frame)
         with fixed_partitions(frame.sparkSession):
             ready = repeatable(frame, self._options)
-            replay = Replay(producer_id, batch_id, layout_of(ready, self._options))
+            replay = Replay(producer_id, batch_id, ready.layout(self._options))
             job = Job(self._endpoint, self._stream, frame.columns, self._options, replay)
             counts = added_up(castable(ready.frame).mapInArrow(_task(job), REPORT_SCHEMA).collect())
         check_count(counts.dead_letters, self._options.dead_letters_max)

@@ -15,10 +15,10 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from tailrace_spark.source.batch_reader import TailraceReader
+from tailrace_spark.source.columns import SCHEMA, Columns
 from tailrace_spark.source.options import ReadOptions, read_options, write_options
-from tailrace_spark.source.reader import TailraceReader
-from tailrace_spark.source.reader_columns import SCHEMA, Columns
-from tailrace_spark.source.reader_stream import TailraceStreamReader
+from tailrace_spark.source.stream_reader import TailraceStreamReader
 from tailrace_spark.source.writer import TailraceStreamWriter, TailraceWriter
 
 

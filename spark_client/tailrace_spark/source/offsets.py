@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 
 SEQ_MAX: Final = (1 << 64) - 1
 NUMBER_MAX: Final = (1 << 64) - 1

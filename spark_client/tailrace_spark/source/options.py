@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from tailrace_spark.endpoint import Endpoint, urls_of
-from tailrace_spark.options import BadOption, integer_within, one_of, refuse_unknown, text
+from tailrace_spark.errors import BadOption
+from tailrace_spark.option_checks import integer_within, one_of, refuse_unknown, text
 from tailrace_spark.sink.options import SinkOptions, sink_options
 from tailrace_spark.source.offsets import Bound, ending_bound, starting_bound
 from tailrace_spark.tokens import TokenSource

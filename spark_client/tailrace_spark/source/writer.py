@@ -16,7 +16,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, Final
 from uuid import uuid4
 
@@ -30,16 +29,16 @@ from pyspark.sql.datasource import (
     WriterCommitMessage,
 )
 
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 from tailrace_spark.sink.dead_letters import check_count
+from tailrace_spark.sink.input_check import whole
+from tailrace_spark.sink.layout import layout_of
 from tailrace_spark.sink.partition_writer import Job, write_partition
 from tailrace_spark.sink.reports import added_up
-from tailrace_spark.sink.sender import Replay
-from tailrace_spark.sink.whole_input import whole
-from tailrace_spark.source.nested import json_texts
+from tailrace_spark.sink.sender import QUERY_ID, Replay
+from tailrace_spark.source.nested_json import json_texts
 from tailrace_spark.source.options import WriteOptions
 
-QUERY_ID: Final = "sql.streaming.queryId"
 BATCH_ID: Final = "streaming.sql.batchId"
 
 log: Final = logging.getLogger(__name__)
@@ -60,7 +59,7 @@ class TailraceWriter(DataSourceArrowWriter):
         self._options = options
         self._columns = schema.names
         producer_id = options.sink.producer_id or uuid4().hex
-        self._replay = Replay(producer_id, options.batch_id, layout_of(options, schema))
+        self._replay = Replay(producer_id, options.batch_id, _layout_of(options, schema))
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """In a task."""
@@ -78,7 +77,7 @@ class TailraceStreamWriter(DataSourceStreamArrowWriter):
         _check(options, schema, overwrite=overwrite)
         self._options = options
         self._columns = schema.names
-        self._layout = layout_of(options, schema)
+        self._layout = _layout_of(options, schema)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """In a task, which knows its query and batch."""
@@ -89,17 +88,6 @@ class TailraceStreamWriter(DataSourceStreamArrowWriter):
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
         """On the driver, when all tasks of a batch have ended."""
         _check_messages(self._options, messages)
-
-
-def layout_of(options: WriteOptions, schema: T.StructType) -> str:
-    """How a batch is cut up, as far as that is known here."""
-    columns = ",".join(f"{field.name}:{field.dataType.simpleString()}" for field in schema)
-    sink = options.sink
-    return (
-        f"chunks of {sink.chunk_rows} rows, {sink.chunk_bytes} bytes; order "
-        f"{'sorted' if options.is_sorted else 'source'}; compression {sink.compression}; columns "
-        f"{blake2b(columns.encode(), digest_size=6).hexdigest()}"
-    )
 
 
 def castable(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -116,6 +104,10 @@ def _castable(column: pa.Array) -> pa.Array:
         texts = [None if value is None else format(value, "f") for value in column.to_pylist()]
         return pa.array(texts, pa.string())
     return column
+
+
+def _layout_of(options: WriteOptions, schema: T.StructType) -> str:
+    return layout_of(options.sink, "sorted" if options.is_sorted else "source", schema)
 
 
 def _written(

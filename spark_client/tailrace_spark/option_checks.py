@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
+from tailrace_spark.errors import BadOption
+
 LEAST_LIKENESS = 0.5
 """A name that is less like the unknown one than this helps nobody."""
-
-
-class BadOption(ValueError):
-    """An option that is not known, or whose value cannot be. Nothing was read or written."""
 
 
 def refuse_unknown(given: Iterable[str], known: Collection[str]) -> None:

@@ -14,16 +14,15 @@ from tailrace_client.call import Call, nothing
 from tailrace_client.generated.api.entries import xrange
 from tailrace_client.generated.models import SplitPart, StreamState
 from tailrace_client.generated.types import UNSET
-from tailrace_spark.source.errors import data_loss, source_error
 from tailrace_spark.source.offsets import LAST_POSSIBLE_ID, just_below, later
-from tailrace_spark.source.options import ReadOptions
+from tailrace_spark.source.options import PARTITIONS_MAX, ReadOptions
+from tailrace_spark.source.request_errors import data_loss, source_error
 
 T = TypeVar("T")
 
 ENTRIES_A_PARTITION: Final = 250_000
 """About 30 MB. A task takes some tenths of a second to begin and to end, in Spark alone: parts of a fifth of
 this took twice as long to become Parquet."""
-PARTITIONS_MAX: Final = 10_000
 
 
 class SourceStream:

@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 from pyspark.sql import types as T  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from tailrace_spark.errors import BadValue
+from tailrace_spark.source.line_parser import entries_of
+from tailrace_spark.source.line_scanner import Entries
 from tailrace_spark.source.options import Mode
-from tailrace_spark.source.reader_lines import entries_of
-from tailrace_spark.source.reader_scan import Entries
-from tailrace_spark.source.reader_values import BadValue, Cast, cast_to, typed
+from tailrace_spark.source.text_casts import Cast, cast_to, typed
 
 FIELDS: Final = T.MapType(T.StringType(), T.StringType(), valueContainsNull=False)
 FIELDS_AS_BYTES: Final = T.MapType(T.BinaryType(), T.BinaryType(), valueContainsNull=False)

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tailrace_spark.source.reader_scan import MAP, Bytes, Entries, Places, scanned
+from tailrace_spark.source.line_scanner import MAP, Bytes, Entries, Places, scanned
 
 NEWLINE: Final = ord("\n")
 BRACE: Final = ord("}")

@@ -32,13 +32,12 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from tailrace_spark.options import BadOption
-from tailrace_spark.source.errors import SourceError
+from tailrace_spark.errors import BadOption, SourceError
+from tailrace_spark.source.columns import Columns
 from tailrace_spark.source.offsets import UNPINNED, ZERO_ID, Offset, begun, earlier, later
 from tailrace_spark.source.options import ReadOptions
-from tailrace_spark.source.reader import parts_of, read_part
-from tailrace_spark.source.reader_columns import Columns
-from tailrace_spark.source.stream_facts import SourceStream
+from tailrace_spark.source.parts import parts_of, read_part
+from tailrace_spark.source.stream_requests import SourceStream
 
 log: Final = logging.getLogger(__name__)
 

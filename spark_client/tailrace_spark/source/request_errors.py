@@ -5,14 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from tailrace_client import TailraceError
-
-
-class SourceError(RuntimeError):
-    """A read that cannot go on as it is."""
-
-
-class DataLoss(SourceError):
-    """Entries that were to be read are no longer there."""
+from tailrace_spark.errors import DataLoss, SourceError
 
 
 def data_loss(what: str, where: str) -> DataLoss:

@@ -14,9 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as T  # noqa: N812 - as all of Spark's documentation has it
 
-from tailrace_spark.options import BadOption
-from tailrace_spark.source.errors import SourceError
-from tailrace_spark.source.nested import json_reader
+from tailrace_spark.errors import BadOption
+from tailrace_spark.source.nested_json import json_reader
 
 Cast = Callable[[pa.Array], pa.Array]
 
@@ -34,10 +33,6 @@ _HAS_ZONE: Final = r"(Z|[+-]\d\d(:?\d\d)?)$"
 _IS_DAY: Final = r"^\d+-\d\d-\d\d$"
 _BAD: Final = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 """What a cast raises for a value; Arrow's own errors are among them."""
-
-
-class BadValue(SourceError):
-    """A value that its column's type cannot hold, in a read that is to stop there."""
 
 
 def cast_to(field: T.StructField, arrow_type: pa.DataType) -> Cast:

@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 from tailrace_spark.sink.columns import exact_order, named
+from tailrace_spark.sink.layout import layout_of
 from tailrace_spark.sink.options import SinkOptions
 
 ADAPTIVE: Final = "spark.sql.adaptive.enabled"
@@ -36,6 +36,11 @@ class Repeatable:
     frame: DataFrame
     partitions: int
     is_sorted: bool
+
+    def layout(self, options: SinkOptions) -> str:
+        """The layout of the batch: everything that decides how it is cut into chunks."""
+        order = "/".join(("sorted", *options.sort_by)) if self.is_sorted else "source"
+        return layout_of(options, order, self.frame.schema, self.partitions)
 
 
 @contextmanager
@@ -61,17 +66,6 @@ def repeatable(frame: DataFrame, options: SinkOptions) -> Repeatable:
     return Repeatable(ordered, lineage.getNumPartitions(), is_sorted)
 
 
-def layout_of(repeatable: Repeatable, options: SinkOptions) -> str:
-    """How the batch is cut up, in words; whatever could cut it otherwise has a part in it."""
-    order = "/".join(("sorted", *options.sort_by)) if repeatable.is_sorted else "source"
-    columns = ",".join(f"{field.name}:{field.dataType.simpleString()}" for field in repeatable.frame.schema)
-    chunks = f"{options.chunk_rows} rows, {options.chunk_bytes} bytes"
-    return (
-        f"{repeatable.partitions} partitions; chunks of {chunks}; order {_ascii(order)}; "
-        f"compression {options.compression}; columns {_digest(columns)}"
-    )
-
-
 def _must_be_sorted(options: SinkOptions, lineage: Any) -> bool:
     if options.order != "auto" or options.sort_by:
         return options.order != "source"
@@ -88,11 +82,3 @@ def _sorted(frame: DataFrame, first: Sequence[str], contents: Sequence[Column]) 
 def _lineage(frame: DataFrame) -> Any:
     """The RDD that the frame's plan makes. Planned anew, since `frame` may have been planned before."""
     return frame.select("*")._jdf.queryExecution().toRdd()  # noqa: SLF001 - Python has no other way to it
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode(), digest_size=6).hexdigest()
-
-
-def _ascii(text: str) -> str:
-    return text.encode("ascii", "backslashreplace").decode()
