@@ -9,20 +9,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from math import inf
-from typing import Any, Final
+from typing import Final
 
-from tailrace_client import dead_letters
 from tailrace_client.async_client import AsyncTailrace
-from tailrace_client.consumer import ACKS_WAIT_S
+from tailrace_client.async_settling import AsyncSettling
 from tailrace_client.consumer_state import ConsumerState, Options, Read, is_group_missing, keys_of
 from tailrace_client.errors import TailraceError
-from tailrace_client.items import AsyncItem, Settlement
+from tailrace_client.items import AsyncItem
 
 _log: Final = logging.getLogger("tailrace_client")
 
@@ -63,8 +61,7 @@ class AsyncConsumer:
         self._session = client.session
         self._state: ConsumerState[AsyncItem] = ConsumerState(self.options)
         self._waiting: deque[AsyncItem] = deque()
-        self._done: deque[AsyncItem] = deque()
-        self._flushed_at = 0.0
+        self._settling = AsyncSettling(self._session, self._state)
         self._handler: Handler | None = None
         self._reading = asyncio.Lock()
         self._stopped = asyncio.Event()
@@ -130,15 +127,15 @@ class AsyncConsumer:
             await handler(item)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is this item's
             _log.exception("%r failed", item)
-            await self._failed(item, error)
+            await self._settling.failed(item, error)
         else:
             if self._state.holds(item):
-                await self._acknowledge_soon(item)
+                await self._settling.acknowledge_soon(item)
 
     async def _next(self) -> AsyncItem | None:
         """The next item to work on; None once it is to stop."""
         if not self._waiting:
-            await self._flush()  # it may wait now
+            await self._settling.flush()  # it may wait now
         async with self._reading:
             while not self._stopped.is_set():
                 if self._waiting:
@@ -159,11 +156,11 @@ class AsyncConsumer:
     async def _sort(self, read: Read) -> None:
         """To be worked on, unless it is past that."""
         if read.entry.fields is None:
-            await self._send_all(self._state.ack_calls([read]))  # deleted while it was pending
+            await self._settling.send_all(self._state.ack_calls([read]))  # deleted while it was pending
         elif self._state.is_dead(read.entry.deliveries):
-            await self._bury(read, read.entry.deliveries, "")
+            await self._settling.bury(read, read.entry.deliveries, "")
         else:
-            item = AsyncItem(read, self._settle_now)
+            item = AsyncItem(read, self._settling.settle_now)
             self._state.hold(item)
             self._waiting.append(item)
 
@@ -187,60 +184,12 @@ class AsyncConsumer:
                 if error.code != "BUSYGROUP":
                     raise
 
-    # --- settling ------------------------------------------------------------------------------
-
-    async def _settle_now(self, read: Read, how: Settlement) -> None:
-        """`Item.ack` and `Item.nack`. Raises `TailraceError`; the item is let go all the same.
-
-        With `create_group` a group that is gone is no error: the next read makes it again.
-        """
-        self._state.let_go(read)
-        calls = self._state.ack_calls([read]) if how == "ack" else self._state.nack_calls([read], "fail")
-        for call in calls:
-            try:
-                await self._session.send(call)
-            except TailraceError as error:
-                if not (self.options.create_group and is_group_missing(error)):
-                    raise
-                _log.warning("%s was not settled: %s", read.id, error)
-
-    async def _acknowledge_soon(self, item: AsyncItem) -> None:
-        self._done.append(item)
-        if time.monotonic() - self._flushed_at >= ACKS_WAIT_S:
-            await self._flush()
-
-    async def _flush(self) -> None:
-        """Acknowledge what is done."""
-        done = list(self._done)
-        self._done.clear()
-        self._flushed_at = time.monotonic()
-        await self._send_all(self._state.ack_calls(done))
-        for item in done:
-            self._state.let_go(item)
-
-    async def _failed(self, item: AsyncItem, error: Exception) -> None:
-        if self._state.holds(item) and self._state.is_dead(item.deliveries + 1):
-            await self._bury(item.read, item.deliveries + 1, f"{type(error).__name__}: {error}")
-        self._state.let_go(item)
-
-    async def _bury(self, read: Read, deliveries: int, error: str) -> None:
-        _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "not known")
-        await self._send_all([dead_letters.set_aside(self.options, read, deliveries, error)])
-
-    async def _send_all(self, calls: Iterable[Any]) -> None:
-        """Where one fails for good its entries stay pending, and come back: the loop goes on."""
-        for call in calls:
-            try:
-                await self._session.send(call)
-            except TailraceError as error:
-                _log.warning("entries stay pending: %s", error)
-
     # --- the end, and leases -------------------------------------------------------------------
 
     async def _end(self) -> None:
         """Acknowledge what is done, give back what was not begun."""
-        await self._flush()
-        await self._send_all(self._state.nack_calls(self._waiting, "silent"))
+        await self._settling.flush()
+        await self._settling.send_all(self._state.nack_calls(self._waiting, "silent"))
         self._waiting.clear()
         self._state.held.clear()
         self._stopped.clear()

@@ -9,25 +9,20 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
-from tailrace_client import dead_letters
 from tailrace_client.client import Tailrace
 from tailrace_client.consumer_state import ConsumerState, Options, Read, is_group_missing, keys_of
 from tailrace_client.errors import TailraceError
-from tailrace_client.items import Item, Settlement
-
-ACKS_WAIT_S: Final = 0.05
-"""How often at most acknowledgments are sent while there is more to do: those of fast handlers share a
-request, and those of slow ones go at once."""
+from tailrace_client.items import Item
+from tailrace_client.settling import Settling
 
 _log: Final = logging.getLogger("tailrace_client")
 
@@ -86,8 +81,7 @@ class Consumer:
         self._session = client.session
         self._state: ConsumerState[Item] = ConsumerState(self.options)
         self._waiting: deque[Item] = deque()
-        self._done: deque[Item] = deque()
-        self._flushed_at = 0.0
+        self._settling = Settling(self._session, self._state)
         self._handler: Handler | None = None
         self._reading = threading.Lock()
         self._stopped = threading.Event()
@@ -171,15 +165,15 @@ class Consumer:
             handler(item)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is this item's
             _log.exception("%r failed", item)
-            self._failed(item, error)
+            self._settling.failed(item, error)
         else:
             if self._state.holds(item):
-                self._acknowledge_soon(item)
+                self._settling.acknowledge_soon(item)
 
     def _next(self) -> Item | None:
         """The next item to work on; None once it is to stop."""
         if not self._waiting:
-            self._flush()  # it may wait now
+            self._settling.flush()  # it may wait now
         with self._reading:
             while not self._stopped.is_set():
                 if self._waiting:
@@ -200,11 +194,11 @@ class Consumer:
     def _sort(self, read: Read) -> None:
         """To be worked on, unless it is past that."""
         if read.entry.fields is None:
-            self._send_all(self._state.ack_calls([read]))  # deleted while it was pending
+            self._settling.send_all(self._state.ack_calls([read]))  # deleted while it was pending
         elif self._state.is_dead(read.entry.deliveries):
-            self._bury(read, read.entry.deliveries, "")
+            self._settling.bury(read, read.entry.deliveries, "")
         else:
-            item = Item(read, self._settle_now)
+            item = Item(read, self._settling.settle_now)
             self._state.hold(item)
             self._waiting.append(item)
 
@@ -227,62 +221,12 @@ class Consumer:
                 if error.code != "BUSYGROUP":
                     raise
 
-    # --- settling ------------------------------------------------------------------------------
-
-    def _settle_now(self, read: Read, how: Settlement) -> None:
-        """`Item.ack` and `Item.nack`. Raises `TailraceError`; the item is let go all the same.
-
-        With `create_group` a group that is gone is no error: the next read makes it again.
-        """
-        self._state.let_go(read)
-        calls = self._state.ack_calls([read]) if how == "ack" else self._state.nack_calls([read], "fail")
-        for call in calls:
-            try:
-                self._session.send(call)
-            except TailraceError as error:
-                if not (self.options.create_group and is_group_missing(error)):
-                    raise
-                _log.warning("%s was not settled: %s", read.id, error)
-
-    def _acknowledge_soon(self, item: Item) -> None:
-        self._done.append(item)
-        if time.monotonic() - self._flushed_at >= ACKS_WAIT_S:
-            self._flush()
-
-    def _flush(self) -> None:
-        """Acknowledge what is done. Threads may do so at a time: each item is taken by one."""
-        done = []
-        with suppress(IndexError):
-            while True:
-                done.append(self._done.popleft())
-        self._flushed_at = time.monotonic()
-        self._send_all(self._state.ack_calls(done))
-        for item in done:
-            self._state.let_go(item)
-
-    def _failed(self, item: Item, error: Exception) -> None:
-        if self._state.holds(item) and self._state.is_dead(item.deliveries + 1):
-            self._bury(item.read, item.deliveries + 1, f"{type(error).__name__}: {error}")
-        self._state.let_go(item)
-
-    def _bury(self, read: Read, deliveries: int, error: str) -> None:
-        _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "not known")
-        self._send_all([dead_letters.set_aside(self.options, read, deliveries, error)])
-
-    def _send_all(self, calls: Iterable[Any]) -> None:
-        """Where one fails for good its entries stay pending, and come back: the loop goes on."""
-        for call in calls:
-            try:
-                self._session.send(call)
-            except TailraceError as error:
-                _log.warning("entries stay pending: %s", error)
-
     # --- the end, and leases -------------------------------------------------------------------
 
     def _end(self) -> None:
         """Acknowledge what is done, give back what was not begun."""
-        self._flush()
-        self._send_all(self._state.nack_calls(self._waiting, "silent"))
+        self._settling.flush()
+        self._settling.send_all(self._state.nack_calls(self._waiting, "silent"))
         self._waiting.clear()
         self._state.held.clear()
         self._stopped.clear()
