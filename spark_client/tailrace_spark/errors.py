@@ -5,6 +5,8 @@ This module owns the exception classes. The modules that raise them own the text
 
 from __future__ import annotations
 
+from tailrace_client import TailraceError
+
 
 class BadOption(ValueError):
     """An option is unknown or has an invalid value. It is raised before anything is read or written."""
@@ -29,3 +31,8 @@ class BadValue(SourceError):
 
 class BadArchive(RuntimeError):
     """The files at the path are not an archive that the job or the reader can continue from."""
+
+
+def with_status(error: TailraceError) -> str:
+    """Return the text of a failed request with its HTTP status."""
+    return f"{error} ({f'HTTP {error.status}' if error.status else 'no HTTP response'})"

@@ -91,7 +91,7 @@ def test_nothing_is_trimmed_once_a_file_of_the_archive_is_missing(
     archive_stream(spark, url_of(tailrace), "missing", str(tmp_path), trim="nothing")
     [file] = tmp_path.rglob("*.parquet")
     file.unlink()
-    with pytest.raises(BadArchive, match=r"\.parquet: no bytes are there, not \d+"):
+    with pytest.raises(BadArchive, match=r"\.parquet: the manifest says \d+ bytes, found no file"):
         archive_stream(spark, url_of(tailrace), "missing", str(tmp_path))
     assert tailrace.stream("missing").length() == 1
 

@@ -1,14 +1,14 @@
-"""Whether a task has been given all of its rows, or whoever fed it has died.
+"""Check that a task received all its rows, and that the process that sends them did not die.
 
-Why. Rows come to a Python worker as an Arrow stream over a socket. Where the executor or the driver is
-killed, or what computes the rows fails, that socket ends, and Arrow takes the end between two batches for the
-end of the stream. The rows so far would look like the whole partition, and its last chunk, which is shorter
-than it should be, would be written under the key of the whole one: a replay would be refused for ever.
+Why. Rows reach a Python worker as an Arrow stream over a socket. If the executor or the driver is killed, or
+the computation of the rows fails, the socket ends, and Arrow takes an end between two batches for the end of
+the stream. The rows so far would look like the whole partition. Their last chunk, shorter than it should be,
+would be written with the key of the complete chunk, and the server would refuse every replay.
 
-How. Behind a stream that has ended well, Spark writes a mark for the worker itself to read; behind one that
-was cut off nothing comes. So one looks whether there is another byte, and leaves it there. The worker's
-input is a local variable of Spark's own program (`infile`, since its first version), found by the call stack:
-Spark hands it to nobody.
+How. After a complete stream, Spark sends a mark that the worker itself reads; after a broken stream nothing
+follows. So this module checks that there is another byte, and leaves it there. The input of the worker is a
+local variable of Spark's own program (`infile`, since its first version). This module finds it through the
+call stack, because Spark passes it to no one.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ log: Final = logging.getLogger(__name__)
 
 
 class InputCutOffError(RuntimeError):
-    """The task's rows ended before their end. Spark runs it again, or is dead itself."""
+    """The rows of the task ended early. Spark runs the task again, unless Spark itself is dead."""
 
 
 def whole(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches. Raises `InputCutOffError` in place of ending where they are not all."""
+    """Yield the batches. Raises `InputCutOffError` at the end if batches are missing."""
     yield from batches
     worker_input = _worker_input()
     if worker_input is None:
-        log.warning("this version of Spark does not show whether a task was given all its rows")
+        log.warning("this version of Spark does not show whether a task received all its rows")
     elif not worker_input.peek(1):
-        raise InputCutOffError("what feeds this task is gone: its rows are not all here")
+        raise InputCutOffError("the input of this task ended early: the process that sends its rows is gone")
 
 
 def _worker_input() -> Any:
-    """What Spark feeds this worker by; None where it is not to be found."""
-    frame: FrameType | None = sys._getframe()  # noqa: SLF001 - no other way leads there
+    """Return the input of this worker; None if it cannot be found."""
+    frame: FrameType | None = sys._getframe()  # noqa: SLF001 - there is no other access to it
     while frame is not None:
         found = frame.f_locals.get("infile")
         if frame.f_globals.get("__name__") in PROGRAMS and isinstance(found, BufferedIOBase):

@@ -1,13 +1,13 @@
-"""What makes a batch the same batch when it is written again: its rows in the same partitions and order,
-and a name for how it is cut up.
+"""Make a batch repeatable: a replay must have the same rows in the same partitions and in the same order.
 
-A replay sends the same chunks under the same keys, and the server adds those that it does not have. That
-holds where each partition gives the same rows in the same order each time. Sources do, within one
-partition. A shuffle gives each partition the same rows, in the order in which they happen to arrive: then
-each partition is sorted.
+A replay sends the same chunks with the same keys, and the server adds only the chunks that it does not have.
+This works if each partition returns the same rows in the same order each time. A source does so within one
+partition. A shuffle gives each partition the same rows in the order of their arrival; then the partition is
+sorted.
 
-It looks at Spark's physical plan, without running it. Adaptive execution is off while it looks and while
-the batch is written: it chooses the number of partitions by what it measures.
+This module looks at Spark's physical plan without running it. It switches adaptive execution off while it
+looks and while the batch is written, because adaptive execution chooses the number of partitions from
+measurements.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from tailrace_spark.sink.options import SinkOptions
 
 ADAPTIVE: Final = "spark.sql.adaptive.enabled"
 SHUFFLED_OR_FORGOTTEN: Final = ("ShuffledRowRDD", "CheckpointRDD")
-"""In an RDD's lineage: rows in the order of arrival; rows whose way here is no longer known."""
+"""Names in the lineage of an RDD: rows in the order of arrival, and rows whose origin is no longer known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeatable:
-    """A frame that gives the same rows in the same order each time, and the number of its partitions."""
+    """A DataFrame that returns the same rows in the same order each time, and its number of partitions."""
 
     frame: DataFrame
     partitions: int
     is_sorted: bool
 
     def layout(self, options: SinkOptions) -> str:
-        """The layout of the batch: everything that decides how it is cut into chunks."""
+        """Return the layout of the batch: everything that decides how it is cut into chunks."""
         order = "/".join(("sorted", *options.sort_by)) if self.is_sorted else "source"
         return layout_of(options, order, self.frame.schema, self.partitions)
 
 
 @contextmanager
 def fixed_partitions(session: SparkSession) -> Iterator[None]:
-    """Within it, plans have the partitions that they were made with."""
+    """Switch adaptive execution off inside the context, so that plans keep their partitions."""
     before = session.conf.get(ADAPTIVE)
     session.conf.set(ADAPTIVE, "false")
     try:
@@ -55,7 +55,8 @@ def fixed_partitions(session: SparkSession) -> Iterator[None]:
 
 
 def repeatable(frame: DataFrame, options: SinkOptions) -> Repeatable:
-    """`frame` in such partitions and order as the options say. Call it within `fixed_partitions`."""
+    """Return `frame` with the partitions and order that the options require. Call it inside
+    `fixed_partitions`."""
     contents = exact_order(frame)
     if options.partitions is not None:
         spread = frame.repartition(options.partitions, *contents)
@@ -75,10 +76,12 @@ def _must_be_sorted(options: SinkOptions, lineage: Any) -> bool:
 def _sorted(frame: DataFrame, first: Sequence[str], contents: Sequence[Column]) -> DataFrame:
     missing = [name for name in first if name not in frame.columns]
     if missing:
-        raise BadOption(f"sort_by: there is no column {missing[0]!r}; there are {', '.join(frame.columns)}")
+        raise BadOption(
+            f"sort_by: {missing[0]!r} is not a column; the columns are {', '.join(frame.columns)}"
+        )
     return frame.sortWithinPartitions(*[named(name) for name in first], *contents)
 
 
 def _lineage(frame: DataFrame) -> Any:
-    """The RDD that the frame's plan makes. Planned anew, since `frame` may have been planned before."""
-    return frame.select("*")._jdf.queryExecution().toRdd()  # noqa: SLF001 - Python has no other way to it
+    """Return the RDD of the plan. The plan is made again, because `frame` may have been planned before."""
+    return frame.select("*")._jdf.queryExecution().toRdd()  # noqa: SLF001 - Python has no other access to it

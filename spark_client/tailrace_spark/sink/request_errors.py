@@ -1,37 +1,45 @@
-"""What the sink raises, in sentences that say what to do. Which request failed, and when, its callers
-know."""
+"""The errors of the server, as a user of the sink needs to read them: what is wrong, and what to do.
+
+The callers name the request that failed.
+"""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 
 from tailrace_client import TailraceError
-from tailrace_spark.errors import SinkError
+from tailrace_spark.errors import SinkError, with_status
 
 
 def sink_error(error: TailraceError, where: str, layout: str) -> SinkError:
-    """`error` as the writer of a query needs to read it. `where` names the request, `layout` says how the
-    batch is cut up."""
+    """Return the `SinkError` for a failed request. `where` names the request, `layout` is the layout of the
+    batch."""
     if error.code == "LAYOUT_CHANGED":
         return SinkError(
-            f"LAYOUT_CHANGED: {where}: this batch was begun cut up as [{error.problem.get('layout')}] and is "
-            f"now cut up as [{layout}], so that rows which are written already could not be told from those "
-            "which are not. Nothing was written twice. Start the query as it was, with the same number of "
-            "partitions, the same chunks and columns; the option `partitions` fixes them on every cluster."
+            f"LAYOUT_CHANGED: {where}: the first attempt of this batch was cut as "
+            f"[{error.problem.get('layout')}], this attempt is cut as [{layout}]. The server cannot "
+            "tell which "
+            "of these rows are written already. Nothing was written twice. Start the query as it was, "
+            "with the "
+            "same number of partitions, the same chunk sizes and columns; the option `partitions` fixes the "
+            "partitions on every cluster."
         )
     if error.code == "IDEMPOTENCY_MISMATCH":
         return SinkError(
-            f"IDEMPOTENCY_MISMATCH: {where}: a chunk of this batch was written with other rows before. The "
-            "query does not give the same rows in the same order each time: rand(), uuid(), or a source or a "
-            "join whose rows come in another order (see `order` and `partitions`). Nothing was written twice."
+            f"IDEMPOTENCY_MISMATCH: {where}: a chunk of this batch was already written with other rows. "
+            "Nothing "
+            "was written twice. The query must return the same rows in the same order each time. Look for "
+            "rand(), uuid(), or a source or join whose rows arrive in another order (see the options `order` "
+            "and `partitions`)."
         )
     if error.code == "STALE_EPOCH":
         return SinkError(
-            f"STALE_EPOCH: {where}: a later batch of this query was begun already. Does a second run of it, "
-            "or one that was started from an older checkpoint, write here too? Nothing was written."
+            f"STALE_EPOCH: {where}: a later batch of this query was already started. Nothing was "
+            "written. Check "
+            "whether a second run of the query, or a run from an older checkpoint, writes to this stream."
         )
     if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return SinkError(
-            f"{error} (HTTP {error.status}): {where}: is the token right, and may it append there?"
+            f"{with_status(error)}: {where}: check that the token is valid and may append to this stream"
         )
-    return SinkError(f"{error} (HTTP {error.status or 'unanswered'}): {where}")
+    return SinkError(f"{with_status(error)}: {where}")

@@ -1,13 +1,11 @@
-"""Reading a range of a stream: how it is planned on the driver, and what a task does.
+"""The batch read: plans the range of a stream on the driver, and reads one part in each task.
 
-How it works. The plan pins both ends to ids, cuts the range into parts of about equal counts by the server's
-index, and each task exports its part and gives Arrow batches. A part is a range of ids and nothing else, so
-a task that is retried, or runs twice, reads the same entries.
+How it works. The plan pins both ends of the range to ids. The server splits the range by its index into parts
+of about equal counts. Each task exports one part and yields Arrow batches.
 
-What can go wrong: entries can be trimmed away before their task comes by. With `failOnDataLoss` each task
-asks, once it has read its part, whether anything at or behind its start was trimmed, and fails if so;
-entries that were deleted one by one are nobody's loss. A connection that is cut is taken up behind the last
-whole line. It keeps nothing between tasks.
+What can go wrong: entries can be trimmed before their task reads them. With `failOnDataLoss`, each task asks
+after reading its part whether entries at or after its start were trimmed, and fails if so. Entries that were
+deleted one by one are no data loss. If a connection breaks, the read resumes after the last complete line.
 """
 
 from __future__ import annotations
@@ -26,19 +24,23 @@ from tailrace_spark.source.stream_requests import SourceStream
 
 
 class TailraceReader(DataSourceReader):
-    """A batch read."""
+    """The reader of a batch query."""
 
     def __init__(self, options: ReadOptions, columns: Columns) -> None:
         if options.max_entries is not None or options.group is not None:
-            raise BadOption("maxEntriesPerTrigger, group: they say something to a stream only (readStream)")
+            raise BadOption(
+                "maxEntriesPerTrigger, group: a batch read has no such option; remove it, or use readStream"
+            )
         if options.starting.kind == "latest":
-            raise BadOption("startingOffsets: 'latest' leaves nothing to read in a batch")
+            raise BadOption(
+                "startingOffsets: 'latest' leaves a batch nothing to read; use earliest, an id or a time"
+            )
         columns.check()
         self._options = options
         self._columns = columns
 
     def partitions(self) -> Sequence[InputPartition]:
-        """The range as it is now; entries that come later are not part of it."""
+        """Return the parts of the range as it is now. Entries that are appended later are not part of it."""
         stream = SourceStream(self._options)
         after = stream.start_of()
         starting = self._options.starting
@@ -48,5 +50,5 @@ class TailraceReader(DataSourceReader):
         return parts_of(stream, later(after, starting.id), end)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """In a task."""
+        """Read one part, in a task."""
         return read_part(self._options, self._columns, partition)

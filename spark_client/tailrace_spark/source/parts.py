@@ -1,4 +1,8 @@
-"""Parts of a range of entries: what one task reads."""
+"""The parts of a range: Spark plans one task for each part, and the task reads it.
+
+A part is only a range of ids, so a task that is retried or runs twice reads the same entries. This module
+keeps nothing between tasks.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +27,13 @@ class Part(InputPartition):
 
 
 def parts_of(stream: SourceStream, after: str, end: str) -> list[Part]:
-    """The range (after, end], cut up for tasks."""
+    """Split the range (after, end] into parts for tasks."""
     return [Part(part.start, part.end) for part in stream.parts(after, end)]
 
 
 def read_part(options: ReadOptions, columns: Columns, part: InputPartition) -> Iterator[pa.RecordBatch]:
-    """The entries of one part. Spark has a task even where there is no part: it reads nothing."""
+    """Yield the entries of one part. Spark also starts a task if there are no parts; that task reads
+    nothing."""
     if not isinstance(part, Part):
         return
     stream = SourceStream(options)
