@@ -1,7 +1,7 @@
-"""The loop of a worker, for programs that await: `Consumer` with tasks in place of threads.
+"""The loop of a worker for asyncio programs: `Consumer` with tasks instead of threads.
 
-What is asked and held stands in `consumer_state`. Workers take turns at one lock: who finds nothing to hand
-out reads the next entries for all. One more task extends leases.
+`consumer_state` decides what to request and keeps the items that are not settled. Workers share one lock: a
+worker that finds no waiting item reads the next entries for all workers. One more task extends leases.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Handler = Callable[[AsyncItem], Awaitable[object]]
 
 
 class AsyncConsumer:
-    """As `Consumer`; use it in one event loop."""
+    """One consumer of a group, like `Consumer`. Use it in one event loop."""
 
-    def __init__(  # noqa: PLR0913 - all but four have a default
+    def __init__(  # noqa: PLR0913 - all parameters but four have a default
         self,
         client: AsyncTailrace,
         streams: str | Iterable[str],
@@ -71,23 +71,26 @@ class AsyncConsumer:
     # --- two ways to consume -------------------------------------------------------------------
 
     async def __aiter__(self) -> AsyncIterator[AsyncItem]:
-        """As `Consumer.__iter__`. What is left when a loop breaks off is given back when the iterator is
-        closed (`contextlib.aclosing` does so at once)."""
+        """Yield items, like `Consumer.__iter__`.
+
+        If a loop breaks off, the remaining items are returned to the group when the iterator is closed
+        (`contextlib.aclosing` closes it at once).
+        """
         async with self._running():
             while (item := await self._next()) is not None:
                 yield item
                 self._state.let_go(item)
 
     def handler(self, function: Handler) -> Handler:
-        """As `Consumer.handler`."""
+        """Register the handler, like `Consumer.handler`."""
         self._handler = function
         return function
 
     async def run(self, handler: Handler | None = None, *, concurrency: int = 1) -> None:
-        """As `Consumer.run`, with a coroutine function, in `concurrency` tasks."""
+        """Call a coroutine function with each item in `concurrency` tasks, like `Consumer.run`."""
         handle = handler or self._handler
         if handle is None:
-            raise ValueError("run needs a handler: give it one, or decorate one with `consumer.handler`")
+            raise ValueError("run needs a handler; pass one, or decorate a function with `consumer.handler`")
         async with self._running():
             workers = [self._work(handle) for _ in range(concurrency)]
             for ended in await asyncio.gather(*workers, return_exceptions=True):
@@ -95,11 +98,11 @@ class AsyncConsumer:
                     raise ended
 
     def stop(self) -> None:
-        """As `Consumer.stop`, from the same event loop."""
+        """End the loop, like `Consumer.stop`. Call it in the same event loop."""
         self._stopped.set()
 
     def stop_on_signals(self, *numbers: signal.Signals) -> None:
-        """As `Consumer.stop_on_signals`; the loop must be running."""
+        """Stop on signals, like `Consumer.stop_on_signals`. The event loop must be running."""
         for number in numbers or (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self.stop)
 
@@ -119,13 +122,13 @@ class AsyncConsumer:
             while (item := await self._next()) is not None:
                 await self._handle(handler, item)
         except BaseException:
-            self.stop()  # the other tasks too: the error ends the whole run
+            self.stop()  # The other tasks stop too: an error ends the whole run.
             raise
 
     async def _handle(self, handler: Handler, item: AsyncItem) -> None:
         try:
             await handler(item)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is this item's
+        except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its item
             _log.exception("%r failed", item)
             await self._settling.failed(item, error)
         else:
@@ -133,9 +136,9 @@ class AsyncConsumer:
                 await self._settling.acknowledge_soon(item)
 
     async def _next(self) -> AsyncItem | None:
-        """The next item to work on; None once it is to stop."""
+        """Return the next item; None once the consumer is stopped."""
         if not self._waiting:
-            await self._settling.flush()  # it may wait now
+            await self._settling.flush()  # The worker may wait now.
         async with self._reading:
             while not self._stopped.is_set():
                 if self._waiting:
@@ -154,9 +157,11 @@ class AsyncConsumer:
             await self._sort(read)
 
     async def _sort(self, read: Read) -> None:
-        """To be worked on, unless it is past that."""
+        """Queue the entry as an item, unless it was deleted or delivered too often."""
         if read.entry.fields is None:
-            await self._settling.send_all(self._state.ack_calls([read]))  # deleted while it was pending
+            await self._settling.send_all(
+                self._state.ack_calls([read])
+            )  # It was deleted while it was pending.
         elif self._state.is_dead(read.entry.deliveries):
             await self._settling.bury(read, read.entry.deliveries, "")
         else:
@@ -165,18 +170,18 @@ class AsyncConsumer:
             self._waiting.append(item)
 
     async def _recover(self, error: TailraceError) -> None:
-        """Do what can be done so that the next read succeeds. Raises `error` where that is nothing."""
+        """Create the missing group, or wait before the next read. Raises `error` if neither can help."""
         if is_group_missing(error) and self.options.create_group:
             await self.create_groups()
             return
         delay_s = self._attempts.delay_after(error)
         self._state.answer_lost()
-        _log.warning("reading again in %.2f s: %s", delay_s, error)
+        _log.warning("read failed, next attempt in %.2f s: %s", delay_s, error)
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopped.wait(), delay_s)
 
     async def create_groups(self) -> None:
-        """Make the group on each stream that does not have it."""
+        """Create the group on each stream that lacks it."""
         for call in self._state.create_calls():
             try:
                 await self._session.send(call)
@@ -187,7 +192,7 @@ class AsyncConsumer:
     # --- the end, and leases -------------------------------------------------------------------
 
     async def _end(self) -> None:
-        """Acknowledge what is done, give back what was not begun."""
+        """Acknowledge the finished items and return those that no worker started."""
         await self._settling.flush()
         await self._settling.send_all(self._state.nack_calls(self._waiting, "silent"))
         self._waiting.clear()

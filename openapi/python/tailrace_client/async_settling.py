@@ -1,4 +1,4 @@
-"""Settling for programs that await: `Settling` with awaited methods."""
+"""Settle items for asyncio programs: `Settling` with awaited methods."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ class AsyncSettling:
         self._flushed_at = 0.0
 
     async def settle_now(self, read: Read, how: Settlement) -> None:
-        """`Item.ack` and `Item.nack`. Raises `TailraceError`; the item is let go all the same.
-
-        With `create_group` a group that is gone is no error: the next read makes it again.
-        """
+        """Send a settlement, like `Settling.settle_now`."""
         self._state.let_go(read)
         calls = self._state.ack_calls([read]) if how == "ack" else self._state.nack_calls([read], "fail")
         for call in calls:
@@ -43,13 +40,13 @@ class AsyncSettling:
                 _log.warning("%s was not settled: %s", read.id, error)
 
     async def acknowledge_soon(self, item: AsyncItem) -> None:
-        """x."""
+        """Queue an acknowledgment, like `Settling.acknowledge_soon`."""
         self._done.append(item)
         if time.monotonic() - self._flushed_at >= ACKS_WAIT_S:
             await self.flush()
 
     async def flush(self) -> None:
-        """Acknowledge what is done."""
+        """Send all queued acknowledgments, like `Settling.flush`."""
         done = list(self._done)
         self._done.clear()
         self._flushed_at = time.monotonic()
@@ -58,18 +55,18 @@ class AsyncSettling:
             self._state.let_go(item)
 
     async def failed(self, item: AsyncItem, error: Exception) -> None:
-        """x."""
+        """Release an item whose handler failed, like `Settling.failed`."""
         if self._state.holds(item) and self._state.is_dead(item.deliveries + 1):
             await self.bury(item.read, item.deliveries + 1, f"{type(error).__name__}: {error}")
         self._state.let_go(item)
 
     async def bury(self, read: Read, deliveries: int, error: str) -> None:
-        """x."""
-        _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "not known")
+        """Store an entry as a dead letter, like `Settling.bury`."""
+        _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "unknown")
         await self.send_all([dead_letters.set_aside(self._state.options, read, deliveries, error)])
 
     async def send_all(self, calls: Iterable[Any]) -> None:
-        """Where one fails for good its entries stay pending, and come back: the loop goes on."""
+        """Send the calls, like `Settling.send_all`."""
         for call in calls:
             try:
                 await self._session.send(call)

@@ -1,4 +1,4 @@
-"""Settling for programs that block: it sends acknowledgments, returns entries and writes dead letters.
+"""Settle items for blocking programs: send acknowledgments, return entries to the group, store dead letters.
 
 `consumer_state` makes the requests; this module sends them and decides when. It reads no entries.
 """
@@ -19,7 +19,7 @@ from tailrace_client.items import Item, Settlement
 from tailrace_client.session import Session
 
 ACKS_WAIT_S: Final = 0.05
-"""The least time between two requests with acknowledgments, while there is more to do. Acknowledgments of fast
+"""The least time between two requests with acknowledgments while there is more work. Acknowledgments of fast
 handlers share a request; those of slow handlers are sent at once."""
 
 _log: Final = logging.getLogger("tailrace_client")
@@ -35,9 +35,10 @@ class Settling:
         self._flushed_at = 0.0
 
     def settle_now(self, read: Read, how: Settlement) -> None:
-        """`Item.ack` and `Item.nack`. Raises `TailraceError`; the item is let go all the same.
+        """Send the settlement of `Item.ack` or `Item.nack`. Raises `TailraceError`; the item is released even
+        then.
 
-        With `create_group` a group that is gone is no error: the next read makes it again.
+        With `create_group`, a missing group is no error: the next read creates it again.
         """
         self._state.let_go(read)
         calls = self._state.ack_calls([read]) if how == "ack" else self._state.nack_calls([read], "fail")
@@ -50,13 +51,14 @@ class Settling:
                 _log.warning("%s was not settled: %s", read.id, error)
 
     def acknowledge_soon(self, item: Item) -> None:
-        """x."""
+        """Queue an acknowledgment, and send the queued ones if the last request was long enough ago."""
         self._done.append(item)
         if time.monotonic() - self._flushed_at >= ACKS_WAIT_S:
             self.flush()
 
     def flush(self) -> None:
-        """Acknowledge what is done. Threads may do so at a time: each item is taken by one."""
+        """Send all queued acknowledgments. Threads can call this at the same time: each item is taken by one
+        of them."""
         done = []
         with suppress(IndexError):
             while True:
@@ -67,18 +69,19 @@ class Settling:
             self._state.let_go(item)
 
     def failed(self, item: Item, error: Exception) -> None:
-        """x."""
+        """Release an item whose handler failed, or store it as a dead letter after its last delivery."""
         if self._state.holds(item) and self._state.is_dead(item.deliveries + 1):
             self.bury(item.read, item.deliveries + 1, f"{type(error).__name__}: {error}")
         self._state.let_go(item)
 
     def bury(self, read: Read, deliveries: int, error: str) -> None:
-        """x."""
-        _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "not known")
+        """Store an entry as a dead letter and log it. `deliveries`: how often it was delivered."""
+        _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "unknown")
         self.send_all([dead_letters.set_aside(self._state.options, read, deliveries, error)])
 
     def send_all(self, calls: Iterable[Any]) -> None:
-        """Where one fails for good its entries stay pending, and come back: the loop goes on."""
+        """Send the calls. If one fails for good, its entries stay pending and are delivered again, and the
+        loop continues."""
         for call in calls:
             try:
                 self._session.send(call)
