@@ -1,8 +1,8 @@
 /**
- * One iteration over entries that the server pushes, on one connection after another.
+ * An iteration over entries that the server pushes, over as many connections as needed.
  *
- * It owns credit, and when the iteration is opened again. What is requested, and what an entry becomes, its subclasses
- * in `subscriptions.ts` decide.
+ * This module owns credit, and opens the iteration again after a broken connection. Its subclasses in
+ * `subscriptions.ts` define the requests and the items.
  */
 import type { Waiting } from "../calls.js";
 import { errorOfProblem } from "../errors.js";
@@ -15,9 +15,9 @@ import type { Request } from "./messages.js";
 import type { Session } from "./session.js";
 
 export interface PushedOptions extends Waiting {
-  /** How many entries may be with the program, or on their way to it; 100 by default. */
+  /** The most entries that the program has or that are on their way to it; 100 by default. */
   readonly credit?: number;
-  /** Told each time that the subscription stands: at the beginning, and after a lost connection. */
+  /** Called each time that the start position is fixed: at the beginning, and after a lost connection. */
   readonly onOpen?: () => void;
 }
 
@@ -32,23 +32,26 @@ export abstract class Pushed<T> {
     private readonly pushed: PushedOptions,
   ) {}
 
-  /** What opens it, where it stands now. */
+  /** The request that opens the subscription at its current position. */
   protected abstract get request(): Request;
-  /** Whether what came before a connection was lost is still this program's. */
+  /** Whether entries that arrived before the connection was lost still belong to this program. */
   protected abstract get keepsAfterLoss(): boolean;
+  /** Converts a pushed entry to an item of the iteration. */
   protected abstract item(arrival: Arrival): T;
 
-  /** What the server answered when it was opened. */
+  /** Handles the reply to the opening request. */
   protected opened(_ok: Ok): void {}
-  /** The program is done with it. */
+  /** Handles an entry that the program has finished. */
   protected passed(_arrival: Arrival): void {}
+  /** Handles a gap. */
   protected missed(_gap: Gap): void {}
-  /** The program left before it took these. */
+  /** Handles entries that arrived but that the program did not take before it ended the iteration. */
   protected async left(_connection: Connection, _arrivals: readonly Arrival[]): Promise<void> {}
 
+  /** Yields the items. */
   iterate(): AsyncGenerator<T, void, undefined> {
     const { policy } = this.session;
-    const resuming = { policy, signal: this.pushed.signal, isSteadfast: () => this.#wasOpened };
+    const resuming = { policy, signal: this.pushed.signal, neverGivesUp: () => this.#wasOpened };
     return resumed(resuming, () => this.#onOneConnection());
   }
 
@@ -60,7 +63,7 @@ export abstract class Pushed<T> {
       await this.#open(connection, sub);
       yield* this.#itemsOf(inbox, this.#credit(connection, sub));
     } finally {
-      // Where the connection is lost there is nothing to leave, and whoever iterates knows of it.
+      // After a lost connection there is nothing to leave, and the iteration has its error already.
       if (connection.isOpen) await this.#leave(connection, sub, inbox).catch(() => undefined);
       connection.forget(sub);
     }
@@ -94,13 +97,13 @@ export abstract class Pushed<T> {
     await this.left(connection, inbox.rest());
   }
 
-  /** Counts entries that are done, and gives their credit back to the server by the half. */
+  /** Returns a function that counts finished entries, and returns their credit to the server in halves. */
   #credit(connection: Connection, sub: number): () => void {
     const batch = Math.max(1, Math.floor((this.pushed.credit ?? CREDIT_DEFAULT) / 2));
     let done = 0;
     return () => {
       if (++done < batch || !connection.isOpen) return;
-      // Where the connection breaks meanwhile, the inbox says so.
+      // If the connection breaks, the inbox reports it.
       connection.request({ op: "credit", sub, entries: done }).catch(() => undefined);
       done = 0;
     };
