@@ -9,7 +9,8 @@ from tailrace_client import TailraceError
 
 
 class BadOption(ValueError):
-    """An option is unknown or has an invalid value. It is raised before anything is read or written."""
+    """An option is unknown or has an invalid value. The exception is raised before anything is read or
+    written."""
 
 
 class SinkError(RuntimeError):

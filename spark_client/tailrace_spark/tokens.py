@@ -1,4 +1,4 @@
-"""The source of the token, and the places where the token must not appear.
+"""Read the token where it is needed, and keep it out of every other place.
 
 A token that is given directly travels inside the serialised task. Spark shows it nowhere, but anyone who can
 read the traffic between the driver and the executors can read it. If an environment variable or a file is

@@ -118,7 +118,8 @@ class PooledTransport(httpx.BaseTransport):
         self._free.release()
 
     def drop(self, connection: Connection | None) -> None:
-        """Close a connection whose response was not read to the end. None if there is no connection."""
+        """Close a connection whose response was not read to the end. `connection` is None if no connection
+        was made."""
         if connection is not None:
             connection.socket.close()
         self._free.release()

@@ -116,7 +116,7 @@ class TailraceError(Exception):
 
 
 def error_of_answer(response: httpx.Response) -> TailraceError:
-    """Return the error for an unsuccessful response, whose body is read."""
+    """Return the error for an unsuccessful response. The body of the response must be read already."""
     if response.headers.get("content-type", "").partition(";")[0] != PROBLEM_MEDIA_TYPE:
         return _unexpected(response)
     try:

@@ -18,7 +18,8 @@ DIGEST_BYTES: Final = 6
 
 
 def layout_of(options: SinkOptions, order: str, schema: T.StructType, partitions: int | None = None) -> str:
-    """The layout of a batch. `partitions` is None where the writer cannot know their number."""
+    """Return the layout of a batch. `partitions` is None if the writer cannot know the number of
+    partitions."""
     columns = ",".join(f"{field.name}:{field.dataType.simpleString()}" for field in schema)
     counted = "" if partitions is None else f"{partitions} partitions; "
     return (

@@ -74,7 +74,7 @@ def _joined(opening: bytes, members: list[pa.Array], closing: bytes, rows: int) 
 
 
 def _member(name: str, text: pa.Array) -> pa.Array:
-    """Return `,"name":"text"` for each row, and null where the text is null."""
+    """Return `,"name":"text"` for each row, and null for a row whose text is null."""
     opening = b"," + json.dumps(name, ensure_ascii=False).encode() + b':"'
     return pc.binary_join_element_wise(opening, text, b'"', b"")
 

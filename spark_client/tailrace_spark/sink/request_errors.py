@@ -1,4 +1,4 @@
-"""The errors of the server, as a user of the sink needs to read them: what is wrong, and what to do.
+"""Convert errors of the server to a `SinkError` whose text says what is wrong and what to do.
 
 The callers name the request that failed.
 """

@@ -116,7 +116,7 @@ class Sender:
         self._sent.retries += 1
         if not error.status:
             self._turn += 1
-        log.warning("%s: %s; again in %.2f s", where, error, delay_s)
+        log.warning("%s: %s; next attempt in %.2f s", where, error, delay_s)
         return delay_s
 
     def _packed(self, body: bytes) -> bytes:

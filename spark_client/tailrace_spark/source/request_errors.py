@@ -1,5 +1,4 @@
-"""The errors of the server, as a user of the data source needs to read them: what is wrong, and what to
-do."""
+"""Convert errors of the server to a `SourceError` whose text says what is wrong and what to do."""
 
 from __future__ import annotations
 
