@@ -1,6 +1,8 @@
-"""`make pipeline`: a server and Spark on this machine, the race pipeline over them, and how to look at it.
+"""`make pipeline`: run a server, Spark and the race pipeline on this machine, and print how to look at the
+results.
 
-It owns both processes' lives and what is printed beside the pipeline's own lines.
+This program owns the server process and the Spark session, and prints its own lines next to those of the
+pipeline.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# Before Java starts: else Python workers are of another Python, and the driver listens where nobody connects.
+# This must be set before Java starts: workers use this Python, and the driver listens where they connect.
 os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 from pyspark.sql import SparkSession
@@ -24,39 +26,39 @@ READY = re.compile(r"http://\S+")
 
 
 def main() -> None:
-    """Run it in a directory that stays, so that it can be looked at."""
+    """Run the pipeline in a directory that is kept, so that you can look at it."""
     directory = Path(tempfile.mkdtemp(prefix="tailrace-pipeline-"))
     data = directory / "data"
     with _server(data) as url:
-        print(f"a server on {url}, everything below {directory}")
+        print(f"server: {url}, all files: {directory}")
         print(f"readings: {write_readings(directory / 'readings')} lines")
         spark = _session(directory)
         try:
             run(spark, Places(url, str(directory)))
         finally:
             spark.stop()
-    _say_how_to_look(directory, data)
+    _print_how_to_look(directory, data)
 
 
-def _say_how_to_look(directory: Path, data: Path) -> None:
+def _print_how_to_look(directory: Path, data: Path) -> None:
     tailrace = _program("tailrace")
     dataset = f"pyarrow.dataset.dataset('{directory}/archive', partitioning='hive')"
     print(
         f"""
-The times include Spark's own start; `make bench-spark` measures without it.
+The times include the start of Spark; `make bench-spark` measures without it.
 
-To look at it, in two terminals:
+To look at the streams, use two terminals:
   {tailrace} serve --data-dir {data}
   {tailrace} cli XRANGE {PACE} - + COUNT 3
   {tailrace} cli XRANGE {REFUSED} - +
-The archive of {CHECKPOINTS}, in Parquet, needs no server:
+To read the archive of {CHECKPOINTS} (Parquet), you need no server:
   {_program("python")} -c "import pyarrow.dataset; print({dataset}.head(3).to_pylist())"
-Everything is below {directory}; remove it when you have seen enough."""
+All files are in {directory}; delete it when you no longer need them."""
     )
 
 
 def _program(name: str) -> str:
-    """As one would type it here: beside the Python that runs this."""
+    """Return the path of a program next to this Python, as you would type it here."""
     return os.path.relpath(Path(sys.executable).with_name(name))
 
 

@@ -1,12 +1,12 @@
-"""A race's checkpoints through Spark and Tailrace, as `make pipeline` runs it and `spark-submit` can.
+"""The checkpoints of a race through Spark and Tailrace. `make pipeline` runs it, and `spark-submit` can.
 
     files of readings ──▶ sink ──▶ race:checkpoints ──▶ source, windows ──▶ race:pace
                             │               └──▶ archive job ──▶ Parquet
-                            └──▶ race:refused, for the row that no server takes
+                            └──▶ race:refused, for the row that no server accepts
 
-Each part is a query that takes what is there and ends (`availableNow`), so that the whole can be looked at;
-in service they run without end, each in a job of its own. It owns what is computed. The server, and whether
-Spark is here or a cluster, are its caller's.
+Each part is a query that processes the entries that exist and then ends (`availableNow`), so that you can
+look at the whole. In production, each part runs without end as a job of its own. This program owns the
+computation. Its caller provides the server and a local or remote Spark.
 """
 
 from __future__ import annotations
@@ -47,25 +47,28 @@ NOT_STARTED: Final = "Python worker failed to connect back"
 
 @dataclass(frozen=True)
 class Places:
-    """Where things are: the server, and a directory that all of Spark can read and write."""
+    """The URL of the server, and a directory that all of Spark can read and write."""
 
     url: str
     directory: str
     token_file: str | None = None
 
     def options(self) -> dict[str, str]:
-        """Of the data source, beside the stream."""
+        """Return the options of the data source, except the stream."""
         token = {} if self.token_file is None else {"tokenFile": self.token_file}
         return {"url": self.url, **token}
 
     def at(self, name: str) -> str:
-        """A path of the pipeline's."""
+        """Return a path of the pipeline."""
         return f"{self.directory}/{name}"
 
 
 def write_readings(directory: Path) -> int:
-    """Files of readings, a second apart for each rider; the last file holds one that is late, and one that no
-    server can take: it has no field at all. How many lines there are."""
+    """Write files of readings and return the number of lines.
+
+    The readings of each rider are a second apart. The last file contains one late reading, and one line that
+    no server accepts: it has no field at all.
+    """
     directory.mkdir(parents=True)
     for number in range(FILES):
         first = number * READINGS_A_FILE
@@ -97,7 +100,7 @@ def _line(rider: str, speed: float, position: int, location_id: int, at: datetim
 
 
 def collect(spark: SparkSession, places: Places) -> None:
-    """Readings from files to the stream, each once; what the server refuses, to another."""
+    """Append each reading from the files to the stream once. Refused lines go to another stream."""
     sink = TailraceSink(places.url, CHECKPOINTS, token_file=places.token_file, dead_letter_stream=REFUSED)
     readings = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(places.at("readings"))
     writer = readings.writeStream.foreachBatch(sink).option("checkpointLocation", places.at("collect"))
@@ -105,8 +108,8 @@ def collect(spark: SparkSession, places: Places) -> None:
 
 
 def measure_pace(spark: SparkSession, places: Places) -> None:
-    """Mean speed of each rider in windows of event time, each window once, when it is over: what comes more
-    than the watermark too late is left out."""
+    """Write the mean speed of each rider in windows of event time. Each window is written once, when it is
+    over. Readings that are later than the watermark are left out."""
     readings = spark.readStream.format("tailrace").schema(SCHEMA).options(**places.options())
     readings = readings.options(stream=CHECKPOINTS, maxEntriesPerTrigger=str(READINGS_A_FILE))
     windows = pace_of(readings.load().withWatermark("at", WATERMARK))
@@ -116,7 +119,7 @@ def measure_pace(spark: SparkSession, places: Places) -> None:
 
 
 def pace_of(readings: DataFrame) -> DataFrame:
-    """The aggregate, of a batch or of a stream."""
+    """Return the aggregate of a batch or of a stream."""
     grouped = readings.groupBy(F.window("at", WINDOW).alias("window"), "rider")
     figures = grouped.agg(F.count("*").alias("readings"), F.round(F.avg("speed"), 3).alias("mean_speed"))
     return figures.selectExpr(
@@ -125,14 +128,14 @@ def pace_of(readings: DataFrame) -> DataFrame:
 
 
 def archive(spark: SparkSession, places: Places) -> None:
-    """The readings to Parquet, and away from the stream."""
+    """Archive the readings to Parquet, and trim them from the stream."""
     options = {name: value for name, value in places.options().items() if name != "url"}
     report = archive_stream(spark, places.url, CHECKPOINTS, places.at("archive"), **options)
     print(f"  {report}")
 
 
 def run(spark: SparkSession, places: Places) -> None:
-    """All parts one after the other, with what each did."""
+    """Run all parts one after the other, and print the result of each."""
     spark.dataSource.register(TailraceDataSource)
     token = None if places.token_file is None else Path(places.token_file).read_text().strip()
     with Tailrace(places.url, token) as tailrace:
@@ -163,8 +166,11 @@ def _timed(what: str, job: Callable[[], None], rows: Callable[[], int]) -> None:
 
 
 def _finish(writer: DataStreamWriter) -> None:
-    """Run the query to its end. Spark gives a stream source's Python ten seconds to start, and a busy machine
-    may take longer: nothing was read then, and the query is started again."""
+    """Run the query to its end.
+
+    Spark gives the Python process of a stream source ten seconds to start, and a busy machine may need
+    longer. In that case nothing was read, and the query is started again.
+    """
     for attempt in range(STARTS_MAX):
         query = writer.trigger(availableNow=True).start()
         try:
@@ -177,11 +183,15 @@ def _finish(writer: DataStreamWriter) -> None:
 
 
 def main() -> None:
-    """For `spark-submit`: the readings are made where they are not there yet."""
-    parser = argparse.ArgumentParser(description="The race pipeline, on whatever Spark this is submitted to.")
-    parser.add_argument("--url", required=True)
-    parser.add_argument("--directory", required=True, help="that the driver and all executors see")
-    parser.add_argument("--token-file")
+    """Run the pipeline for `spark-submit`. Writes the readings if they do not exist."""
+    parser = argparse.ArgumentParser(
+        description="Run the race pipeline on the Spark that this is submitted to."
+    )
+    parser.add_argument("--url", required=True, help="the server, such as http://tailrace:8080")
+    parser.add_argument(
+        "--directory", required=True, help="a directory that the driver and all executors can read and write"
+    )
+    parser.add_argument("--token-file", help="the file with the token, where the tasks run")
     arguments = parser.parse_args()
     readings = Path(arguments.directory) / "readings"
     if not readings.exists():

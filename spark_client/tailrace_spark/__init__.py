@@ -1,8 +1,9 @@
-"""Tailrace streams at both ends of Spark, over HTTP alone.
+"""Read and write Tailrace streams from Spark, over HTTP.
 
-It owns what runs in Spark: the sink for `foreachBatch`, and what it shares with the data source and the
-archive job (options, tokens, the connection). It never imports the server, and holds no stream semantics:
-what an append or a range means is the server's to say.
+The package owns what runs in Spark: the sink for `foreachBatch` (`sink`), the data source
+`format("tailrace")` (`source`) and the archive job (`archive`). All three share the modules on this level:
+exceptions, option checks, tokens and the connection. The package never imports the server and defines no
+stream semantics: the server decides what an append or a range means.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The archive job for `spark-submit`: `spark-submit ... archive_job.py --url ... --stream ... --path ...`.
 
-It owns the command line, and prints the run's report. The token comes from a file or a variable: a command
-line is seen by all of its machine.
+This script owns the command line and prints the report of the run. The token comes from a file or an
+environment variable, because every user of a machine can see the command lines on it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tailrace_spark.archive.job import ENTRIES_PER_STEP, Trimming, archive_strea
 
 
 def main() -> None:
-    """Run it."""
+    """Run the archive job with the arguments of the command line."""
     arguments = _arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     spark = SparkSession.builder.appName(f"archive of {arguments.stream}").getOrCreate()
@@ -31,21 +31,36 @@ def main() -> None:
         trim=arguments.trim,
         **{name: value for name, value in given.items() if value is not None},
     )
-    print(report)  # noqa: T201 - what the command is run for
+    print(report)  # noqa: T201 - the output of the command
     spark.stop()
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Archive a stream to Parquet, and trim it.")
-    parser.add_argument("--url", required=True)
-    parser.add_argument("--stream", required=True)
-    parser.add_argument("--path", required=True, help="where Spark can write: file:, hdfs:, s3a:")
-    parser.add_argument("--until", default="latest", help="latest, an id, or a time")
-    parser.add_argument("--entries-per-step", type=int, default=ENTRIES_PER_STEP)
-    parser.add_argument("--trim", default="all", choices=get_args(Trimming))
-    parser.add_argument("--token-env")
-    parser.add_argument("--token-file")
-    parser.add_argument("--ca-file")
+    parser = argparse.ArgumentParser(
+        description="Archive a stream to Parquet, then trim the archived entries from it."
+    )
+    parser.add_argument("--url", required=True, help="the server, such as http://tailrace:8080")
+    parser.add_argument("--stream", required=True, help="the stream to archive")
+    parser.add_argument(
+        "--path",
+        required=True,
+        help="the directory of the archive: a file:, hdfs: or s3a: path that Spark can write",
+    )
+    parser.add_argument("--until", default="latest", help="archive up to here: latest, an id, or a time")
+    parser.add_argument(
+        "--entries-per-step",
+        type=int,
+        default=ENTRIES_PER_STEP,
+        help="entries that one step archives and trims",
+    )
+    parser.add_argument(
+        "--trim", default="all", choices=get_args(Trimming), help="which archived entries to trim"
+    )
+    parser.add_argument("--token-env", help="the environment variable with the token, where the tasks run")
+    parser.add_argument("--token-file", help="the file with the token, where the tasks run")
+    parser.add_argument(
+        "--ca-file", help="a PEM file of trusted certificate authorities, where the tasks run"
+    )
     return parser.parse_args()
 
 

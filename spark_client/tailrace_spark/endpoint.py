@@ -1,9 +1,8 @@
-"""Which server is spoken to, and as whom: what travels from the driver to the tasks, and the client made
-there.
+"""The server that the driver and the tasks connect to: its URLs, the token, the certificates and the timeout.
 
-It owns URLs, token, the certificate authority and the timeout of one request. Clients live as long as the
-Python worker: tasks that follow each other use the same connections. Whether a failed request is sent again
-is decided where it is sent.
+Spark sends an `Endpoint` from the driver to the tasks. The clients are created in each Python worker and live
+as long as the worker, so that consecutive tasks use the same connections. This module never retries a
+request: the code that sends the request decides that.
 """
 
 from __future__ import annotations
@@ -15,17 +14,21 @@ from ssl import SSLContext, create_default_context
 from urllib.parse import urlsplit
 
 from tailrace_client import NO_RETRIES, RetryPolicy, Tailrace
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 from tailrace_spark.tokens import TokenSource
 
 CLIENTS_KEPT = 16
-"""More than one process speaks to at a time, with a token that changes now and then."""
+"""More clients than one process uses at a time, with a token that changes now and then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`urls`: of one server, or of several that stand before the same streams. `timeout_s`: of each step of
-    one request. `ca_file`: certificates to trust in place of the machine's, where the task runs."""
+    """The address of a server and the way to connect to it.
+
+    `urls`: the URL of one server, or the URLs of several servers that serve the same streams. `token`: where
+    the token comes from. `timeout_s`: the time limit for each step of one request. `ca_file`: the path of a
+    PEM file on the machine of the task; its certificates replace the trusted certificates of that machine.
+    """
 
     urls: tuple[str, ...]
     token: TokenSource
@@ -33,17 +36,19 @@ class Endpoint:
     ca_file: str | None = None
 
     def client(self, turn: int = 0, retry: RetryPolicy = NO_RETRIES) -> Tailrace:
-        """A client of the `turn`-th URL, counted round; the token is read where this is called."""
+        """Return a client for the URL number `turn`; counting starts again after the last URL. The token is
+        read where this method is called."""
         url = self.urls[turn % len(self.urls)]
         return _client(url, self.token.read(), self.timeout_s, self.ca_file, retry)
 
 
 def urls_of(value: str | Sequence[str]) -> tuple[str, ...]:
-    """The URLs in `value`: one, several separated by commas, or a sequence. Raises `BadOption`."""
+    """Return the URLs in `value`: one URL, several URLs separated by commas, or a sequence of URLs. Raises
+    `BadOption`."""
     given = value.split(",") if isinstance(value, str) else list(value)
     urls = tuple(_checked(str(each).strip()) for each in given)
     if not urls:
-        raise BadOption("url: at least one is needed")
+        raise BadOption("url: the list is empty; pass at least one URL, such as http://tailrace:8080")
     return urls
 
 
@@ -52,18 +57,21 @@ def _checked(url: str) -> str:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError:
-        raise BadOption(f"url: {_without_secrets(url)!r} is none") from None
+        raise _bad_url(url) from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadOption(
-            f"url: http://host:port or https://host:port is needed, not {_without_secrets(url)!r}"
-        )
+        raise _bad_url(url)
     if parts.username or parts.password or parts.query:
-        raise BadOption("url: no user, password or query may stand in it; a token has its own options")
+        raise BadOption(
+            "url: it contains a user, a password or a query; remove them, and pass a token with its "
+            "own option"
+        )
     return url.rstrip("/")
 
 
-def _without_secrets(url: str) -> str:
-    return url.partition("?")[0].rpartition("@")[2]
+def _bad_url(url: str) -> BadOption:
+    """Return the error for an invalid URL; its text contains no user, password or query."""
+    shown = url.partition("?")[0].rpartition("@")[2]
+    return BadOption(f"url: {shown!r} is not a valid URL; use http://host:port or https://host:port")
 
 
 @lru_cache(CLIENTS_KEPT)
@@ -77,4 +85,7 @@ def _verify(ca_file: str | None) -> SSLContext | bool:
     try:
         return True if ca_file is None else create_default_context(cafile=ca_file)
     except OSError as error:
-        raise BadOption(f"ca_file: {ca_file}: {type(error).__name__} where the task runs") from None
+        raise BadOption(
+            f"ca_file: {ca_file} cannot be read where the task runs ({type(error).__name__}); put a PEM "
+            "file there"
+        ) from None

@@ -1,41 +1,39 @@
-"""What the sink raises, in sentences that say what to do. Which request failed, and when, its callers
-know."""
+"""The exceptions that a program can catch, all of them in one module.
+
+This module owns the exception classes. The modules that raise them own the texts.
+"""
 
 from __future__ import annotations
-
-from http import HTTPStatus
 
 from tailrace_client import TailraceError
 
 
+class BadOption(ValueError):
+    """An option is unknown or has an invalid value. The exception is raised before anything is read or
+    written."""
+
+
 class SinkError(RuntimeError):
-    """A batch that was not written whole. What was written of it is known to the server, and a replay adds
-    the rest."""
+    """A batch was not written completely. The server knows which of its rows were written, so a replay of
+    the batch adds only the others."""
 
 
-def sink_error(error: TailraceError, where: str, layout: str) -> SinkError:
-    """`error` as the writer of a query needs to read it. `where` names the request, `layout` says how the
-    batch is cut up."""
-    if error.code == "LAYOUT_CHANGED":
-        return SinkError(
-            f"LAYOUT_CHANGED: {where}: this batch was begun cut up as [{error.problem.get('layout')}] and is "
-            f"now cut up as [{layout}], so that rows which are written already could not be told from those "
-            "which are not. Nothing was written twice. Start the query as it was, with the same number of "
-            "partitions, the same chunks and columns; the option `partitions` fixes them on every cluster."
-        )
-    if error.code == "IDEMPOTENCY_MISMATCH":
-        return SinkError(
-            f"IDEMPOTENCY_MISMATCH: {where}: a chunk of this batch was written with other rows before. The "
-            "query does not give the same rows in the same order each time: rand(), uuid(), or a source or a "
-            "join whose rows come in another order (see `order` and `partitions`). Nothing was written twice."
-        )
-    if error.code == "STALE_EPOCH":
-        return SinkError(
-            f"STALE_EPOCH: {where}: a later batch of this query was begun already. Does a second run of it, "
-            "or one that was started from an older checkpoint, write here too? Nothing was written."
-        )
-    if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        return SinkError(
-            f"{error} (HTTP {error.status}): {where}: is the token right, and may it append there?"
-        )
-    return SinkError(f"{error} (HTTP {error.status or 'unanswered'}): {where}")
+class SourceError(RuntimeError):
+    """A read failed and cannot continue without a change."""
+
+
+class DataLoss(SourceError):
+    """Entries left the stream before they could be read."""
+
+
+class BadValue(SourceError):
+    """The text of a field does not fit its column's type, in a read with the mode `failfast`."""
+
+
+class BadArchive(RuntimeError):
+    """The files at the path are not an archive that the job or the reader can continue from."""
+
+
+def with_status(error: TailraceError) -> str:
+    """Return the text of a failed request with its HTTP status."""
+    return f"{error} ({f'HTTP {error.status}' if error.status else 'no HTTP response'})"

@@ -1,9 +1,9 @@
-"""Where the token comes from, and that nobody reads it on the way.
+"""Read the token where it is needed, and keep it out of every other place.
 
-Given directly, the token travels inside the serialised task: Spark shows that nowhere, and whoever can read
-the traffic between driver and executors can read it. Named by environment variable or file, only the name
-travels, and each task reads the token where it runs. It never stands in a repr, a query plan, an error or a
-log.
+A token that is given directly travels inside the serialised task. Spark shows it nowhere, but anyone who can
+read the traffic between the driver and the executors can read it. If an environment variable or a file is
+named instead, only that name travels, and each task reads the token on its own machine. The token never
+appears in a repr, a query plan, an error or a log.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 
 
 @dataclass(frozen=True, slots=True)
 class TokenSource:
-    """At most one of the three is given; without any, requests carry no token."""
+    """The place that a token is read from. At most one of the three fields is set; if none is set, requests
+    carry no token."""
 
     token: str | None = field(default=None, repr=False)
     token_env: str | None = None
@@ -26,10 +27,11 @@ class TokenSource:
     def __post_init__(self) -> None:
         given = [name for name in ("token", "token_env", "token_file") if getattr(self, name) is not None]
         if len(given) > 1:
-            raise BadOption(f"{' and '.join(given)}: give the token in one way only")
+            raise BadOption(f"{' and '.join(given)}: only one of them can be set")
 
     def read(self) -> str | None:
-        """The token, read where this runs. Raises `BadOption` where the variable or the file is missing."""
+        """Return the token, read on the machine that calls this. Raises `BadOption` if the variable or the
+        file is missing."""
         if self.token_env is not None:
             return _from_environment(self.token_env)
         if self.token_file is not None:
@@ -41,7 +43,8 @@ def _from_environment(name: str) -> str:
     found = os.environ.get(name, "").strip()
     if not found:
         raise BadOption(
-            f"token_env: {name} is not set where the task runs (spark.executorEnv.{name} sets it)"
+            f"token_env: the variable {name} is not set where the task runs; set it with "
+            f"spark.executorEnv.{name}"
         )
     return found
 
@@ -50,7 +53,10 @@ def _from_file(path: str) -> str:
     try:
         found = Path(path).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadOption(f"token_file: {path}: {type(error).__name__} where the task runs") from None
+        raise BadOption(
+            f"token_file: {path} cannot be read where the task runs ({type(error).__name__}); "
+            "put the file on every machine"
+        ) from None
     if not found:
-        raise BadOption(f"token_file: {path} is empty where the task runs")
+        raise BadOption(f"token_file: {path} is empty where the task runs; write the token to it")
     return found

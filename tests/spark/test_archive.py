@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from tailrace_client import Tailrace
 from tailrace_spark import archive_stream, read_history
-from tailrace_spark.archive.files import BadArchive
+from tailrace_spark.errors import BadArchive
 from tests.support.server_process import running_server
 
 FIRST_MS = 1_767_229_200_000
@@ -91,7 +91,7 @@ def test_nothing_is_trimmed_once_a_file_of_the_archive_is_missing(
     archive_stream(spark, url_of(tailrace), "missing", str(tmp_path), trim="nothing")
     [file] = tmp_path.rglob("*.parquet")
     file.unlink()
-    with pytest.raises(BadArchive, match=r"\.parquet: no bytes are there, not \d+"):
+    with pytest.raises(BadArchive, match=r"\.parquet: the manifest says \d+ bytes, found no file"):
         archive_stream(spark, url_of(tailrace), "missing", str(tmp_path))
     assert tailrace.stream("missing").length() == 1
 

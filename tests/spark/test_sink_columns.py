@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 
 from tailrace_spark import TailraceSink
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 
 INSTANT: Final = datetime(2026, 1, 2, 3, 4, 5, 600, tzinfo=UTC)
 WALL_CLOCK: Final = datetime(2026, 1, 2, 3, 4, 5)  # noqa: DTZ001 - without a zone on purpose
@@ -113,7 +113,7 @@ def test_a_variant_is_written_as_json(spark: SparkSession, base_url: str) -> Non
 def test_a_name_that_stands_twice_is_refused_before_anything_is_written(
     spark: SparkSession, base_url: str
 ) -> None:
-    with pytest.raises(BadOption, match="the column 'a' stands in the frame twice"):
+    with pytest.raises(BadOption, match="the column 'a' occurs twice in the DataFrame"):
         TailraceSink(base_url, "sink:twice", producer_id="twice")(spark.sql("select 1 as a, 2 as a"), 0)
 
 
@@ -131,7 +131,7 @@ def test_rows_are_sorted_by_the_columns_named_first(spark: SparkSession, base_ur
     assert [entry["fields"]["b"] for entry in entries_of(base_url, "sink:sorted")] == sorted(
         str(10 - number) for number in range(9)
     )
-    with pytest.raises(BadOption, match="sort_by: there is no column 'c'; there are a, b"):
+    with pytest.raises(BadOption, match="sort_by: 'c' is not a column; the columns are a, b"):
         TailraceSink(base_url, "sink:sorted", producer_id="sorted", sort_by="c")(frame, 1)
 
 
@@ -185,5 +185,5 @@ def test_a_row_without_a_stream_that_can_be_is_a_dead_letter(spark: SparkSession
 
 def test_a_column_of_streams_must_be_there_and_text(spark: SparkSession, base_url: str) -> None:
     sink = TailraceSink(base_url, None, producer_id="routes", stream_column="_stream")
-    with pytest.raises(BadOption, match="stream_column: a string column '_stream' is needed among"):
+    with pytest.raises(BadOption, match="stream_column: '_stream' is not a string column; the columns are"):
         sink(spark.sql("select 1 as _stream, 2 as n"), 0)

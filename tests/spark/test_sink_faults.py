@@ -135,7 +135,7 @@ def test_a_batch_that_comes_back_in_other_partitions_is_refused_and_nothing_is_d
     with pytest.raises(Exception, match="BetweenWriteAndCommitError"):
         run_query(rows.repartition(4), partial(write_and_fail, sink), checkpoint)
     with pytest.raises(
-        Exception, match=r"SinkError: LAYOUT_CHANGED: .*begun cut up as \[4 partitions.* \[3 partitions"
+        Exception, match=r"SinkError: LAYOUT_CHANGED: .*was cut as \[4 partitions.* is cut as \[3 partitions"
     ):
         run_query(rows.repartition(3), sink, checkpoint)
     assert_each_once(base_url, stream)
@@ -161,7 +161,7 @@ def test_rows_that_differ_when_a_batch_comes_back_are_refused(spark: SparkSessio
     stream = "sink:other-rows"
     sink = TailraceSink(base_url, stream, producer_id="other-rows")
     sink(numbered_rows(spark, 0, 100), 0)
-    with pytest.raises(SinkError, match=r"IDEMPOTENCY_MISMATCH: .*was written with other rows before"):
+    with pytest.raises(SinkError, match=r"IDEMPOTENCY_MISMATCH: .*was already written with other rows"):
         sink(numbered_rows(spark, 100, 200), 0)
     assert_each_once(base_url, stream, 100)
 
@@ -171,7 +171,7 @@ def test_a_batch_older_than_the_last_two_is_refused(spark: SparkSession, base_ur
     sink = TailraceSink(base_url, stream, producer_id="stale")
     for batch in range(3):
         sink(numbered_rows(spark, batch * 10, (batch + 1) * 10), batch)
-    with pytest.raises(SinkError, match=r"STALE_EPOCH: .*a later batch of this query was begun already"):
+    with pytest.raises(SinkError, match=r"STALE_EPOCH: .*a later batch of this query was already started"):
         sink(numbered_rows(spark, 0, 10), 0)
     assert_each_once(base_url, stream, 30)
 
@@ -212,7 +212,7 @@ def test_a_server_that_never_comes_is_given_up_at_the_deadline_with_a_sentence(s
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     sink = TailraceSink(url, "s", producer_id="nobody", retry_deadline_s=0.5)
     with pytest.raises(
-        SinkError, match=r"NOT_CONNECTED: .* \(HTTP unanswered\): stream 's', query nobody, batch 3"
+        SinkError, match=r"NOT_CONNECTED: .* \(no HTTP response\): stream 's', query nobody, batch 3"
     ):
         sink(numbered_rows(spark, 0, 10), 3)
 

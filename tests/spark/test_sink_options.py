@@ -9,7 +9,7 @@ import pytest
 
 from tailrace_spark import TailraceSink
 from tailrace_spark.endpoint import urls_of
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 from tailrace_spark.tokens import TokenSource
 
 URL = "http://127.0.0.1:1"
@@ -19,27 +19,27 @@ SECRET = "tlr_1_not-to-be-seen"  # noqa: S105 - it opens nothing
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"chunkRows": 5}, "there is no option 'chunkRows'; did you mean 'chunk_rows'?"),
+        ({"chunkRows": 5}, "unknown option 'chunkRows'; did you mean 'chunk_rows'?"),
         (
             {"deadletter_stream": "d"},
-            "there is no option 'deadletter_stream'; did you mean 'dead_letter_stream'?",
+            "unknown option 'deadletter_stream'; did you mean 'dead_letter_stream'?",
         ),
-        ({"x": 1}, "there is no option 'x'; there are ca_file, chunk_bytes"),
-        ({"chunk_rows": 0}, "chunk_rows: an integer from 1 to 100000 is needed, not 0"),
-        ({"chunk_rows": True}, "chunk_rows: an integer from 1 to 100000 is needed, not True"),
-        ({"chunk_bytes": "many"}, "chunk_bytes: an integer from 1024 to 67108864 is needed, not 'many'"),
-        ({"retry_deadline_s": -1}, "retry_deadline_s: seconds from 0 to 86400 are needed, not -1"),
-        ({"timeout_s": "soon"}, "timeout_s: seconds from 0.1 to 3600 are needed, not 'soon'"),
-        ({"order": "any"}, "order: one of auto, source, sorted is needed, not 'any'"),
-        ({"compression": "lz4"}, "compression: one of none, gzip, zstd is needed, not 'lz4'"),
-        ({"sort_by": 3}, "sort_by: a column's name or several are needed, not 3"),
-        ({"sort_by": "a", "order": "source"}, "sort_by: rows are not sorted under order='source'"),
-        ({"dead_letter_stream": ""}, "dead_letter_stream: text is needed, not ''"),
+        ({"x": 1}, "unknown option 'x'; the options are ca_file, chunk_bytes"),
+        ({"chunk_rows": 0}, "chunk_rows: 0 is not an integer from 1 to 100000"),
+        ({"chunk_rows": True}, "chunk_rows: True is not an integer from 1 to 100000"),
+        ({"chunk_bytes": "many"}, "chunk_bytes: 'many' is not an integer from 1024 to 67108864"),
+        ({"retry_deadline_s": -1}, "retry_deadline_s: -1 is not a number of seconds from 0 to 86400"),
+        ({"timeout_s": "soon"}, "timeout_s: 'soon' is not a number of seconds from 0.1 to 3600"),
+        ({"order": "any"}, "order: 'any' is not one of auto, source, sorted"),
+        ({"compression": "lz4"}, "compression: 'lz4' is not one of none, gzip, zstd"),
+        ({"sort_by": 3}, "sort_by: 3 is neither a column name nor a list of column names"),
+        ({"sort_by": "a", "order": "source"}, "sort_by: order='source' does not sort rows"),
+        ({"dead_letter_stream": ""}, "dead_letter_stream: '' is not a string with at least one character"),
         (
             {"producer_id": "zwölf"},
-            "producer_id: up to 400 printable ASCII characters are needed, not 'zwölf'",
+            "producer_id: 'zwölf' is not a string of up to 400 printable ASCII characters",
         ),
-        ({"token_env": "A", "token_file": "b"}, "token_env and token_file: give the token in one way only"),
+        ({"token_env": "A", "token_file": "b"}, "token_env and token_file: only one of them can be set"),
     ],
 )
 def test_an_option_that_cannot_be_is_refused_with_a_sentence(options: dict[str, Any], sentence: str) -> None:
@@ -49,7 +49,9 @@ def test_an_option_that_cannot_be_is_refused_with_a_sentence(options: dict[str, 
 
 
 def test_a_stream_is_needed_unless_rows_name_theirs() -> None:
-    with pytest.raises(BadOption, match="a name is needed, unless `stream_column` says where rows go"):
+    with pytest.raises(
+        BadOption, match="stream: it is None; pass the name of a stream, or set `stream_column`"
+    ):
         TailraceSink(URL, None)
     TailraceSink(URL, None, stream_column="_stream")
 
@@ -61,14 +63,14 @@ def test_numbers_may_be_given_as_text() -> None:
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        ("tailrace:8080", "http://host:port or https://host:port is needed, not 'tailrace:8080'"),
-        ("http://:8080", "http://host:port or https://host:port is needed, not 'http://:8080'"),
-        ("http://host:port", "'http://host:port' is none"),
-        (f"http://me:{SECRET}@host", "no user, password or query may stand in it"),
-        (f"http://host?token={SECRET}", "no user, password or query may stand in it"),
+        ("tailrace:8080", "'tailrace:8080' is not a valid URL; use http://host:port"),
+        ("http://:8080", "'http://:8080' is not a valid URL"),
+        ("http://host:port", "'http://host:port' is not a valid URL"),
+        (f"http://me:{SECRET}@host", "it contains a user, a password or a query"),
+        (f"http://host?token={SECRET}", "it contains a user, a password or a query"),
         (
             f"ftp://me:{SECRET}@host?token={SECRET}",
-            "http://host:port or https://host:port is needed, not 'host'",
+            "'host' is not a valid URL",
         ),
     ],
 )
@@ -89,9 +91,11 @@ def test_several_urls_may_be_given_in_a_list_or_between_commas() -> None:
 
 def test_the_token_is_read_where_the_task_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     by_environment, by_file = TokenSource(None, "TLR"), TokenSource(token_file=str(tmp_path / "token"))
-    with pytest.raises(BadOption, match=r"token_env: TLR is not set where the task runs"):
+    with pytest.raises(BadOption, match=r"token_env: the variable TLR is not set where the task runs"):
         by_environment.read()
-    with pytest.raises(BadOption, match=r"token_file: .*: FileNotFoundError where the task runs"):
+    with pytest.raises(
+        BadOption, match=r"token_file: .* cannot be read where the task runs \(FileNotFoundError\)"
+    ):
         by_file.read()
     monkeypatch.setenv("TLR", SECRET)
     (tmp_path / "token").write_text(f"{SECRET}\n")

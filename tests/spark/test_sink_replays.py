@@ -13,7 +13,7 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from tailrace_spark import TailraceSink
 from tailrace_spark.sink.options import sink_options
-from tailrace_spark.sink.replays import ADAPTIVE, fixed_partitions, layout_of, repeatable
+from tailrace_spark.sink.repeatable import ADAPTIVE, fixed_partitions, repeatable
 from tailrace_spark.sink.reports import BatchReport
 from tests.spark.queries import numbered_rows, read_stream, run_query, write_input
 
@@ -70,7 +70,7 @@ def test_whatever_cuts_a_batch_otherwise_is_part_of_its_layout(
     def layout(frame: DataFrame, given: dict[str, Any]) -> str:
         checked = sink_options(given)
         with fixed_partitions(spark):
-            return layout_of(repeatable(frame, checked), checked)
+            return repeatable(frame, checked).layout(checked)
 
     assert layout(rows, {}) == layout(rows, {"dead_letter_stream": "d", "timeout_s": 3})
     assert layout(rows, options) != layout(rows, {})

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tailrace.core.log.entry import Shape, fragment_from_flat, wire_ndjson
 from tailrace.core.replies import Entries as StoredEntries
 from tailrace.core.stream_id import SEQ_BITS
-from tailrace_spark.source.reader_lines import entries_of
-from tailrace_spark.source.reader_scan import scanned
+from tailrace_spark.source.line_parser import entries_of
+from tailrace_spark.source.line_scanner import scanned
 
 Pairs = list[tuple[bytes, bytes]]
 

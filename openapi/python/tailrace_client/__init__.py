@@ -1,8 +1,9 @@
-"""The Python client of Tailrace: streams over HTTP, for programs that block and for programs that await.
+"""The Python client of Tailrace: streams over HTTP, for blocking and for asyncio programs.
 
-It knows the server's published interface and nothing of the server's code. `generated` is made from the
-published document, one module an operation; all beside it is a thin layer by hand: retries that double
-nothing, appends and reads of many entries at a time, tails that resume, and consumers of a group.
+The package uses only the server's published interface and none of the server's code. `generated` is generated
+from the published document, with one module for each operation. The other modules are a thin layer written by
+hand: retries that append nothing twice, appends and reads of many entries, tails that resume, and consumers
+of a group.
 """
 
 from tailrace_client.async_client import AsyncTailrace

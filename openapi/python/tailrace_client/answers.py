@@ -1,11 +1,11 @@
-"""Answers of HTTP/1.1, from the bytes of a connection: the head, and the body as far as it goes.
+"""Read HTTP/1.1 responses from the bytes of a connection: the head, and then the body.
 
-`http.client` reads heads with the parser for e-mail, which takes longer than all else that a small request
-costs the client; and it loses what a server sends beyond an answer. Here that stays in sight: a connection
-with something left over must not be used again.
+`http.client` parses heads with the parser for e-mail, which takes more time than everything else that a small
+request costs the client. It also loses bytes that a server sends after a response. This module keeps those
+bytes visible, because a connection with unread bytes must not be used again.
 
-Whatever is not an answer, or ends early, is a `RemoteProtocolError`, never a short answer. Errors of the
-socket go up as they are.
+Input that is not a complete, valid response raises `RemoteProtocolError`; a body is never returned short.
+Errors of the socket pass through unchanged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import httpx
 
 READ_BYTES: Final = 1 << 16
-"""How much is read from a connection at once, at most."""
+"""The most bytes that one read from a connection returns."""
 
 HEAD_BYTES_MAX: Final = 1 << 16
 
@@ -33,8 +33,12 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Head(NamedTuple):
-    """`length`: of the body, in bytes; None where it comes in chunks, whose last one ends it. `is_kept`:
-    whether the connection can be used again after it. `is_coded`: whether the body is compressed."""
+    """The head of a response.
+
+    `length`: the size of the body in bytes; None if the body is sent in chunks, whose last chunk ends it.
+    `is_kept`: whether the connection can be used again after the response. `is_coded`: whether the body is
+    compressed.
+    """
 
     status: int
     headers: Headers
@@ -44,7 +48,8 @@ class Head(NamedTuple):
 
 
 class WholeAnswer:
-    """An answer that was read to its end: what calls need of `httpx.Response`, for a fraction of its cost."""
+    """A response that was read completely. It has the members of `httpx.Response` that calls need, at a
+    fraction of the cost."""
 
     __slots__ = ("_headers", "content", "status_code")
 
@@ -55,21 +60,22 @@ class WholeAnswer:
 
     @property
     def is_success(self) -> bool:
-        """Whether what was asked for was done."""
+        """Return whether the request succeeded."""
         return HTTPStatus.OK <= self.status_code < HTTPStatus.MULTIPLE_CHOICES
 
     @property
     def headers(self) -> httpx.Headers:
-        """By name, in any case."""
+        """Return the headers by name, in any case."""
         return httpx.Headers(self._headers)
 
     def json(self) -> Any:
-        """What the body says."""
+        """Return the body, parsed as JSON."""
         return json.loads(self.content)
 
 
 class Incoming:
-    """What a connection receives, in order. `receive`: more of it, at most so many bytes; none at the end."""
+    """The bytes that a connection receives, in order. `receive(n)` returns at most n more bytes, and none at
+    the end of the connection."""
 
     __slots__ = ("_at", "_data", "_receive")
 
@@ -80,15 +86,15 @@ class Incoming:
 
     @property
     def is_empty(self) -> bool:
-        """Whether all that was received was taken."""
+        """Return whether all received bytes are read."""
         return self._at == len(self._data)
 
     def until(self, mark: bytes) -> bytes:
-        """What stands before the next `mark`; both are taken."""
+        """Return the bytes before the next `mark`, and remove both."""
         end = self._data.find(mark, self._at)
         while end < 0:
             if len(self._data) - self._at > HEAD_BYTES_MAX:
-                raise httpx.RemoteProtocolError(f"more than {HEAD_BYTES_MAX} bytes of an answer's head")
+                raise httpx.RemoteProtocolError(f"the head of the response exceeds {HEAD_BYTES_MAX} bytes")
             self._data, self._at = self._data[self._at :] + self._more(), 0
             end = self._data.find(mark)
         taken = self._data[self._at : end]
@@ -96,7 +102,7 @@ class Incoming:
         return taken
 
     def some(self, bytes_max: int) -> bytes:
-        """The next bytes, at least one."""
+        """Return the next bytes, at least one and at most `bytes_max`."""
         if self.is_empty:
             self._data, self._at = self._more(), 0
         taken = self._data[self._at : self._at + bytes_max]
@@ -106,17 +112,18 @@ class Incoming:
     def _more(self) -> bytes:
         data = self._receive(READ_BYTES)
         if not data:
-            raise httpx.RemoteProtocolError("the connection ends before the answer does")
+            raise httpx.RemoteProtocolError("the connection was closed before the response was complete")
         return data
 
 
 def read_head(incoming: Incoming, method: str) -> Head:
-    """The head of the answer to a request of that method; those that announce another one are passed over."""
+    """Return the head of the final response to a request with this method. Interim responses (1xx) are
+    skipped."""
     while True:
         first, *lines = incoming.until(_END_OF_LINE * 2).split(_END_OF_LINE)
         found = _STATUS_LINE.fullmatch(first)
         if found is None:
-            raise httpx.RemoteProtocolError(f"not an answer of HTTP/1.1: {first[:100]!r}")
+            raise httpx.RemoteProtocolError(f"not an HTTP/1.1 response: {first[:100]!r}")
         status = int(found[2])
         if status >= HTTPStatus.OK:
             return _head(status, [_header(line) for line in lines], method, is_1_1=found[1] == b"1")
@@ -125,7 +132,7 @@ def read_head(incoming: Incoming, method: str) -> Head:
 def _header(line: bytes) -> tuple[bytes, bytes]:
     name, colon, value = line.partition(b":")
     if not colon or not name or name != name.strip():
-        raise httpx.RemoteProtocolError(f"not a header: {line[:100]!r}")
+        raise httpx.RemoteProtocolError(f"invalid header: {line[:100]!r}")
     return name, value.strip(b" \t")
 
 
@@ -147,18 +154,19 @@ def _head(status: int, headers: Headers, method: str, *, is_1_1: bool) -> Head:
 
 
 def _length(lengths: set[bytes], codings: bytes) -> int | None:
-    """How the body ends. An answer that ends with its connection is refused: nothing tells it from a cut."""
+    """Return the length of the body; None for chunks. A body that only the end of the connection ends is
+    refused, because it cannot be distinguished from a body that was cut off."""
     if codings:
         if codings != b"chunked":
-            raise httpx.RemoteProtocolError(f"Transfer-Encoding {codings!r} is not understood")
+            raise httpx.RemoteProtocolError(f"Transfer-Encoding {codings!r} is not supported")
         return None
     if len(lengths) != 1 or not _DECIMAL.fullmatch(length := lengths.pop()):
-        raise httpx.RemoteProtocolError("the answer does not say where its body ends")
+        raise httpx.RemoteProtocolError("the response has neither one valid Content-Length nor chunks")
     return int(length)
 
 
 def parts_of(incoming: Incoming, length: int | None) -> Iterator[bytes]:
-    """The body as it comes, to its end."""
+    """Yield the body in parts, as they arrive, to its end."""
     return _chunked(incoming) if length is None else _measured(incoming, length)
 
 
@@ -173,13 +181,13 @@ def _chunked(incoming: Incoming) -> Iterator[bytes]:
     while size := _chunk_size(incoming.until(_END_OF_LINE)):
         yield from _measured(incoming, size)
         if incoming.until(_END_OF_LINE):
-            raise httpx.RemoteProtocolError("a chunk is longer than it says")
+            raise httpx.RemoteProtocolError("a chunk is longer than its size")
     while incoming.until(_END_OF_LINE):
-        pass  # trailers
+        pass  # Trailers are ignored.
 
 
 def _chunk_size(line: bytes) -> int:
     found = _CHUNK_SIZE.fullmatch(line)
     if found is None:
-        raise httpx.RemoteProtocolError(f"not the size of a chunk: {line[:100]!r}")
+        raise httpx.RemoteProtocolError(f"invalid chunk size: {line[:100]!r}")
     return int(found[1], 16)

@@ -1,4 +1,4 @@
-"""The way in, for programs that await."""
+"""The client for asyncio programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tailrace_client.session import AsyncSession, Settings
 
 
 class AsyncTailrace:
-    """As `Tailrace`, for the tasks of one event loop."""
+    """A connection to a server, like `Tailrace`, for the tasks of one event loop."""
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class AsyncTailrace:
         token: str | None = None,
         *,
         timeout_s: float = TIMEOUT_S,
-        retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - it is frozen
+        retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - the policy is frozen
         connections_max: int = CONNECTIONS_MAX,
         verify: SSLContext | bool = True,
         producer_id: str | None = None,
@@ -32,10 +32,10 @@ class AsyncTailrace:
             Settings(url, token, timeout_s, retry, connections_max, verify, producer_id or uuid4().hex)
         )
         self.generated = generated.Client(base_url=url).set_async_httpx_client(self.session.http)
-        """As `Tailrace.generated`."""
+        """The client for the generated operations, like `Tailrace.generated`."""
 
     def stream(self, key: str) -> AsyncStream:
-        """The stream of that key; nothing is asked for it."""
+        """Return the stream with this key. This sends no request."""
         return AsyncStream(self.session, key)
 
     async def aclose(self) -> None:

@@ -1,7 +1,7 @@
-"""The loop of a worker, for programs that await: `Consumer` with tasks in place of threads.
+"""The loop of a worker for asyncio programs: `Consumer` with tasks instead of threads.
 
-What is asked and held stands in `consumer_state`. Workers take turns at one lock: who finds nothing to hand
-out reads the next entries for all. One more task extends leases.
+`consumer_state` decides what to request and keeps the items that are not settled. Workers share one lock: a
+worker that finds no waiting item reads the next entries for all workers. One more task extends leases.
 """
 
 from __future__ import annotations
@@ -9,20 +9,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from math import inf
-from typing import Any, Final
+from typing import Final
 
-from tailrace_client import dead_letters
 from tailrace_client.async_client import AsyncTailrace
-from tailrace_client.consumer import ACKS_WAIT_S
+from tailrace_client.async_settling import AsyncSettling
 from tailrace_client.consumer_state import ConsumerState, Options, Read, is_group_missing, keys_of
 from tailrace_client.errors import TailraceError
-from tailrace_client.items import AsyncItem, Settlement
+from tailrace_client.items import AsyncItem
 
 _log: Final = logging.getLogger("tailrace_client")
 
@@ -31,9 +29,9 @@ Handler = Callable[[AsyncItem], Awaitable[object]]
 
 
 class AsyncConsumer:
-    """As `Consumer`; use it in one event loop."""
+    """One consumer of a group, like `Consumer`. Use it in one event loop."""
 
-    def __init__(  # noqa: PLR0913 - all but four have a default
+    def __init__(  # noqa: PLR0913 - all parameters but four have a default
         self,
         client: AsyncTailrace,
         streams: str | Iterable[str],
@@ -63,8 +61,7 @@ class AsyncConsumer:
         self._session = client.session
         self._state: ConsumerState[AsyncItem] = ConsumerState(self.options)
         self._waiting: deque[AsyncItem] = deque()
-        self._done: deque[AsyncItem] = deque()
-        self._flushed_at = 0.0
+        self._settling = AsyncSettling(self._session, self._state)
         self._handler: Handler | None = None
         self._reading = asyncio.Lock()
         self._stopped = asyncio.Event()
@@ -74,23 +71,26 @@ class AsyncConsumer:
     # --- two ways to consume -------------------------------------------------------------------
 
     async def __aiter__(self) -> AsyncIterator[AsyncItem]:
-        """As `Consumer.__iter__`. What is left when a loop breaks off is given back when the iterator is
-        closed (`contextlib.aclosing` does so at once)."""
+        """Yield items, like `Consumer.__iter__`.
+
+        If a loop breaks off, the remaining items are returned to the group when the iterator is closed
+        (`contextlib.aclosing` closes it at once).
+        """
         async with self._running():
             while (item := await self._next()) is not None:
                 yield item
                 self._state.let_go(item)
 
     def handler(self, function: Handler) -> Handler:
-        """As `Consumer.handler`."""
+        """Register the handler, like `Consumer.handler`."""
         self._handler = function
         return function
 
     async def run(self, handler: Handler | None = None, *, concurrency: int = 1) -> None:
-        """As `Consumer.run`, with a coroutine function, in `concurrency` tasks."""
+        """Call a coroutine function with each item in `concurrency` tasks, like `Consumer.run`."""
         handle = handler or self._handler
         if handle is None:
-            raise ValueError("run needs a handler: give it one, or decorate one with `consumer.handler`")
+            raise ValueError("run needs a handler; pass one, or decorate a function with `consumer.handler`")
         async with self._running():
             workers = [self._work(handle) for _ in range(concurrency)]
             for ended in await asyncio.gather(*workers, return_exceptions=True):
@@ -98,11 +98,11 @@ class AsyncConsumer:
                     raise ended
 
     def stop(self) -> None:
-        """As `Consumer.stop`, from the same event loop."""
+        """End the loop, like `Consumer.stop`. Call it in the same event loop."""
         self._stopped.set()
 
     def stop_on_signals(self, *numbers: signal.Signals) -> None:
-        """As `Consumer.stop_on_signals`; the loop must be running."""
+        """Stop on signals, like `Consumer.stop_on_signals`. The event loop must be running."""
         for number in numbers or (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self.stop)
 
@@ -122,23 +122,23 @@ class AsyncConsumer:
             while (item := await self._next()) is not None:
                 await self._handle(handler, item)
         except BaseException:
-            self.stop()  # the other tasks too: the error ends the whole run
+            self.stop()  # The other tasks stop too: an error ends the whole run.
             raise
 
     async def _handle(self, handler: Handler, item: AsyncItem) -> None:
         try:
             await handler(item)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is this item's
+        except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its item
             _log.exception("%r failed", item)
-            await self._failed(item, error)
+            await self._settling.failed(item, error)
         else:
             if self._state.holds(item):
-                await self._acknowledge_soon(item)
+                await self._settling.acknowledge_soon(item)
 
     async def _next(self) -> AsyncItem | None:
-        """The next item to work on; None once it is to stop."""
+        """Return the next item; None once the consumer is stopped."""
         if not self._waiting:
-            await self._flush()  # it may wait now
+            await self._settling.flush()  # The worker may wait now.
         async with self._reading:
             while not self._stopped.is_set():
                 if self._waiting:
@@ -157,29 +157,31 @@ class AsyncConsumer:
             await self._sort(read)
 
     async def _sort(self, read: Read) -> None:
-        """To be worked on, unless it is past that."""
+        """Queue the entry as an item, unless it was deleted or delivered too often."""
         if read.entry.fields is None:
-            await self._send_all(self._state.ack_calls([read]))  # deleted while it was pending
+            await self._settling.send_all(
+                self._state.ack_calls([read])
+            )  # It was deleted while it was pending.
         elif self._state.is_dead(read.entry.deliveries):
-            await self._bury(read, read.entry.deliveries, "")
+            await self._settling.bury(read, read.entry.deliveries, "")
         else:
-            item = AsyncItem(read, self._settle_now)
+            item = AsyncItem(read, self._settling.settle_now)
             self._state.hold(item)
             self._waiting.append(item)
 
     async def _recover(self, error: TailraceError) -> None:
-        """Do what can be done so that the next read succeeds. Raises `error` where that is nothing."""
+        """Create the missing group, or wait before the next read. Raises `error` if neither can help."""
         if is_group_missing(error) and self.options.create_group:
             await self.create_groups()
             return
         delay_s = self._attempts.delay_after(error)
         self._state.answer_lost()
-        _log.warning("reading again in %.2f s: %s", delay_s, error)
+        _log.warning("read failed, next attempt in %.2f s: %s", delay_s, error)
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopped.wait(), delay_s)
 
     async def create_groups(self) -> None:
-        """Make the group on each stream that does not have it."""
+        """Create the group on each stream that lacks it."""
         for call in self._state.create_calls():
             try:
                 await self._session.send(call)
@@ -187,60 +189,12 @@ class AsyncConsumer:
                 if error.code != "BUSYGROUP":
                     raise
 
-    # --- settling ------------------------------------------------------------------------------
-
-    async def _settle_now(self, read: Read, how: Settlement) -> None:
-        """`Item.ack` and `Item.nack`. Raises `TailraceError`; the item is let go all the same.
-
-        With `create_group` a group that is gone is no error: the next read makes it again.
-        """
-        self._state.let_go(read)
-        calls = self._state.ack_calls([read]) if how == "ack" else self._state.nack_calls([read], "fail")
-        for call in calls:
-            try:
-                await self._session.send(call)
-            except TailraceError as error:
-                if not (self.options.create_group and is_group_missing(error)):
-                    raise
-                _log.warning("%s was not settled: %s", read.id, error)
-
-    async def _acknowledge_soon(self, item: AsyncItem) -> None:
-        self._done.append(item)
-        if time.monotonic() - self._flushed_at >= ACKS_WAIT_S:
-            await self._flush()
-
-    async def _flush(self) -> None:
-        """Acknowledge what is done."""
-        done = list(self._done)
-        self._done.clear()
-        self._flushed_at = time.monotonic()
-        await self._send_all(self._state.ack_calls(done))
-        for item in done:
-            self._state.let_go(item)
-
-    async def _failed(self, item: AsyncItem, error: Exception) -> None:
-        if self._state.holds(item) and self._state.is_dead(item.deliveries + 1):
-            await self._bury(item.read, item.deliveries + 1, f"{type(error).__name__}: {error}")
-        self._state.let_go(item)
-
-    async def _bury(self, read: Read, deliveries: int, error: str) -> None:
-        _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "not known")
-        await self._send_all([dead_letters.set_aside(self.options, read, deliveries, error)])
-
-    async def _send_all(self, calls: Iterable[Any]) -> None:
-        """Where one fails for good its entries stay pending, and come back: the loop goes on."""
-        for call in calls:
-            try:
-                await self._session.send(call)
-            except TailraceError as error:
-                _log.warning("entries stay pending: %s", error)
-
     # --- the end, and leases -------------------------------------------------------------------
 
     async def _end(self) -> None:
-        """Acknowledge what is done, give back what was not begun."""
-        await self._flush()
-        await self._send_all(self._state.nack_calls(self._waiting, "silent"))
+        """Acknowledge the finished items and return those that no worker started."""
+        await self._settling.flush()
+        await self._settling.send_all(self._state.nack_calls(self._waiting, "silent"))
         self._waiting.clear()
         self._state.held.clear()
         self._stopped.clear()

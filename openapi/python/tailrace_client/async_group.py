@@ -1,4 +1,4 @@
-"""One consumer group of one stream, for programs that await: `Group` with awaited methods."""
+"""One consumer group of one stream, for asyncio programs: `Group` with awaited methods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class AsyncGroup:
-    """As `Group`."""
+    """A group by its name, like `Group`."""
 
     def __init__(self, session: AsyncSession, key: str, name: str) -> None:
         self._session = session
@@ -26,7 +26,7 @@ class AsyncGroup:
     # --- the group -----------------------------------------------------------------------------
 
     async def create(self, after: str = "$", *, create_stream: bool = False, exist_ok: bool = False) -> None:
-        """As `Group.create`."""
+        """Create the group, like `Group.create`."""
         try:
             await self._session.send(
                 group_calls.create(self.key, self.name, after, create_stream=create_stream)
@@ -36,25 +36,25 @@ class AsyncGroup:
                 raise
 
     async def destroy(self) -> None:
-        """As `Group.destroy`."""
+        """Delete the group, like `Group.destroy`."""
         await self._session.send(group_calls.destroy(self.key, self.name))
 
     async def set_position(self, after: str, *, entries_read: int | None = None) -> None:
-        """As `Group.set_position`."""
+        """Set the position of the group, like `Group.set_position`."""
         await self._session.send(group_calls.set_position(self.key, self.name, after, entries_read))
 
     async def info(self) -> models.Group:
-        """As `Group.info`."""
+        """Return the state of the group, like `Group.info`."""
         return await self._session.send(group_calls.info(self.key, self.name))
 
     async def consumers(self) -> list[models.Consumer]:
-        """As `Group.consumers`."""
+        """Return the consumers of the group, like `Group.consumers`."""
         return (await self._session.send(group_calls.consumers(self.key, self.name))).consumers
 
     async def delete_consumer(
         self, consumer: str, *, force: bool = False, transfer_to: str | None = None
     ) -> int:
-        """As `Group.delete_consumer`."""
+        """Delete a consumer, like `Group.delete_consumer`."""
         call = group_calls.delete_consumer(
             self.key, self.name, consumer, force=force, transfer_to=transfer_to
         )
@@ -67,12 +67,12 @@ class AsyncGroup:
         consumer: str,
         count: int | None = None,
         *,
-        id: str = ">",  # noqa: A002 - the name that an entry's id has everywhere
+        id: str = ">",  # noqa: A002 - entry ids have this name everywhere
         wait_ms: int | None = None,
         claim_min_idle_ms: int | None = None,
         noack: bool = False,
     ) -> list[Delivery]:
-        """As `Group.read`."""
+        """Read entries for a consumer, like `Group.read`."""
         call = group_calls.read(
             self.name,
             consumer,
@@ -85,20 +85,20 @@ class AsyncGroup:
         return (await self._session.send(call))[0].entries
 
     async def ack(self, *ids: str, delete: bool = False, references: References | None = None) -> int:
-        """As `Group.ack`."""
+        """Acknowledge entries, like `Group.ack`."""
         if not ids:
             return 0
         call = group_calls.ack(self.key, self.name, ids, delete=delete, references=references)
         return await self._session.send(call)
 
     async def nack(self, *ids: str, mode: NackMode = "fail", retry_count: int | None = None) -> int:
-        """As `Group.nack`."""
+        """Return entries to the group, like `Group.nack`."""
         if not ids:
             return 0
         return await self._session.send(group_calls.nack(self.key, self.name, ids, mode, retry_count))
 
     async def claim(self, consumer: str, *ids: str, min_idle_ms: int) -> list[Entry]:
-        """As `Group.claim`."""
+        """Claim pending entries by their ids, like `Group.claim`."""
         if not ids:
             return []
         return await self._session.send(group_calls.claim(self.key, self.name, consumer, ids, min_idle_ms))
@@ -106,7 +106,7 @@ class AsyncGroup:
     async def autoclaim(
         self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100
     ) -> ScanResult:
-        """As `Group.autoclaim`."""
+        """Claim idle entries by a scan, like `Group.autoclaim`."""
         call = group_calls.autoclaim(self.key, self.name, consumer, min_idle_ms, start, count)
         return await self._session.send(call)
 
@@ -119,7 +119,7 @@ class AsyncGroup:
         consumer: str | None = None,
         min_idle_ms: int | None = None,
     ) -> list[models.PendingItem]:
-        """As `Group.pending`."""
+        """Return pending entries, like `Group.pending`."""
         call = group_calls.pending(
             self.key,
             self.name,
@@ -132,5 +132,5 @@ class AsyncGroup:
         return (await self._session.send(call)).pending
 
     async def pending_summary(self) -> models.PendingOverview:
-        """As `Group.pending_summary`."""
+        """Return a summary of the pending entries, like `Group.pending_summary`."""
         return await self._session.send(group_calls.pending_summary(self.key, self.name))

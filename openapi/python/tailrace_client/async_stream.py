@@ -1,4 +1,4 @@
-"""One stream, for programs that await: `Stream` with awaited methods, and no other difference."""
+"""One stream, for asyncio programs: `Stream` with awaited methods and no other difference."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tailrace_client.tail import SILENCE_MAX_S, Gap, Tail, log_gap
 
 
 class AsyncStream:
-    """As `Stream`."""
+    """A stream by its key, like `Stream`."""
 
     def __init__(self, session: AsyncSession, key: str) -> None:
         self._session = session
@@ -36,14 +36,14 @@ class AsyncStream:
         self,
         fields: FieldsToAppend,
         *,
-        id: str | None = None,  # noqa: A002 - the name that an entry's id has everywhere
+        id: str | None = None,  # noqa: A002 - entry ids have this name everywhere
         trim: Trim | None = None,
         create: bool = True,
         if_last_id: str | None = None,
         idempotency_key: str | None = None,
         producer_id: str | None = None,
     ) -> str:
-        """As `Stream.append`."""
+        """Append one entry, like `Stream.append`."""
         return await self._session.send(
             stream_calls.append(
                 self.key,
@@ -57,7 +57,7 @@ class AsyncStream:
         )
 
     async def append_many(self, entries: Iterable[FieldsToAppend], chunk: int = 1_000) -> int:
-        """As `Stream.append_many`."""
+        """Append many entries, like `Stream.append_many`."""
         count = 0
         try:
             chunks = chunks_of(entries, chunk)
@@ -71,7 +71,7 @@ class AsyncStream:
                 )
                 count += (await self._session.send(call)).count
         except (TailraceError, BadFieldError) as error:
-            error.add_note(f"{count} entries of this append_many were appended before")
+            error.add_note(f"append_many appended {count} entries before this error")
             raise
         return count
 
@@ -86,7 +86,7 @@ class AsyncStream:
         idempotency_key: str | None = None,
         content_encoding: Literal["gzip", "zstd"] | None = None,
     ) -> ImportResult:
-        """As `Stream.import_lines`."""
+        """Append NDJSON, like `Stream.import_lines`."""
         producer = producer_of(
             self._session.settings.producer_id, producer_id, idempotency_key, producer_epoch, producer_layout
         )
@@ -99,7 +99,7 @@ class AsyncStream:
     # --- reading -------------------------------------------------------------------------------
 
     async def read(self, start: str = "-", end: str = "+", count: int | None = None) -> AsyncIterator[Entry]:
-        """As `Stream.read`."""
+        """Yield the entries of a range, like `Stream.read`."""
         if count is not None:
             last = (await self.seek(count, start)).end
             end = lesser_end(last, end) if last is not None else start
@@ -110,7 +110,7 @@ class AsyncStream:
     async def export_lines(
         self, start: str = "-", end: str = "+", *, shape: LineShape = "entry"
     ) -> AsyncIterator[bytes]:
-        """As `Stream.export_lines`."""
+        """Yield the entries of a range as NDJSON, like `Stream.export_lines`."""
         export = Export(self.key, start, end, shape)
         policy = self._session.settings.retry
         attempts = policy.attempts(is_idempotent=True)
@@ -134,7 +134,7 @@ class AsyncStream:
     async def tail(
         self, after: str = "$", *, on_gap: Callable[[Gap], None] = log_gap
     ) -> AsyncIterator[Entry]:
-        """As `Stream.tail`."""
+        """Yield new entries without end, like `Stream.tail`."""
         tail = Tail(self.key, after, on_gap)
         policy = self._session.settings.retry
         attempts = policy.attempts(is_idempotent=True)
@@ -153,23 +153,23 @@ class AsyncStream:
     # --- the rest ------------------------------------------------------------------------------
 
     async def length(self) -> int:
-        """As `Stream.length`."""
+        """Return the number of entries, like `Stream.length`."""
         return await self._session.send(stream_calls.length(self.key))
 
     def group(self, name: str) -> AsyncGroup:
-        """The consumer group of that name; nothing is asked for it."""
+        """Return the consumer group with this name. This sends no request."""
         return AsyncGroup(self._session, self.key, name)
 
     async def info(self) -> StreamState:
-        """As `Stream.info`."""
+        """Return the state of the stream, like `Stream.info`."""
         return await self._session.send(stream_calls.info(self.key))
 
     async def create(self) -> None:
-        """As `Stream.create`."""
+        """Create an empty stream, like `Stream.create`."""
         await self._session.send(stream_calls.create(self.key))
 
     async def drop(self) -> None:
-        """As `Stream.drop`."""
+        """Delete the stream, like `Stream.drop`."""
         await self._session.send(stream_calls.drop(self.key))
 
     async def trim(
@@ -181,18 +181,18 @@ class AsyncStream:
         limit: int | None = None,
         references: References | None = None,
     ) -> int:
-        """As `Stream.trim`."""
+        """Remove the oldest entries, like `Stream.trim`."""
         rule = Trim(max_length, min_id, approximate, limit, references)
         return await self._session.send(stream_calls.trim(self.key, rule))
 
     async def delete(self, *ids: str, references: References | None = None) -> DeleteReply:
-        """As `Stream.delete`."""
+        """Delete entries, like `Stream.delete`."""
         return await self._session.send(stream_calls.delete(self.key, ids, references))
 
     async def split(self, parts: int, start: str = "-", end: str = "+") -> SplitPlan:
-        """As `Stream.split`."""
+        """Split a range into parts, like `Stream.split`."""
         return await self._session.send(stream_calls.split(self.key, parts, start, end))
 
     async def seek(self, count: int, start: str = "-") -> SeekPosition:
-        """As `Stream.seek`."""
+        """Return the id that ends a page, like `Stream.seek`."""
         return await self._session.send(stream_calls.seek(self.key, count, start))

@@ -1,8 +1,8 @@
-"""A request and how its answer is read, apart from who sends it: the sync and the async client share all of
-these.
+"""A request together with the function that reads its response, independent of the client that sends it.
 
-The request comes from the generated operation, so that paths, parameters and bodies have one source, the
-published document. It owns the two forms of a call; `stream_calls`, `group_calls` and `tail` make them.
+The blocking and the asyncio client share all calls. The request comes from the generated operation, so that
+paths, parameters and bodies have one source, the published document. This module owns the form of a call;
+`stream_calls` and `group_calls` create calls.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ T = TypeVar("T")
 
 
 class Answer(Protocol):
-    """What calls read of an answer; `httpx.Response` is one."""
+    """The members of a response that calls read. `httpx.Response` has them."""
 
     @property
     def status_code(self) -> int:
-        """Of HTTP."""
+        """The HTTP status."""
         ...
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """By name, in any case."""
+        """The headers by name, in any case."""
         ...
 
     @property
@@ -35,16 +35,17 @@ class Answer(Protocol):
         ...
 
     def json(self) -> Any:
-        """What the body says."""
+        """Return the body, parsed as JSON."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """`request`: arguments of `httpx.Client.request`. `read`: from a successful answer to the result.
+    """One request and the reader of its response.
 
-    `is_idempotent`: repeating it can double nothing. `waits_ms`: how long the server may hold the answer back
-    on purpose.
+    `request`: the arguments of `httpx.Client.request`. `read`: returns the result from a successful response.
+    `is_idempotent`: whether sending the request again has no further effect. `waits_ms`: how long the server
+    may delay the response on purpose.
     """
 
     request: Mapping[str, Any]
@@ -54,16 +55,16 @@ class Call(Generic[T]):
 
 
 def given(value: T | None) -> T | Unset:
-    """`value`, or what the generated operations take for "not said"."""
+    """Return `value`; for None, the marker with which the generated operations omit a parameter."""
     return UNSET if value is None else value
 
 
 def nothing(_answer: Answer) -> None:
-    """The result of a call whose answer says no more than that it succeeded."""
+    """Return None, for a call whose response says only that it succeeded."""
 
 
 def member(name: str) -> Callable[[Answer], Any]:
-    """The reader of one member of an answer's object."""
+    """Return a function that reads one member of the response's JSON object."""
 
     def read(answer: Answer) -> Any:
         return answer.json()[name]

@@ -1,10 +1,11 @@
-"""Cutting what is to be appended into requests, and naming each so that it can be sent twice. Sends nothing.
+"""Cut the entries to append into requests, and give each request an idempotency key, so that it can be sent
+twice.
 
-A producer's name is made for each `append_many`, and its keys count its chunks. One chunk is on its way at a
-time, so the server's bound on the keys of a producer never forgets one that is still in doubt; its bound by
-time does not either, as long as the retry policy gives up before.
+Each `append_many` uses a producer name of its own, and its keys count its chunks. Only one chunk is in flight
+at a time, so the server's limit on the keys of a producer never removes a key that is still needed. Its time
+limit never does either, as long as the retry policy gives up earlier.
 
-While the server works on a chunk the next one is encoded: see `Ahead`.
+While the server processes a chunk, the client encodes the next one: see `Ahead`. This module sends nothing.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ T = TypeVar("T")
 
 
 class Ahead(Generic[T]):
-    """Items of an iterator, the next one made before it is asked for.
+    """An iterator that makes the next item before it is requested.
 
-    An error of the iterator, its end too, is kept until then: it must not disturb the request in whose time
-    it happened.
+    If the source raises an error or ends, `Ahead` keeps that until the item is requested: it must not disturb
+    the request that is being sent at that time.
     """
 
     def __init__(self, source: Iterator[T]) -> None:
@@ -34,12 +35,12 @@ class Ahead(Generic[T]):
         self._error: Exception | None = None
 
     def prepare(self) -> None:
-        """Make the next item now; does nothing where that was done."""
+        """Make the next item now, unless it is already there."""
         if self._items or self._error is not None:
             return
         try:
             self._items.append(next(self._source))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where the item is asked for
+        except Exception as error:  # noqa: BLE001 - the error is raised when the item is requested
             self._error = error
 
     def __iter__(self) -> Iterator[T]:
@@ -53,7 +54,7 @@ class Ahead(Generic[T]):
 
 
 class _Body:
-    """See `BodyThen`."""
+    """The body of a request, and work to do after it is sent."""
 
     def __init__(self, body: bytes, work: Callable[[], None]) -> None:
         self._body = body
@@ -64,9 +65,10 @@ class _Body:
 
 
 class BodyThen(_Body):
-    """A request's body, and work to be done once it is handed over: then the server is busy, and we are not.
+    """A request body for the blocking client, followed by work: once the body is sent, the server is busy and
+    the client is free.
 
-    It can be iterated again, where the request is sent again; the work must bear that.
+    The body can be iterated again when the request is sent again, so the work must be idempotent.
     """
 
     def __iter__(self) -> Iterator[bytes]:
@@ -75,7 +77,7 @@ class BodyThen(_Body):
 
 
 class AsyncBodyThen(_Body):
-    """The same for the async client, whose requests take no body that is iterated otherwise."""
+    """The same for the asyncio client, whose requests need an asynchronous iterator."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         yield self._body
@@ -83,9 +85,9 @@ class AsyncBodyThen(_Body):
 
 
 def chunks_of(entries: Iterable[FieldsToAppend], size: int) -> Ahead[tuple[Lines, Producer]]:
-    """The bodies of the requests, each under a key of its own."""
+    """Return the bodies of the requests, each with an idempotency key of its own."""
     if size < 1:
-        raise ValueError(f"chunk={size}: at least 1 is needed")
+        raise ValueError(f"chunk={size} is too small; it must be at least 1")
     return Ahead(_chunks(iter(entries), size, uuid4().hex))
 
 
@@ -106,9 +108,12 @@ def producer_of(
     epoch: int | None = None,
     layout: str | None = None,
 ) -> Producer | None:
-    """Who appends, as the arguments of a method say it; the client itself where they name nobody."""
+    """Return the producer that the arguments of a method describe; None without a key. If they name no
+    producer, the client itself is the producer."""
     if key is None:
         if producer_id is not None or epoch is not None or layout is not None:
-            raise ValueError("producer_id, producer_epoch and producer_layout need an idempotency_key")
+            raise ValueError(
+                "producer_id, producer_epoch and producer_layout need an idempotency_key; pass one"
+            )
         return None
     return Producer(producer_id or client_id, key, epoch, layout)

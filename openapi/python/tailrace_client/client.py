@@ -1,4 +1,4 @@
-"""The way in, for programs that block."""
+"""The client for blocking programs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from tailrace_client.session import Session, Settings
 from tailrace_client.stream import Stream
 
 TIMEOUT_S: Final = 30.0
-"""Of each step of a request: above the pauses of a server that takes a checkpoint on a busy disk."""
+"""The time limit for each step of a request. It exceeds the pauses of a server that takes a checkpoint on a
+busy disk."""
 
 CONNECTIONS_MAX: Final = 100
-"""Of one client; more requests at a time wait for one of them."""
+"""The most connections of one client. Further requests wait until a connection is free."""
 
 
 class Tailrace:
-    """A server. It connects with the first call; threads may share it.
+    """A client of one server. It connects with the first call, and threads can share it.
 
-    `timeout_s`: how long each step of a request may take (to connect, to send, to receive), beside the time
-    for which a read waits on purpose. `producer_id`: whose idempotency keys are where a call does not say;
-    one that is the same after a restart must be given.
+    `timeout_s`: how long each step of a request may take (connect, send, receive), not counting the time that
+    a read waits for entries. `producer_id`: the producer of idempotency keys, for calls that name none. Set
+    it if the keys must stay valid after a restart of the program.
     """
 
     def __init__(
@@ -33,7 +34,7 @@ class Tailrace:
         token: str | None = None,
         *,
         timeout_s: float = TIMEOUT_S,
-        retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - it is frozen
+        retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - the policy is frozen
         connections_max: int = CONNECTIONS_MAX,
         verify: SSLContext | bool = True,
         producer_id: str | None = None,
@@ -42,10 +43,11 @@ class Tailrace:
             Settings(url, token, timeout_s, retry, connections_max, verify, producer_id or uuid4().hex)
         )
         self.generated = generated.Client(base_url=url).set_httpx_client(self.session.http)
-        """For the generated operations (`tailrace_client.generated.api`), over the same connections."""
+        """The client for the generated operations (`tailrace_client.generated.api`), over the same
+        connections."""
 
     def stream(self, key: str) -> Stream:
-        """The stream of that key; nothing is asked for it."""
+        """Return the stream with this key. This sends no request."""
         return Stream(self.session, key)
 
     def close(self) -> None:

@@ -1,18 +1,19 @@
-"""A transport for httpx over plain sockets: a pool of connections.
+"""A transport for httpx over plain sockets, with a pool of connections.
 
-httpx's own transport reads and writes HTTP in Python, event by event; of a bulk append of a thousand entries
-that was the largest part on the client's side. The operations written by hand go by `answer`, which spares
-them httpx's requests too; the generated ones by httpx's own way in. To both it stays httpx: answers,
-timeouts, and the errors by which a lost answer is told from a request that was not sent.
+httpx's own transport reads and writes HTTP in Python, event by event. In a bulk append of a thousand entries,
+that was the largest part of the time on the client. The operations written by hand call `answer`, which also
+avoids httpx's request objects; the generated operations use httpx's own interface. Both see httpx's
+responses, timeouts and errors. The errors distinguish a lost response from a request that was not sent.
 
 Rules that must hold:
 
-* A connection carries one request at a time, and goes back to the pool only when its answer was read to the
-  end, and nothing came behind it. Any other end closes it.
-* A connection that the server closed while it lay in the pool is not used: a request must not fail for that.
-  (One that is closed in the very moment of its use is a lost answer as any other.)
-* An error before the first byte of the request is sent is a `ConnectError`; from then on the request may have
-  arrived. An answer that ends early is an error, never a short answer.
+* A connection carries one request at a time. It returns to the pool only if its response was read to the end
+  and no bytes follow. Otherwise it is closed.
+* A connection that the server closed while it was idle in the pool is not used, because a request must not
+  fail for that reason. (If the server closes it at the very moment of its use, the response is lost like any
+  other.)
+* An error before the first byte of the request is sent is a `ConnectError`. After that the request may have
+  arrived. A response that ends early is an error and never a short response.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Timeouts = Mapping[str, float | None]
 
 
 class Origin(NamedTuple):
-    """Where a connection leads."""
+    """The server that a connection leads to."""
 
     scheme: str
     host: str
@@ -43,7 +44,7 @@ class Origin(NamedTuple):
 
 
 class Connection(NamedTuple):
-    """One that stands. `incoming`: what it receives."""
+    """An open connection. `incoming`: the bytes that it receives."""
 
     origin: Origin
     socket: socket.socket
@@ -51,7 +52,8 @@ class Connection(NamedTuple):
 
 
 class PooledTransport(httpx.BaseTransport):
-    """At most `connections_max` connections at a time, over all origins; more requests wait for one."""
+    """A pool of at most `connections_max` connections over all origins. Further requests wait until one is
+    free."""
 
     def __init__(self, connections_max: int, verify: ssl.SSLContext | bool) -> None:  # noqa: FBT001
         self._context = httpx.create_ssl_context(verify)
@@ -59,7 +61,7 @@ class PooledTransport(httpx.BaseTransport):
         self._idle: deque[Connection] = deque()
 
     def answer(self, request: Outgoing, timeouts: Timeouts) -> WholeAnswer | httpx.Response:
-        """The answer, read to its end."""
+        """Send a request and return its response, read to the end."""
         head, body = self._sent(request, timeouts)
         content = body.read()
         if head.is_coded:
@@ -67,7 +69,7 @@ class PooledTransport(httpx.BaseTransport):
         return WholeAnswer(head.status, head.headers, content)
 
     def opened(self, request: Outgoing, timeouts: Timeouts) -> httpx.Response:
-        """The answer, whose body is read as it is asked for."""
+        """Send a request and return its response, whose body is read on demand."""
         head, body = self._sent(request, timeouts)
         return httpx.Response(head.status, headers=head.headers, stream=body)
 
@@ -75,7 +77,7 @@ class PooledTransport(httpx.BaseTransport):
         return self._exchange(request.method, request.url, request.head, request.parts, timeouts)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request, and give its answer, whose body is read as it is asked for."""
+        """Send a request of httpx and return its response, whose body is read on demand."""
         assert isinstance(request.stream, httpx.SyncByteStream)
         url, lines = request.url, [b"%b: %b" % header for header in request.headers.raw]
         timeouts: Timeouts = request.extensions.get("timeout", {})
@@ -87,9 +89,10 @@ class PooledTransport(httpx.BaseTransport):
     def _exchange(
         self, method: str, url: httpx.URL, head: bytes, parts: Iterable[bytes], timeouts: Timeouts
     ) -> tuple[Head, _Body]:
-        """Send a request; the head of its answer, and the body, which gives the connection back."""
+        """Send a request. Return the head of its response, and the body, which returns the connection to the
+        pool."""
         if not self._free.acquire(timeout=timeouts.get("pool")):
-            raise httpx.PoolTimeout("all connections are busy")
+            raise httpx.PoolTimeout("all connections are in use")
         connection: Connection | None = None
         try:
             origin = _origin_of(url)
@@ -105,23 +108,25 @@ class PooledTransport(httpx.BaseTransport):
         return answer, _Body(self, connection, answer)
 
     def close(self) -> None:
-        """Close what lies in the pool."""
+        """Close the idle connections."""
         while self._idle:
             self._idle.pop().socket.close()
 
     def give_back(self, connection: Connection) -> None:
-        """Its answer was read to the end."""
+        """Return a connection to the pool after its response was read to the end."""
         self._idle.append(connection)
         self._free.release()
 
     def drop(self, connection: Connection | None) -> None:
-        """Its answer was not, or there is no connection."""
+        """Close a connection whose response was not read to the end. `connection` is None if no connection
+        was made."""
         if connection is not None:
             connection.socket.close()
         self._free.release()
 
     def _take(self, origin: Origin) -> Connection | None:
-        """The connection used last, if there is one that can be used; threads may take at a time."""
+        """Return the connection that was used last and is still usable; None if there is none. Threads can
+        call this at the same time."""
         while True:
             try:
                 connection = self._idle.pop()
@@ -135,7 +140,7 @@ class PooledTransport(httpx.BaseTransport):
         try:
             made = socket.create_connection((origin.host, origin.port), timeouts.get("connect"))
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if origin.scheme == "https":  # where that fails it closes the socket
+            if origin.scheme == "https":  # A failure closes the socket.
                 made = self._context.wrap_socket(made, server_hostname=origin.host)
         except TimeoutError as error:
             raise httpx.ConnectTimeout(f"{origin.host}:{origin.port}: {error}") from error
@@ -145,16 +150,16 @@ class PooledTransport(httpx.BaseTransport):
 
 
 class ProxiedTransport(httpx.HTTPTransport):
-    """httpx's own, for requests that go by a proxy."""
+    """httpx's own transport, for requests through a proxy."""
 
     def answer(self, request: Outgoing, timeouts: Timeouts) -> httpx.Response:
-        """As `PooledTransport.answer`."""
+        """Send a request, like `PooledTransport.answer`."""
         answer = self.opened(request, timeouts)
         answer.read()
         return answer
 
     def opened(self, request: Outgoing, timeouts: Timeouts) -> httpx.Response:
-        """As `PooledTransport.opened`."""
+        """Send a request, like `PooledTransport.opened`."""
         sent = httpx.Request(
             request.method,
             request.url,
@@ -166,7 +171,7 @@ class ProxiedTransport(httpx.HTTPTransport):
 
 
 class _Body(httpx.SyncByteStream):
-    """The body of an answer; reading it to the end gives the connection back."""
+    """The body of a response. Reading it to the end returns the connection to the pool."""
 
     def __init__(self, transport: PooledTransport, connection: Connection, head: Head) -> None:
         self._transport = transport
@@ -188,8 +193,8 @@ class _Body(httpx.SyncByteStream):
             return next(parts, b"")
 
     def read(self) -> bytes:
-        """All of it, and done with it."""
-        assert self._connection is not None, "it is read once"
+        """Return the whole body and release the connection."""
+        assert self._connection is not None, "the body can be read only once"
         try:
             with RECEIVING:
                 content = b"".join(parts_of(self._connection.incoming, self._head.length))
@@ -199,7 +204,8 @@ class _Body(httpx.SyncByteStream):
         return content
 
     def close(self) -> None:
-        """See the first rule. Closing twice is harmless."""
+        """Return the connection to the pool or close it, by the first rule above. A second call does
+        nothing."""
         connection, self._connection = self._connection, None
         if connection is None:
             return
@@ -218,7 +224,7 @@ def transport_to(
     connections_max: int,
     verify: ssl.SSLContext | bool,  # noqa: FBT001
 ) -> PooledTransport | ProxiedTransport:
-    """The transport for requests to `url`: httpx's own where the environment names a proxy for it."""
+    """Return the transport for requests to `url`: httpx's own if the environment names a proxy for it."""
     parts = httpx.URL(url)
     proxy = getproxies().get(parts.scheme)
     if proxy is None or proxy_bypass(parts.host):

@@ -1,7 +1,8 @@
-"""The loop of a worker, for programs that block: claim and read, handle, acknowledge, over and over.
+"""The loop of a worker for blocking programs: claim and read, handle, acknowledge, and repeat.
 
-What is asked and held stands in `consumer_state`; here are the threads. Workers take turns at one lock: who
-finds nothing to hand out reads the next entries for all. One more thread extends leases.
+`consumer_state` decides what to request and keeps the items that are not settled; this module owns the
+threads. Workers share one lock: a worker that finds no waiting item reads the next entries for all workers.
+One more thread extends leases.
 """
 
 from __future__ import annotations
@@ -9,25 +10,20 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
-from tailrace_client import dead_letters
 from tailrace_client.client import Tailrace
 from tailrace_client.consumer_state import ConsumerState, Options, Read, is_group_missing, keys_of
 from tailrace_client.errors import TailraceError
-from tailrace_client.items import Item, Settlement
-
-ACKS_WAIT_S: Final = 0.05
-"""How often at most acknowledgments are sent while there is more to do: those of fast handlers share a
-request, and those of slow ones go at once."""
+from tailrace_client.items import Item
+from tailrace_client.settling import Settling
 
 _log: Final = logging.getLogger("tailrace_client")
 
@@ -38,25 +34,26 @@ Handler = Callable[[Item], object]
 class Consumer:
     """One consumer of a group, over one stream or several.
 
-    Iterate over it and settle each item (`item.ack()`, `item.nack()`), or give `run` a handler. What is
-    settled in neither way, because the program failed or died, comes back after `claim_min_idle_ms`, to
-    whichever consumer of the group asks first. Two consumers that run at a time need two names. A server that
-    restarts is waited for.
+    Iterate over it and settle each item (`item.ack()`, `item.nack()`), or pass a handler to `run`. An item
+    that is not settled, because the program failed or died, is delivered again after `claim_min_idle_ms`, to
+    the consumer of the group that asks first. Two consumers that run at the same time need two names. If the
+    server restarts, the consumer waits for it.
 
-    `claim_min_idle_ms`: also take over what has been pending for anyone so long. While an item is worked on,
-    its lease is extended, so this may be shorter than the work; it is how long a dead consumer's work lies.
-    None: take over nothing, and begin with what this name still has pending; what fails waits for the next
-    start.
+    `claim_min_idle_ms`: also take over entries that have been pending for any consumer for this long. While
+    an item is being processed, its lease is extended, so this time may be shorter than the processing. It is
+    the time until another consumer takes over the work of a dead consumer. None: take over nothing, and begin
+    with the entries that are still pending for this name; a failed entry waits for the next start.
 
-    `max_deliveries`: an entry that was delivered so often, and is still not acknowledged, goes to
-    `dead_letter_stream` (`<stream>:dead` unless said) with the last error. None: it is tried for ever.
+    `max_deliveries`: an entry that was delivered this many times without an acknowledgment is moved to
+    `dead_letter_stream` (by default `<stream>:dead`) with the last error. None: an entry is tried without
+    limit.
 
-    `batch`: the most entries read ahead. `wait_ms`: how long one read waits, and so how long `stop` may take.
-    `create_group`: make streams and group where they are missing, also where they vanish later; the group
+    `batch`: the most entries to read ahead. `wait_ms`: how long one read waits, which is also how long `stop`
+    can take. `create_group`: create missing streams and groups, also if they disappear later; the group
     begins after `after`.
     """
 
-    def __init__(  # noqa: PLR0913 - all but four have a default
+    def __init__(  # noqa: PLR0913 - all parameters but four have a default
         self,
         client: Tailrace,
         streams: str | Iterable[str],
@@ -86,8 +83,7 @@ class Consumer:
         self._session = client.session
         self._state: ConsumerState[Item] = ConsumerState(self.options)
         self._waiting: deque[Item] = deque()
-        self._done: deque[Item] = deque()
-        self._flushed_at = 0.0
+        self._settling = Settling(self._session, self._state)
         self._handler: Handler | None = None
         self._reading = threading.Lock()
         self._stopped = threading.Event()
@@ -97,9 +93,9 @@ class Consumer:
     # --- two ways to consume -------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Item]:
-        """Items as they come, until `stop`.
+        """Yield items as they arrive, until `stop`.
 
-        An item that is not settled when the next one is asked for is no longer taken care of: it comes back.
+        An item that is not settled when the next item is requested is released and delivered again.
         """
         with self._running():
             while (item := self._next()) is not None:
@@ -107,20 +103,20 @@ class Consumer:
                 self._state.let_go(item)
 
     def handler(self, function: Handler) -> Handler:
-        """Make `function` what `run` calls; for use as a decorator."""
+        """Register `function` as the handler of `run`. Use it as a decorator."""
         self._handler = function
         return function
 
     def run(self, handler: Handler | None = None, *, concurrency: int = 1) -> None:
         """Call the handler with each item, in `concurrency` threads, until `stop`.
 
-        An item is acknowledged when its handler returns, unless it settled the item itself. Where it raises,
-        that is logged, and the item comes back, or becomes a dead letter if that was its last delivery.
-        Acknowledgments of fast handlers go together.
+        An item is acknowledged when its handler returns, unless the handler settled it. If the handler
+        raises, the error is logged and the item is delivered again, or becomes a dead letter if this was its
+        last delivery. Acknowledgments of fast handlers are sent together.
         """
         handle = handler or self._handler
         if handle is None:
-            raise ValueError("run needs a handler: give it one, or decorate one with `consumer.handler`")
+            raise ValueError("run needs a handler; pass one, or decorate a function with `consumer.handler`")
         with self._running():
             if concurrency == 1:
                 self._work(handle)
@@ -130,15 +126,15 @@ class Consumer:
                     ended.result()
 
     def stop(self) -> None:
-        """End the loop when the work in hand is done; what was not begun is given back. Any thread may call
-        it."""
+        """End the loop when the current items are processed; items that no worker started are returned to the
+        group. Any thread can call this."""
         self._stopped.set()
 
     def stop_on_signals(self, *numbers: signal.Signals) -> None:
-        """Have SIGTERM and SIGINT, or those given, call `stop`. Only the main thread may do this."""
+        """Call `stop` on SIGTERM and SIGINT, or on the given signals. Only the main thread can call this."""
 
         def stop(_number: int, _frame: FrameType | None) -> None:
-            # An event's lock may be held by the very code that the signal interrupted.
+            # The interrupted code may hold the lock of the event.
             threading.Thread(target=self.stop).start()
 
         for number in numbers or (signal.SIGTERM, signal.SIGINT):
@@ -163,23 +159,23 @@ class Consumer:
             while (item := self._next()) is not None:
                 self._handle(handler, item)
         except BaseException:
-            self.stop()  # the other threads too: the error ends the whole run
+            self.stop()  # The other threads stop too: an error ends the whole run.
             raise
 
     def _handle(self, handler: Handler, item: Item) -> None:
         try:
             handler(item)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is this item's
+        except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its item
             _log.exception("%r failed", item)
-            self._failed(item, error)
+            self._settling.failed(item, error)
         else:
             if self._state.holds(item):
-                self._acknowledge_soon(item)
+                self._settling.acknowledge_soon(item)
 
     def _next(self) -> Item | None:
-        """The next item to work on; None once it is to stop."""
+        """Return the next item; None once the consumer is stopped."""
         if not self._waiting:
-            self._flush()  # it may wait now
+            self._settling.flush()  # The worker may wait now.
         with self._reading:
             while not self._stopped.is_set():
                 if self._waiting:
@@ -198,28 +194,28 @@ class Consumer:
             self._sort(read)
 
     def _sort(self, read: Read) -> None:
-        """To be worked on, unless it is past that."""
+        """Queue the entry as an item, unless it was deleted or delivered too often."""
         if read.entry.fields is None:
-            self._send_all(self._state.ack_calls([read]))  # deleted while it was pending
+            self._settling.send_all(self._state.ack_calls([read]))  # It was deleted while it was pending.
         elif self._state.is_dead(read.entry.deliveries):
-            self._bury(read, read.entry.deliveries, "")
+            self._settling.bury(read, read.entry.deliveries, "")
         else:
-            item = Item(read, self._settle_now)
+            item = Item(read, self._settling.settle_now)
             self._state.hold(item)
             self._waiting.append(item)
 
     def _recover(self, error: TailraceError) -> None:
-        """Do what can be done so that the next read succeeds. Raises `error` where that is nothing."""
+        """Create the missing group, or wait before the next read. Raises `error` if neither can help."""
         if is_group_missing(error) and self.options.create_group:
             self.create_groups()
             return
         delay_s = self._attempts.delay_after(error)
         self._state.answer_lost()
-        _log.warning("reading again in %.2f s: %s", delay_s, error)
+        _log.warning("read failed, next attempt in %.2f s: %s", delay_s, error)
         self._stopped.wait(delay_s)
 
     def create_groups(self) -> None:
-        """Make the group on each stream that does not have it."""
+        """Create the group on each stream that lacks it."""
         for call in self._state.create_calls():
             try:
                 self._session.send(call)
@@ -227,62 +223,12 @@ class Consumer:
                 if error.code != "BUSYGROUP":
                     raise
 
-    # --- settling ------------------------------------------------------------------------------
-
-    def _settle_now(self, read: Read, how: Settlement) -> None:
-        """`Item.ack` and `Item.nack`. Raises `TailraceError`; the item is let go all the same.
-
-        With `create_group` a group that is gone is no error: the next read makes it again.
-        """
-        self._state.let_go(read)
-        calls = self._state.ack_calls([read]) if how == "ack" else self._state.nack_calls([read], "fail")
-        for call in calls:
-            try:
-                self._session.send(call)
-            except TailraceError as error:
-                if not (self.options.create_group and is_group_missing(error)):
-                    raise
-                _log.warning("%s was not settled: %s", read.id, error)
-
-    def _acknowledge_soon(self, item: Item) -> None:
-        self._done.append(item)
-        if time.monotonic() - self._flushed_at >= ACKS_WAIT_S:
-            self._flush()
-
-    def _flush(self) -> None:
-        """Acknowledge what is done. Threads may do so at a time: each item is taken by one."""
-        done = []
-        with suppress(IndexError):
-            while True:
-                done.append(self._done.popleft())
-        self._flushed_at = time.monotonic()
-        self._send_all(self._state.ack_calls(done))
-        for item in done:
-            self._state.let_go(item)
-
-    def _failed(self, item: Item, error: Exception) -> None:
-        if self._state.holds(item) and self._state.is_dead(item.deliveries + 1):
-            self._bury(item.read, item.deliveries + 1, f"{type(error).__name__}: {error}")
-        self._state.let_go(item)
-
-    def _bury(self, read: Read, deliveries: int, error: str) -> None:
-        _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "not known")
-        self._send_all([dead_letters.set_aside(self.options, read, deliveries, error)])
-
-    def _send_all(self, calls: Iterable[Any]) -> None:
-        """Where one fails for good its entries stay pending, and come back: the loop goes on."""
-        for call in calls:
-            try:
-                self._session.send(call)
-            except TailraceError as error:
-                _log.warning("entries stay pending: %s", error)
-
     # --- the end, and leases -------------------------------------------------------------------
 
     def _end(self) -> None:
-        """Acknowledge what is done, give back what was not begun."""
-        self._flush()
-        self._send_all(self._state.nack_calls(self._waiting, "silent"))
+        """Acknowledge the finished items and return those that no worker started."""
+        self._settling.flush()
+        self._settling.send_all(self._state.nack_calls(self._waiting, "silent"))
         self._waiting.clear()
         self._state.held.clear()
         self._stopped.clear()

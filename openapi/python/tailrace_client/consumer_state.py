@@ -1,18 +1,20 @@
-"""What a consumer of a group holds and asks for, apart from threads and tasks. It sends nothing.
+"""The state of a consumer and the calls that it needs, independent of threads and tasks. It sends nothing.
 
-The loop is: read (what fell idle first, then what is new), hand out, acknowledge. An entry that was read is
-*held* until it is settled: acknowledged, given back, set aside as a dead letter, or let go because its
-handler failed (it stays pending then, and comes back once it is idle long enough).
+The loop is: read (first entries that are idle long enough, then new ones), pass to workers, acknowledge. A
+consumer *holds* an entry from the read until the entry is settled. An entry is settled when it is
+acknowledged, returned to the group, stored as a dead letter, or released because its handler failed. A
+released entry stays pending and is delivered again once it is idle long enough.
 
 Rules that must hold:
 
-* An entry that is held is not handed out again, even where its lease ran out and the group gave it to this
-  same consumer once more.
-* A lost answer to a read may have made entries pending for this consumer that nobody works on. Where the
-  consumer claims idle entries, that brings them back. Where it does not, it reads its own pending entries
-  after every such loss, and at the start: those of its former life.
-* An entry that was delivered `max_deliveries` times is not tried again; `dead_letters` sets it aside.
-* A lease is extended only while the entry is still pending for this consumer: what another took stays there.
+* An entry that the consumer holds is not passed to a worker again, even if its lease expired and the group
+  delivered it to this consumer once more.
+* If the response to a read is lost, entries may be pending for this consumer although it never received them.
+  If the consumer claims idle entries, it gets them back that way. Otherwise it reads its own pending entries
+  after every lost response, and also at the start: those are left from an earlier run with the same name.
+* An entry that was delivered `max_deliveries` times is not tried again; `dead_letters` stores it elsewhere.
+* A lease is extended only while the entry is still pending for this consumer. An entry that another consumer
+  took over stays with that consumer.
 """
 
 from __future__ import annotations
@@ -32,24 +34,24 @@ from tailrace_client.group_calls import NackMode
 NEW: Final = ">"
 FIRST: Final = "0-0"
 BEFORE_ALL: Final = (0, 0)
-"""`$`, as the first position, is replaced by the first id that is seen."""
+"""The order of a position that is not an id, such as `$`: the first id that is seen replaces it."""
 
 PENDING_PAGE: Final = 10_000
 IDS_PER_REQUEST_MAX: Final = 10_000
-"""As the server's `ids_per_request_max`."""
+"""The server's limit `ids_per_request_max`."""
 
 BEATS_PER_LEASE: Final = 3
-"""A lease is extended so often within its length: two extensions may fail before it runs out."""
+"""The number of extensions within the length of a lease: two extensions can fail before the lease expires."""
 
 
 def keys_of(streams: str | Iterable[str]) -> tuple[str, ...]:
-    """One key or several, as a consumer is told them."""
+    """Return one key or several keys as a tuple."""
     return (streams,) if isinstance(streams, str) else tuple(streams)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a consumer is told when it is made; `Consumer` documents it."""
+    """The checked options of a consumer; `Consumer` documents them."""
 
     streams: tuple[str, ...]
     group: str
@@ -64,29 +66,29 @@ class Options:
 
     def __post_init__(self) -> None:
         if not self.streams:
-            raise ValueError("streams: at least one is needed")
+            raise ValueError("streams is empty; pass at least one key")
         if self.batch < 1:
-            raise ValueError(f"batch={self.batch}: at least 1 is needed")
+            raise ValueError(f"batch={self.batch} is too small; it must be at least 1")
         if self.max_deliveries is not None and self.max_deliveries < 1:
-            raise ValueError(f"max_deliveries={self.max_deliveries}: at least 1 is needed")
+            raise ValueError(f"max_deliveries={self.max_deliveries} is too small; it must be at least 1")
 
     @property
     def beat_s(self) -> float | None:
-        """How often leases are extended; None where there are none."""
+        """Return the seconds between two extensions of leases; None if there are no leases."""
         return None if not self.claim_min_idle_ms else self.claim_min_idle_ms / BEATS_PER_LEASE / 1_000
 
 
 class Work(Protocol):
-    """What the state needs to know of an item."""
+    """The members of an item that the state needs."""
 
     @property
     def stream(self) -> str:
-        """The key of its stream."""
+        """The key of the item's stream."""
         ...
 
     @property
     def id(self) -> str:
-        """Its entry's id."""
+        """The id of the item's entry."""
         ...
 
 
@@ -95,19 +97,19 @@ ItemT = TypeVar("ItemT", bound=Work)
 
 
 class Read(NamedTuple):
-    """An entry as the group gave it, and its stream."""
+    """An entry as the group delivered it, with its stream."""
 
     stream: str
     entry: Delivery
 
     @property
     def id(self) -> str:
-        """The entry's id."""
+        """Return the id of the entry."""
         return self.entry.id
 
 
 class ConsumerState(Generic[ItemT]):
-    """`held`: the items that are not settled, by stream and id."""
+    """The state of one consumer. `held`: the items that are not settled, by stream and id."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -119,14 +121,16 @@ class ConsumerState(Generic[ItemT]):
     # --- reading -------------------------------------------------------------------------------
 
     def create_calls(self) -> list[Call[Any]]:
-        """What makes the group on every stream, from behind what this consumer has seen."""
+        """Return the calls that create the group on every stream, from the last entry that this consumer has
+        seen."""
         group = self.options.group
         return [
             group_calls.create(key, group, after, create_stream=True) for key, after in self._newest.items()
         ]
 
     def read_call(self) -> Call[list[Slice]]:
-        """The next read. It waits for entries only where nothing of its own is left to be read."""
+        """Return the next read. It waits for entries only if the consumer has no pending entries left to
+        read."""
         catches_up = any(position != NEW for position in self._positions.values())
         return group_calls.read(
             self.options.group,
@@ -138,12 +142,12 @@ class ConsumerState(Generic[ItemT]):
         )
 
     def answer_lost(self) -> None:
-        """A read was sent, and what it gave is not known; also the start. See the second rule."""
+        """Handle a lost response to a read, and the start of the consumer, by the second rule above."""
         if self.options.claim_min_idle_ms is None:
             self._positions = dict.fromkeys(self.options.streams, FIRST)
 
     def taken(self, slices: list[Slice]) -> list[Read]:
-        """What a read gave, without what is held already."""
+        """Return the entries of a read, without those that the consumer already holds."""
         reads = []
         for key, part in zip(self.options.streams, slices, strict=True):
             self._move_on(key, part)
@@ -158,35 +162,36 @@ class ConsumerState(Generic[ItemT]):
                 self._newest[key] = entry.id
 
     def is_dead(self, deliveries: int) -> bool:
-        """Whether an entry that was delivered so often is not to be tried again."""
+        """Return whether an entry with this many deliveries is not tried again."""
         return self.options.max_deliveries is not None and deliveries >= self.options.max_deliveries
 
     # --- settling ------------------------------------------------------------------------------
 
     def hold(self, item: ItemT) -> None:
-        """It is handed out, or waits to be."""
+        """Record an item that waits for a worker or is being processed."""
         self.held[item.stream, item.id] = item
 
     def holds(self, item: Work) -> bool:
-        """Whether it is not settled yet."""
+        """Return whether the item is not settled yet."""
         return (item.stream, item.id) in self.held
 
     def let_go(self, item: Work) -> None:
-        """It is settled, or nobody works on it any longer."""
+        """Forget an item that is settled or that no worker processes any longer."""
         self.held.pop((item.stream, item.id), None)
 
     def ack_calls(self, items: Iterable[Work]) -> list[Call[int]]:
-        """What acknowledges them."""
+        """Return the calls that acknowledge the items."""
         return [group_calls.ack(key, self.options.group, ids) for key, ids in _requests(items)]
 
     def nack_calls(self, items: Iterable[Work], mode: NackMode) -> list[Call[int]]:
-        """What gives them back; `silent`: as if they had not been delivered."""
+        """Return the calls that return the items to the group; in the mode `silent`, the delivery does not
+        count."""
         return [group_calls.nack(key, self.options.group, ids, mode) for key, ids in _requests(items)]
 
     # --- leases --------------------------------------------------------------------------------
 
     def held_calls(self) -> list[tuple[str, Call[PendingPage]]]:
-        """What tells which of the entries that are held are still pending for this consumer, by stream."""
+        """Return the calls that ask which held entries are still pending for this consumer, by stream."""
         calls = []
         for key, ids in _ids_by_stream(list(self.held.values())).items():
             least, greatest = min(ids, key=_order), max(ids, key=_order)
@@ -202,7 +207,7 @@ class ConsumerState(Generic[ItemT]):
         return calls
 
     def extend_call(self, key: str, mine: PendingPage) -> Call[list[str]] | None:
-        """What extends the leases of those that are held and `mine`; None where there are none."""
+        """Return the call that extends the leases of the held entries in `mine`; None if there are none."""
         ids = [item.id for item in mine.pending if (key, item.id) in self.held]
         if not ids:
             return None
@@ -210,7 +215,7 @@ class ConsumerState(Generic[ItemT]):
 
 
 def is_group_missing(error: TailraceError) -> bool:
-    """Whether the group, or its stream, is not there (any more)."""
+    """Return whether the error says that the group or its stream does not exist."""
     return error.code in {"NOGROUP", "NO_SUCH_STREAM"}
 
 
@@ -220,7 +225,7 @@ def _order(entry_id: str) -> tuple[int, int]:
 
 
 def _requests(items: Iterable[Work]) -> Iterator[tuple[str, list[str]]]:
-    """The ids by stream, as many together as one request may name."""
+    """Yield stream and ids, with as many ids as one request may name."""
     for key, ids in _ids_by_stream(items).items():
         for start in range(0, len(ids), IDS_PER_REQUEST_MAX):
             yield key, ids[start : start + IDS_PER_REQUEST_MAX]

@@ -1,11 +1,11 @@
-"""Setting an entry aside that was delivered too often: what says so, as a call. It sends nothing.
+"""The call that stores an entry as a dead letter after too many deliveries. This module sends nothing.
 
-The append to the dead-letter stream and the acknowledgment are one transaction: a crash does both or neither.
-The append carries an idempotency key, the entry's id, so that after a lost answer it can be asked for again
-and the letter is there once.
+The append to the dead-letter stream and the acknowledgment are one transaction: after a crash either both or
+neither took effect. The append carries the id of the entry as its idempotency key, so it can be repeated
+after a lost response and stores the letter only once.
 
-A dead letter has the fields `origin_stream`, `origin_group`, `origin_id`, `deliveries` and `last_error`, and
-behind them those of the entry, byte for byte; a name may then stand twice.
+A dead letter has the fields `origin_stream`, `origin_group`, `origin_id`, `deliveries` and `last_error`,
+followed by the fields of the entry, byte for byte. A name can therefore occur twice.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from tailrace_client.generated.api.command import transaction
 from tailrace_client.generated.models import Base64Argument
 
 Word: TypeAlias = Base64Argument | bool | float | int | str
-"""What the generated operation takes; text and bytes are what is sent."""
+"""The types that the generated operation accepts; this module uses text and base64."""
 
 
 def target_of(options: Options, stream: str) -> str:
-    """The key of the stream for dead letters of `stream`."""
+    """Return the key of the dead-letter stream for `stream`."""
     return options.dead_letter_stream or f"{stream}:dead"
 
 
 def set_aside(options: Options, read: Read, deliveries: int, error: str) -> Call[None]:
-    """What appends the letter and acknowledges the entry; `deliveries` is how often it was tried."""
+    """Return the call that appends the letter and acknowledges the entry. `deliveries`: how often the entry
+    was delivered."""
     letter = {
         "origin_stream": read.stream,
         "origin_group": options.group,

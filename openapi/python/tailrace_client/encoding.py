@@ -1,9 +1,9 @@
-"""Entries into NDJSON: the hot way out of Python.
+"""Encode entries as NDJSON. Appends of many entries spend most of their time here.
 
-Most entries are plain dicts of str. Then a whole chunk is checked and written by a handful of calls into C,
-and no Python code runs for an entry. A chunk that holds anything else is written entry by entry, as whole
-entries (`shape=entry`), so that repeated names and bytes go through as they are. Where msgspec is installed
-it encodes; the standard library does otherwise, with the same outcome.
+Most entries are plain dicts of str. A chunk of such entries is checked and written by a few calls into C,
+without Python code for each entry. A chunk with any other entry is written entry by entry, as complete
+entries (`shape=entry`), which keeps repeated names and bytes. msgspec encodes if it is installed; otherwise
+the standard library does, with the same result.
 """
 
 from __future__ import annotations
@@ -17,29 +17,33 @@ from tailrace_client.json_lines import encode_lines
 
 
 class Lines(NamedTuple):
-    """A body for `entries:import`, and what its lines are."""
+    """A body for `entries:import`, and the shape of its lines."""
 
     body: bytes
     shape: Literal["fields", "entry"]
 
 
 def lines_of(entries: Sequence[FieldsToAppend]) -> Lines:
-    """Those entries as NDJSON. Raises `BadFieldError`, which names the first that cannot be written."""
+    """Return the entries as NDJSON. Raises `BadFieldError`, which names the first entry that cannot be
+    written."""
     if _are_plain(entries):
         try:
             return Lines(encode_lines(entries), "fields")
         except UnicodeEncodeError:
-            pass  # a lone surrogate: bytes that are not UTF-8, read from elsewhere
+            pass  # A lone surrogate stands for a byte that is not UTF-8.
     return Lines(encode_lines([_numbered(number, each) for number, each in enumerate(entries)]), "entry")
 
 
 def _are_plain(entries: Sequence[FieldsToAppend]) -> TypeGuard[Sequence[dict[str, str]]]:
-    """Whether each is a dict of str and not empty. One pass in C over names and one over values: joining
-    refuses whatever is not str, and costs less than asking each for its type."""
+    """Return whether each entry is a dict of str and not empty.
+
+    This takes one pass in C over the names and one over the values: joining fails for every type other than
+    str, and costs less than checking the type of each.
+    """
     if set(map(type, entries)) != {dict} or not all(entries):
         return False
     try:
-        "".join(chain.from_iterable(entries))  # type: ignore[arg-type] # whether they are str is the question
+        "".join(chain.from_iterable(entries))  # type: ignore[arg-type] # checks whether they are str
         "".join(chain.from_iterable(map(dict.values, entries)))  # type: ignore[arg-type]
     except TypeError:
         return False

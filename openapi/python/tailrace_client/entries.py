@@ -1,4 +1,4 @@
-"""What reads give, and how it comes out of JSON that has been parsed."""
+"""The entries that reads return, and their conversion from parsed JSON."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from tailrace_client.fields import Fields, fields_of
 
 Entry: TypeAlias = tuple[str, Fields]
-"""An id and its fields."""
+"""The id of an entry and its fields."""
 
 
 class Delivery(Protocol):
-    """An entry as a group gave it."""
+    """An entry as a group delivered it."""
 
     @property
     def id(self) -> str:
-        """The entry's id."""
+        """The id of the entry."""
         ...
 
     @property
     def fields(self) -> Fields | None:
-        """None where it was deleted while it was pending."""
+        """The fields; None if the entry was deleted while it was pending."""
         ...
 
     @property
     def idle_ms(self) -> int:
-        """How long ago it was delivered last; 0 for a new entry."""
+        """The time since the previous delivery; 0 for a new entry."""
         ...
 
     @property
     def deliveries(self) -> int:
-        """How often it was delivered before this time; 0 for a new entry."""
+        """The number of earlier deliveries; 0 for a new entry."""
         ...
 
 
 class Slice(NamedTuple):
-    """What one stream gave to a read. `next`: where to read on."""
+    """The entries that a read returned from one stream. `next`: the position to continue from."""
 
     entries: list[Delivery]
     next: str
@@ -46,12 +46,12 @@ MakeDelivery: TypeAlias = Callable[[str, Fields | None, int, int], Delivery]
 
 
 def entry_of(value: Mapping[str, Any]) -> Entry:
-    """One entry."""
+    """Return one entry."""
     return value["id"], fields_of(value)
 
 
 def slices_of_page(page: Mapping[str, Any], make: MakeDelivery) -> list[Slice]:
-    """The answer of a group's read."""
+    """Return the slices of the response to a group's read."""
     return [
         Slice([_delivery_of(entry, make) for entry in part["entries"]], part["next"])
         for part in page["streams"]

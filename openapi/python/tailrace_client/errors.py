@@ -1,7 +1,7 @@
-"""What goes wrong between a program and the server, as one exception.
+"""The exception for every failure between a program and the server.
 
-It owns the reading of problems (RFC 9457) and of failed connections. Whether to try again is
-`retry`'s to decide; it finds here all that it needs: `retryable`, `side_effects`, `retry_after_s`.
+This module owns the conversion of problem documents (RFC 9457) and of failed connections. `retry` decides
+whether to try again, from `retryable`, `side_effects` and `retry_after_s`.
 """
 
 from __future__ import annotations
@@ -33,18 +33,19 @@ _TRANSIENT: Final = frozenset(
 
 
 class TailraceError(Exception):
-    """A request that failed.
+    """A request failed.
 
-    `code`: stable, as the server documents it (`NOGROUP`, `ID_NOT_GREATER`, ...), or one of the client's own:
-    `NOT_CONNECTED` (nothing was sent), `ANSWER_LOST` (it was sent, and the answer never came whole),
-    `UNEXPECTED_ANSWER` (not from a Tailrace server, such as a proxy's page).
-    `status`: the HTTP status, 0 where there was no answer.
-    `retryable`: the same request can succeed later, unchanged.
-    `side_effects`: "none": nothing was changed; "unknown": it may have been carried out.
-    `key`, `group`, `consumer`, `id`: the stream, group, consumer and entry that the error is about, where it
-    is about one. Names are text, or bytes where they are not UTF-8.
-    `last_id`, `first_id`: the stream's, where going on needs them. `errors`: each thing that was wrong.
-    `problem`: all members of the server's answer; empty where there was none.
+    `code`: a stable code that the server documents (`NOGROUP`, `ID_NOT_GREATER`, ...), or one of the client's
+    own: `NOT_CONNECTED` (nothing was sent), `ANSWER_LOST` (the request was sent, but its response did not
+    arrive completely), `UNEXPECTED_ANSWER` (the response is not from a Tailrace server, but for example the
+    page of a proxy). `status`: the HTTP status; 0 if there was no response. `retryable`: whether the same
+    request can succeed later, unchanged. `side_effects`: "none" if nothing was changed, "unknown" if the
+    request may have taken effect.
+
+    `key`, `group`, `consumer`, `id`: the stream, group, consumer and entry that the error concerns, or None.
+    Names are str, or bytes if they are not UTF-8. `last_id`, `first_id`: the ids of the stream, if the
+    program needs them to continue. `errors`: each invalid part of the request. `problem`: all members of the
+    server's problem document; empty if there was none.
     """
 
     def __init__(
@@ -69,27 +70,27 @@ class TailraceError(Exception):
 
     @property
     def request_id(self) -> str | None:
-        """The request's id, as in the server's log."""
+        """Return the id of the request in the server's log."""
         return self.problem.get("request_id")
 
     @property
     def key(self) -> str | bytes | None:
-        """The key of the stream that the error is about."""
+        """Return the key of the stream that the error concerns."""
         return self._name("key")
 
     @property
     def group(self) -> str | bytes | None:
-        """The consumer group that the error is about."""
+        """Return the consumer group that the error concerns."""
         return self._name("group")
 
     @property
     def consumer(self) -> str | bytes | None:
-        """The consumer that the error is about."""
+        """Return the consumer that the error concerns."""
         return self._name("consumer")
 
     @property
     def id(self) -> str | None:
-        """The id of the entry that the error is about."""
+        """Return the id of the entry that the error concerns."""
         return self.problem.get("id")
 
     def _name(self, member: str) -> str | bytes | None:
@@ -100,22 +101,22 @@ class TailraceError(Exception):
 
     @property
     def last_id(self) -> str | None:
-        """The stream's last id, where going on needs it."""
+        """Return the last id of the stream, if the program needs it to continue."""
         return self.problem.get("last_id")
 
     @property
     def first_id(self) -> str | None:
-        """The stream's first id, where going on needs it."""
+        """Return the first id of the stream, if the program needs it to continue."""
         return self.problem.get("first_id")
 
     @property
     def errors(self) -> Sequence[Mapping[str, Any]]:
-        """Each thing that was wrong with the body or the parameters, with its place."""
+        """Return each invalid part of the body or the parameters, with its place."""
         return self.problem.get("errors") or ()
 
 
 def error_of_answer(response: httpx.Response) -> TailraceError:
-    """The error that an answer tells, its body read."""
+    """Return the error for an unsuccessful response. The body of the response must be read already."""
     if response.headers.get("content-type", "").partition(";")[0] != PROBLEM_MEDIA_TYPE:
         return _unexpected(response)
     try:
@@ -126,7 +127,7 @@ def error_of_answer(response: httpx.Response) -> TailraceError:
 
 
 def error_of_problem(problem: Mapping[str, Any], retry_after_s: float | None = None) -> TailraceError:
-    """The error of a problem, wherever it stood: in an answer, or in the last event of a tail."""
+    """Return the error for a problem document, from a response or from the last event of a tail."""
     return TailraceError(
         problem.get("code", UNEXPECTED_ANSWER),
         problem.get("detail", ""),
@@ -139,7 +140,7 @@ def error_of_problem(problem: Mapping[str, Any], retry_after_s: float | None = N
 
 
 def error_of_transport(error: httpx.TransportError) -> TailraceError:
-    """The error of a connection: whether the request can have arrived decides what is known of it."""
+    """Return the error for a failed connection. It says whether the request can have arrived."""
     detail = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError):
         return TailraceError(NOT_CONNECTED, detail, retryable=True)
@@ -149,7 +150,8 @@ def error_of_transport(error: httpx.TransportError) -> TailraceError:
 
 
 def _unexpected(response: httpx.Response) -> TailraceError:
-    """An answer that is no problem: of something between here and the server, or of no Tailrace server."""
+    """Return the error for a response without a problem document: from a proxy, or from another server than
+    Tailrace."""
     shown = response.content[:200].decode("utf-8", "backslashreplace")
     return TailraceError(
         UNEXPECTED_ANSWER,
@@ -162,7 +164,7 @@ def _unexpected(response: httpx.Response) -> TailraceError:
 
 
 def _retry_after_s(response: httpx.Response) -> float | None:
-    """Seconds of Retry-After; its other form, a date, is not one that the server sends."""
+    """Return the seconds of Retry-After. The server never sends the other form, a date."""
     try:
         seconds = float(response.headers.get("retry-after", ""))
     except ValueError:

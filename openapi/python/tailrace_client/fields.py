@@ -1,12 +1,12 @@
-"""An entry's fields, between Python and JSON, without loss.
+"""Convert the fields of an entry between Python and JSON, without loss.
 
-The server keeps pairs of byte strings, in order; names may repeat. In Python that is a `dict` of `str`
-wherever one holds it. Where it cannot (a name repeats, or something is not UTF-8) it is an `ExactFields`: a
-dict too, for those who do not care, with the exact pairs beside it. What a read yields, an append takes, and
-both entries are the same.
+The server stores ordered pairs of byte strings, and names can repeat. In Python, fields are a `dict` of `str`
+if that can represent them. If a name repeats or a value is not UTF-8, they are an `ExactFields`: also a dict,
+for programs that can ignore the difference, with the exact pairs as an attribute. An append accepts what a
+read returns, and both entries are then equal.
 
-It owns that mapping in both directions. How many entries make a request, and libraries for JSON, are
-`encoding`'s and `decoding`'s.
+This module owns the conversion in both directions. `encoding` decides how entries are combined to requests,
+and `json_lines` chooses the JSON library.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ FieldsToAppend: TypeAlias = (
     | Mapping[Text, Text]
     | Pairs
 )
-"""What an append takes: a mapping, or pairs where a name is to repeat. Values are `str` or `bytes`: a number
-is the program's to write as text."""
+"""The fields that an append accepts: a mapping, or pairs if a name is repeated. Values are `str` or `bytes`;
+the program converts numbers to text."""
 
 Fields: TypeAlias = dict[str, str]
-"""What a read gives; look for an `ExactFields` where names may repeat or values may be binary."""
+"""The fields that a read returns. Check for `ExactFields` if names can repeat or values can be binary."""
 
 
 class ExactFields(dict[str, str]):
-    """Fields that a dict of str cannot hold exactly.
+    """Fields that a dict of str cannot represent exactly.
 
-    `pairs`: names and values as bytes, in order, repeated names included. As a dict, the last value of a
-    repeated name stands, and bytes that are not UTF-8 are lone surrogates, as in Python's own file names
-    (`value.encode("utf-8", "surrogateescape")` gives them back).
+    `pairs`: names and values as bytes, in order, including repeated names. The dict contains the last value
+    of a repeated name. Bytes that are not UTF-8 are lone surrogates in the dict, as in Python's own file
+    names (`value.encode("utf-8", "surrogateescape")` returns the bytes).
     """
 
     __slots__ = ("pairs",)
@@ -48,12 +48,13 @@ class ExactFields(dict[str, str]):
 
 
 class BadFieldError(ValueError):
-    """Fields that are neither text nor bytes, or none; nothing was sent of the request that holds them."""
+    """Fields are empty, or contain a name or value that is neither str nor bytes. The request with these
+    fields was not sent."""
 
 
 def fields_of(entry: Mapping[str, Any]) -> Fields:
-    """The fields of an entry as JSON has it: `fields` or `pairs`, perhaps in base64. Empty where it was
-    deleted."""
+    """Return the fields of an entry from its JSON form: `fields` or `pairs`, possibly in base64. They are
+    empty if the entry was deleted."""
     pairs = entry.get("pairs")
     if pairs is None:
         fields: dict[str, str] = entry.get("fields") or {}
@@ -66,13 +67,14 @@ def fields_of(entry: Mapping[str, Any]) -> Fields:
 
 
 def wire_entry(fields: FieldsToAppend) -> dict[str, Any]:
-    """The entry as requests have it: `fields` where that holds it, else `pairs`, in base64 if it must be.
+    """Return the JSON form of an entry: `fields` if that can represent it, otherwise `pairs`, in base64 if
+    necessary.
 
     Raises `BadFieldError`.
     """
     pairs = _pairs_of(fields)
     if not pairs:
-        raise BadFieldError("an entry needs at least one field")
+        raise BadFieldError("the entry has no fields; it needs at least one")
     try:
         texts = [(_strict_text(name), _strict_text(value)) for name, value in pairs]
     except UnicodeError:
@@ -94,7 +96,7 @@ def _pairs_of(fields: FieldsToAppend) -> list[tuple[Text, Text]]:
 
 def _require_text(value: object, what: str) -> None:
     if not isinstance(value, str | bytes):
-        raise BadFieldError(f"{what} is of type {type(value).__name__}: str or bytes is needed")
+        raise BadFieldError(f"{what} is of type {type(value).__name__}; it must be str or bytes")
 
 
 def _text(value: bytes) -> str:
@@ -102,7 +104,7 @@ def _text(value: bytes) -> str:
 
 
 def _strict_text(value: Text) -> str:
-    """Raises `UnicodeError` where it is not UTF-8, nor can become it."""
+    """Return the value as str. Raises `UnicodeError` if it is not valid UTF-8."""
     if isinstance(value, bytes):
         return value.decode()
     value.encode()

@@ -1,6 +1,6 @@
-"""One consumer group of one stream, for programs that block. What its methods say stands in `group_calls`.
+"""One consumer group of one stream, for blocking programs. `group_calls` contains the requests.
 
-For the loop of a worker take `Consumer`, which is made of these.
+For the loop of a worker, use `Consumer`, which uses the same calls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 class Group:
-    """A group by its name. Making one asks nothing of the server; `create` does."""
+    """A group by its name. Creating this object sends no request; `create` creates the group on the
+    server."""
 
     def __init__(self, session: Session, key: str, name: str) -> None:
         self._session = session
@@ -29,9 +30,11 @@ class Group:
     # --- the group -----------------------------------------------------------------------------
 
     def create(self, after: str = "$", *, create_stream: bool = False, exist_ok: bool = False) -> None:
-        """Make it: it is given entries after `after`; `$` is the stream's last id, `0` is all.
+        """Create the group. It delivers entries after `after`: `$` is the last id of the stream, `0` delivers
+        all entries.
 
-        One that stands already is an error (BUSYGROUP), unless `exist_ok`; then its position is left alone.
+        An existing group is an error (BUSYGROUP). With `exist_ok` it is not, and its position stays
+        unchanged.
         """
         try:
             self._session.send(group_calls.create(self.key, self.name, after, create_stream=create_stream))
@@ -40,24 +43,28 @@ class Group:
                 raise
 
     def destroy(self) -> None:
-        """Delete it with its consumers and pending entries."""
+        """Delete the group with its consumers and pending entries."""
         self._session.send(group_calls.destroy(self.key, self.name))
 
     def set_position(self, after: str, *, entries_read: int | None = None) -> None:
-        """Give it entries after `after` from now on; what is pending stays so."""
+        """Set the position of the group: it delivers entries after `after` from now on. Pending entries stay
+        pending."""
         self._session.send(group_calls.set_position(self.key, self.name, after, entries_read))
 
     def info(self) -> models.Group:
-        """Its position, its lag, and how much is pending."""
+        """Return the position, the lag and the number of pending entries of the group."""
         return self._session.send(group_calls.info(self.key, self.name))
 
     def consumers(self) -> list[models.Consumer]:
-        """Its consumers, each with how much is pending for it and since when it was not heard of."""
+        """Return the consumers of the group, with their pending entries and the time since their last
+        request."""
         return self._session.send(group_calls.consumers(self.key, self.name)).consumers
 
     def delete_consumer(self, consumer: str, *, force: bool = False, transfer_to: str | None = None) -> int:
-        """Delete a consumer. What is pending for it goes to `transfer_to`, or is dropped with `force`; how
-        much was."""
+        """Delete a consumer and return how many entries were pending for it.
+
+        The pending entries move to the consumer `transfer_to`, or are dropped with `force`.
+        """
         call = group_calls.delete_consumer(
             self.key, self.name, consumer, force=force, transfer_to=transfer_to
         )
@@ -70,15 +77,16 @@ class Group:
         consumer: str,
         count: int | None = None,
         *,
-        id: str = ">",  # noqa: A002 - the name that an entry's id has everywhere
+        id: str = ">",  # noqa: A002 - entry ids have this name everywhere
         wait_ms: int | None = None,
         claim_min_idle_ms: int | None = None,
         noack: bool = False,
     ) -> list[Delivery]:
-        """Entries for a consumer, pending for it until they are acknowledged.
+        """Read entries for a consumer. They are pending for it until it acknowledges them.
 
-        With `claim_min_idle_ms` first what has been pending for anyone so long. An `id` in place of `>` reads
-        the consumer's own pending entries after it. A lost answer is an error, and what it held is pending.
+        With `claim_min_idle_ms`, the result begins with entries that have been pending for any consumer for
+        that time. With an `id` instead of `>`, the result is the consumer's own pending entries after that
+        id. A lost response is an error, and its entries are pending.
         """
         call = group_calls.read(
             self.name,
@@ -92,23 +100,25 @@ class Group:
         return self._session.send(call)[0].entries
 
     def ack(self, *ids: str, delete: bool = False, references: References | None = None) -> int:
-        """Entries are done; how many were pending. `delete`: delete them from the stream in the same step."""
+        """Acknowledge entries and return how many were pending. `delete`: also delete them from the stream,
+        in the same step."""
         if not ids:
             return 0
         call = group_calls.ack(self.key, self.name, ids, delete=delete, references=references)
         return self._session.send(call)
 
     def nack(self, *ids: str, mode: NackMode = "fail", retry_count: int | None = None) -> int:
-        """Give entries back, for whoever claims next; how many were pending.
+        """Return entries to the group for the next consumer that claims, and return how many were pending.
 
-        `silent`: the delivery does not count; `fail`: it does; `fatal`: no further one is worth while.
+        `silent`: the delivery does not count. `fail`: it counts. `fatal`: the entry should not be tried
+        again.
         """
         if not ids:
             return 0
         return self._session.send(group_calls.nack(self.key, self.name, ids, mode, retry_count))
 
     def claim(self, consumer: str, *ids: str, min_idle_ms: int) -> list[Entry]:
-        """Take over pending entries by their ids, those that are idle long enough."""
+        """Take over pending entries by their ids, if they are idle long enough."""
         if not ids:
             return []
         return self._session.send(group_calls.claim(self.key, self.name, consumer, ids, min_idle_ms))
@@ -116,7 +126,7 @@ class Group:
     def autoclaim(
         self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100
     ) -> ScanResult:
-        """Take over idle entries found by a scan in the order of ids."""
+        """Take over idle entries that a scan in id order finds."""
         call = group_calls.autoclaim(self.key, self.name, consumer, min_idle_ms, start, count)
         return self._session.send(call)
 
@@ -129,7 +139,7 @@ class Group:
         consumer: str | None = None,
         min_idle_ms: int | None = None,
     ) -> list[models.PendingItem]:
-        """Pending entries in the order of ids, 100 unless `count` says otherwise."""
+        """Return pending entries in id order; 100 unless `count` is given."""
         call = group_calls.pending(
             self.key,
             self.name,
@@ -142,5 +152,5 @@ class Group:
         return self._session.send(call).pending
 
     def pending_summary(self) -> models.PendingOverview:
-        """How many are pending, between which ids, and for whom."""
+        """Return the number of pending entries, their first and last id, and the number for each consumer."""
         return self._session.send(group_calls.pending_summary(self.key, self.name))

@@ -1,4 +1,4 @@
-"""What can be asked of a consumer group, as calls. It sends nothing."""
+"""The calls of a consumer group. This module sends nothing."""
 
 from __future__ import annotations
 
@@ -33,8 +33,11 @@ NackMode: TypeAlias = Literal["silent", "fail", "fatal"]
 
 
 class ScanResult(NamedTuple):
-    """What an autoclaim took over. `cursor`: where the next one begins, `0-0` at the end; `deleted_ids`: were
-    pending, are no longer in the stream, and no longer pending either."""
+    """The result of an autoclaim.
+
+    `entries`: the claimed entries. `cursor`: the start of the next scan; `0-0` at the end. `deleted_ids`:
+    entries that were pending and are deleted from the stream; they are no longer pending.
+    """
 
     entries: list[Entry]
     cursor: str
@@ -42,7 +45,8 @@ class ScanResult(NamedTuple):
 
 
 def create(key: str, group: str, after: str, *, create_stream: bool) -> Call[Group]:
-    """XGROUP CREATE. Not repeated where the outcome is not known: a group that stands already is an error."""
+    """XGROUP CREATE. The call is not repeated after a lost response, because an existing group is an
+    error."""
     body = GroupBody(after=after, create_stream=create_stream)
     return Call(xgroup_create._get_kwargs(key, group, body=body), _group)
 
@@ -59,7 +63,7 @@ def set_position(key: str, group: str, after: str, entries_read: int | None) -> 
 
 
 def info(key: str, group: str) -> Call[Group]:
-    """The group's row of XINFO GROUPS."""
+    """The row of the group in XINFO GROUPS."""
     return Call(xinfo_group._get_kwargs(key, group), _group, is_idempotent=True)
 
 
@@ -90,10 +94,10 @@ def read(
     claim_min_idle_ms: int | None = None,
     noack: bool = False,
 ) -> Call[list[Slice]]:
-    """XREADGROUP over the streams of `positions`: each key with `>`, or an id for the consumer's own pending
-    entries.
+    """XREADGROUP over the streams of `positions`. Each position is `>`, or an id to read the consumer's own
+    pending entries.
 
-    It is not idempotent: what a lost answer held is pending.
+    The call is not idempotent: the entries of a lost response are pending.
     """
     body = GroupReadBody(
         group=group,
@@ -105,7 +109,7 @@ def read(
         claim_min_idle_ms=given(claim_min_idle_ms),
         noack=noack or UNSET,
     )
-    # The default shape unsaid: such requests are the server's fastest.
+    # The default shape is omitted: the server answers such requests fastest.
     request = xreadgroup._get_kwargs(body=body, shape=UNSET)
     return Call(request, lambda answer: slices_of(answer.content), waits_ms=wait_ms or 0)
 
@@ -113,8 +117,8 @@ def read(
 def ack(
     key: str, group: str, ids: Sequence[str], *, delete: bool = False, references: References | None = None
 ) -> Call[int]:
-    """XACK, or XACKDEL with `delete`. Done twice it does no more; after a lost answer the count is the second
-    one's."""
+    """XACK, or XACKDEL with `delete`. A repetition has no further effect; after a lost response the count is
+    that of the repetition."""
     body = AckBody(ids=list(ids), delete=delete or UNSET, references=given(references))
     return Call(xack._get_kwargs(key, group, body=body), member("acknowledged"), is_idempotent=True)
 
@@ -122,7 +126,8 @@ def ack(
 def nack(
     key: str, group: str, ids: Sequence[str], mode: NackMode = "fail", retry_count: int | None = None
 ) -> Call[int]:
-    """XNACK. Not repeated where the outcome is not known: by then somebody else may have the entries."""
+    """XNACK. The call is not repeated after a lost response, because by then another consumer may have the
+    entries."""
     body = NackBody(ids=list(ids), mode=mode, retry_count=given(retry_count))
     return Call(xnack._get_kwargs(key, group, body=body), member("nacked"))
 
@@ -134,7 +139,8 @@ def claim(key: str, group: str, consumer: str, ids: Sequence[str], min_idle_ms: 
 
 
 def extend(key: str, group: str, consumer: str, ids: Sequence[str]) -> Call[list[str]]:
-    """XCLAIM JUSTID of what the consumer has: its idle time begins anew, and no delivery is counted."""
+    """XCLAIM JUSTID for the consumer's own entries: their idle time begins again, and no delivery is
+    counted."""
     body = ClaimBody(consumer=consumer, min_idle_ms=0, ids=list(ids), just_id=True)
     return Call(xclaim._get_kwargs(key, group, body=body, shape=UNSET), member("ids"), is_idempotent=True)
 

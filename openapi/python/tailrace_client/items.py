@@ -1,4 +1,4 @@
-"""What a consumer hands out: an entry, how often it was delivered, and the two ways to settle it."""
+"""The items that a consumer passes to the program: an entry, its deliveries, and two ways to settle it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ Settled = TypeVar("Settled")
 
 
 class _Item(Generic[Settled]):
-    """`deliveries`: how often it was delivered before this time; `idle_ms`: since the last of those. Both 0
-    for a new one. `read` is what the group gave; `settle` carries a settlement out."""
+    """An entry of a consumer.
+
+    `deliveries`: the number of earlier deliveries. `idle_ms`: the time since the last of them. Both are 0 for
+    a new entry. `read`: the entry as the group delivered it. `settle`: the function that sends a settlement.
+    """
 
     __slots__ = ("_settle", "deliveries", "fields", "id", "idle_ms", "read", "stream")
 
@@ -32,28 +35,29 @@ class _Item(Generic[Settled]):
 
 
 class Item(_Item[None]):
-    """An entry to be worked on, by programs that block."""
+    """An entry for a blocking program."""
 
     __slots__ = ()
 
     def ack(self) -> None:
-        """It is done. Doing so twice is harmless."""
+        """Acknowledge the entry. A second call has no effect."""
         self._settle(self.read, "ack")
 
     def nack(self) -> None:
-        """Give it back: whoever claims next gets it at once, and this delivery counts."""
+        """Return the entry to the group: the next consumer that claims gets it at once, and this delivery
+        counts."""
         self._settle(self.read, "nack")
 
 
 class AsyncItem(_Item[Awaitable[None]]):
-    """An entry to be worked on, by programs that await."""
+    """An entry for an asyncio program."""
 
     __slots__ = ()
 
     async def ack(self) -> None:
-        """As `Item.ack`."""
+        """Acknowledge the entry, like `Item.ack`."""
         await self._settle(self.read, "ack")
 
     async def nack(self) -> None:
-        """As `Item.nack`."""
+        """Return the entry to the group, like `Item.nack`."""
         await self._settle(self.read, "nack")

@@ -1,4 +1,5 @@
-"""The hot ways between entries and JSON, by the fastest library that is there."""
+"""The conversions between entries and JSON where speed matters, with the fastest library that is
+installed."""
 
 try:
     from tailrace_client.with_msgspec import encode_json, encode_lines, entries_of_lines, slices_of

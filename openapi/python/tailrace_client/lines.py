@@ -1,8 +1,7 @@
-"""An export that goes on after a cut: from chunks of bytes to blocks of whole lines, and where to resume.
-Sends nothing.
+"""An export that resumes after a broken connection: it turns chunks of bytes into blocks of complete lines.
 
-A cut comes in the middle of a line. What was received up to the last whole line has been handed on, so the
-next request begins after the id on it.
+A connection can break in the middle of a line. All complete lines before that point are already returned, so
+the next request begins after the id on the last of them. This module sends nothing.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from tailrace_client import stream_calls
 LineShape = Literal["entry", "pairs", "fields"]
 
 BLOCK_BYTES: Final = 1 << 18
-"""A block is at least so large, unless it is the last: the cost of a block then does not show."""
+"""The least size of a block, except the last one. At this size the cost of each block is negligible."""
 
 
 class Export:
-    """One export. `request` is the next one to send; `take` and `end` give blocks of whole lines."""
+    """One export. `request` is the next request to send; `take` and `end` return blocks of complete lines."""
 
     def __init__(self, key: str, start: str, end: str, shape: LineShape) -> None:
         self._key = key
@@ -33,8 +32,8 @@ class Export:
 
     @property
     def request(self) -> Mapping[str, Any]:
-        """What asks for the lines that are still to come. What was received of a line is forgotten: it comes
-        again."""
+        """Return the request for the lines that are still missing. Discards an incomplete line, because the
+        server sends it again."""
         self._keep(b"")
         if self._last_line:
             self._start = f"({json.loads(self._last_line)['id']}"
@@ -43,17 +42,17 @@ class Export:
 
     @property
     def can_resume(self) -> bool:
-        """Whether lines tell where they are, or none has been handed on."""
+        """Return whether the export can resume: its lines contain ids, or no line was returned yet."""
         return self._shape != "fields" or not self._last_line
 
     def take(self, chunk: bytes) -> bytes:
-        """Bytes that were received; a block, or nothing yet."""
+        """Add received bytes. Return a block, or nothing if it is not large enough yet."""
         self._rest.append(chunk)
         self._rest_bytes += len(chunk)
         return b"" if self._rest_bytes < BLOCK_BYTES else self.end()
 
     def end(self) -> bytes:
-        """All whole lines that were received and not handed on."""
+        """Return all complete lines that were received and not returned yet."""
         received = b"".join(self._rest)
         cut = received.rfind(b"\n") + 1
         self._keep(received[cut:])

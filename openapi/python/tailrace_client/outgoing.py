@@ -1,7 +1,8 @@
-"""Requests as they are sent: from what a generated operation says to the bytes of a head. Sends nothing.
+"""Build requests: from the arguments of a generated operation to the bytes of the head. This module sends
+nothing.
 
-`httpx.Request` says the same, with more than this interface needs, and takes longer than encoding a hundred
-entries. How an address is written stays httpx's affair; each is worked out once.
+`httpx.Request` does the same with more features than this interface needs, and takes longer than encoding a
+hundred entries. httpx still owns the form of URLs; each URL is parsed once.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ import httpx
 from tailrace_client.json_lines import encode_json
 
 _url: Final = lru_cache(maxsize=256)(httpx.URL)
-"""Addresses of operations, read once: a program uses the same few over and over."""
+"""A cache of parsed URLs, because a program uses the same few again and again."""
 
 
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
-"""They say how long their body is, even where it is empty."""
+"""These methods send the length of their body even if it is empty."""
 
 
 class Outgoing(NamedTuple):
-    """A request. `parts`: its body, in order, nothing where it has none; they can be iterated again where it
-    is sent again."""
+    """A request. `parts`: its body in parts; empty if there is none. The parts can be iterated again when the
+    request is sent again."""
 
     method: str
     url: httpx.URL
@@ -33,13 +34,14 @@ class Outgoing(NamedTuple):
 
     @property
     def head(self) -> bytes:
-        """All up to the body. Raises `LocalProtocolError`."""
+        """Return everything before the body. Raises `LocalProtocolError`."""
         lines = [f"{name}: {value}".encode("ascii") for name, value in self.headers.items()]
         return head_of(self.method, self.url, [b"Host: " + self.url.netloc, *lines])
 
 
 def outgoing(base_url: str, headers: Mapping[str, str], request: Mapping[str, Any]) -> Outgoing:
-    """The request that a generated operation's arguments describe. `headers`: of every request."""
+    """Return the request that the arguments of a generated operation describe. `headers`: the headers of
+    every request."""
     url = _url(base_url + request["url"])
     if params := request.get("params"):
         url = url.copy_merge_params(params)
@@ -59,8 +61,8 @@ def _body_of(request: Mapping[str, Any]) -> tuple[Iterable[bytes], int]:
 
 
 def head_of(method: str, url: httpx.URL, headers: Sequence[bytes]) -> bytes:
-    """Request line and headers, and the empty line behind them."""
+    """Return the request line, the headers and the empty line after them."""
     head = b"\r\n".join([b"%b %b HTTP/1.1" % (method.encode("ascii"), url.raw_path), *headers, b"", b""])
     if head.count(b"\n") != len(headers) + 2 or head.count(b"\r") != len(headers) + 2:
-        raise httpx.LocalProtocolError("a header holds the end of a line")
+        raise httpx.LocalProtocolError("a header contains a line break")
     return head

@@ -1,12 +1,12 @@
-"""Whether and when a failed request is sent again. Decisions only: it neither sends nor waits.
+"""Decide whether and when a failed request is sent again. This module neither sends nor waits.
 
-The rule: a request is repeated where the failure can pass (`retryable`) and repeating it can double nothing,
-that is where nothing was changed (`side_effects` is "none") or where the request is idempotent by its
-method or by an idempotency key. Everything else goes up to the caller at once.
+The rule: a request is repeated if the failure can pass (`retryable`) and the repetition is harmless. It is
+harmless if nothing was changed (`side_effects` is "none"), or if the request is idempotent by its method or
+by an idempotency key. Every other error is raised at once.
 
-The waits grow twofold from `first_delay_s` to `delay_max_s`, each drawn evenly from nothing to that bound, so
-that many clients that lost the same server do not come back together. Retry-After is a lower bound. No wait
-begins that would end after `deadline_s`: then the last error is raised.
+The bound of the waits doubles from `first_delay_s` to `delay_max_s`, and each wait is a random time up to the
+bound, so that many clients of a restarted server do not return at the same moment. Retry-After is a lower
+limit. A wait that would end after `deadline_s` does not begin; the last error is raised instead.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from tailrace_client.errors import TailraceError
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """`deadline_s`: how long after its first attempt a request may be sent again; 0: never.
+    """The policy for retries. `deadline_s`: how long after the first attempt a request may be sent again; 0
+    means no retries.
 
-    Keep it below the time for which the server remembers idempotency keys (100 s unless configured): a key
-    that was forgotten guards nothing.
+    Keep it below the time for which the server remembers idempotency keys (100 s by default): a forgotten key
+    protects nothing.
     """
 
     deadline_s: float = 60.0
@@ -34,7 +35,7 @@ class RetryPolicy:
     chance: Callable[[], float] = random.random
 
     def attempts(self, *, is_idempotent: bool) -> Attempts:
-        """The attempts of one request, which begin now."""
+        """Return the attempts of one request, which begin now."""
         return Attempts(self, is_idempotent, self.clock() + self.deadline_s)
 
 
@@ -53,7 +54,7 @@ class Attempts:
         self._bound_s = policy.first_delay_s
 
     def delay_after(self, error: TailraceError) -> float:
-        """Seconds to wait before the next attempt. Raises `error` where there is to be none."""
+        """Return the seconds to wait before the next attempt. Raises `error` if there is no next attempt."""
         if not error.retryable or (error.side_effects == "unknown" and not self._is_idempotent):
             raise error
         delay_s = self._policy.chance() * self._bound_s + (error.retry_after_s or 0.0)

@@ -1,8 +1,8 @@
-"""Sending: one call as many requests as the retry policy allows, over one pool of connections.
+"""Send calls: each call is as many requests as the retry policy allows, over one pool of connections.
 
-It owns the connections of a client, its header of authorization, its timeouts and the loop of attempts. What
-a request says and how its answer is read stands in the call. `Session` blocks, `AsyncSession` awaits; they
-differ in nothing else.
+This module owns the connections of a client, its Authorization header, its timeouts and the loop of attempts.
+The call contains the request and the reader of the response. `Session` blocks and `AsyncSession` awaits;
+there is no other difference.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ MS_PER_S: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a client talks to its server. `timeout_s`: of each step of one attempt: to connect, to send, to
-    receive.
+    """The settings of a client.
 
-    `verify`: as httpx has it: False trusts any certificate, a context may hold one's own authority.
-    `producer_id`: whose idempotency keys are where a call does not say.
+    `timeout_s`: the time limit for each step of an attempt (connect, send, receive). `verify`: as in httpx:
+    False trusts any certificate, and a context can contain an authority of your own. `producer_id`: the
+    producer of idempotency keys, for calls that name none.
     """
 
     url: str
@@ -48,11 +48,11 @@ class Settings:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Of every request."""
+        """Return the headers of every request."""
         return {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
 
     def arguments(self) -> dict[str, Any]:
-        """Of `httpx.Client` and `httpx.AsyncClient`."""
+        """Return the arguments of `httpx.Client` and `httpx.AsyncClient`."""
         return {
             "base_url": self.url,
             "headers": self.headers,
@@ -64,12 +64,13 @@ class Settings:
         }
 
     def timeout(self, waits_ms: int) -> httpx.Timeout:
-        """For an answer that the server may hold back that long."""
+        """Return the timeouts for a response that the server may delay by `waits_ms`."""
         return httpx.Timeout(self.timeout_s, read=self.timeout_s + waits_ms / MS_PER_S)
 
 
 class Session:
-    """The connections of a `Tailrace`. `http`: for the generated operations, over the same ones."""
+    """The connections of a `Tailrace`. `http`: the client for the generated operations, over the same
+    connections."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -79,7 +80,7 @@ class Session:
         self._headers = {"Accept": "*/*", "User-Agent": self.http.headers["User-Agent"], **settings.headers}
 
     def send(self, call: Call[T]) -> T:
-        """The result of `call`. Raises `TailraceError`."""
+        """Send `call` and return its result. Raises `TailraceError`."""
         attempts = self.settings.retry.attempts(is_idempotent=call.is_idempotent)
         while True:
             try:
@@ -89,7 +90,7 @@ class Session:
             time.sleep(delay_s)
 
     def attempt(self, call: Call[T]) -> T:
-        """The same with one attempt only."""
+        """Send `call` once, without retries, and return its result. Raises `TailraceError`."""
         try:
             answer = self._transport.answer(
                 self._outgoing(call.request), self.settings.timeout(call.waits_ms).as_dict()
@@ -102,7 +103,8 @@ class Session:
 
     @contextmanager
     def stream(self, request: Mapping[str, Any], timeouts: httpx.Timeout) -> Iterator[Iterator[bytes]]:
-        """The bytes of one successful answer as they come; cut off at the end. Raises `TailraceError`."""
+        """Open one response and yield its bytes as they arrive. Leaving the context closes the response.
+        Raises `TailraceError`."""
         try:
             with closing(self._transport.opened(self._outgoing(request), timeouts.as_dict())) as answer:
                 if not answer.is_success:
@@ -113,13 +115,13 @@ class Session:
             raise error_of_transport(error) from error
 
     def _outgoing(self, request: Mapping[str, Any]) -> Outgoing:
-        """Straight to the transport: what `httpx.Client` adds (redirects, cookies, merged URLs) has no part
-        in this interface, and takes as long as the rest."""
+        """Return the request for the transport. It bypasses `httpx.Client`, whose additions (redirects,
+        cookies, merged URLs) this interface does not use, and which takes as long as everything else."""
         return outgoing(self._base_url, self._headers, request)
 
     def _error(self, request: Mapping[str, Any], answer: WholeAnswer | httpx.Response) -> TailraceError:
         sent = httpx.Request(request["method"], self._base_url + request["url"])
-        # The body is there as it was before compression, so the headers must not say otherwise.
+        # The body is already decompressed, so the headers must not name an encoding.
         headers = [pair for pair in answer.headers.multi_items() if pair[0] != "content-encoding"]
         return error_of_answer(
             httpx.Response(answer.status_code, headers=headers, content=answer.content, request=sent)
@@ -138,7 +140,7 @@ class AsyncSession:
         self.http = httpx.AsyncClient(**settings.arguments())
 
     async def send(self, call: Call[T]) -> T:
-        """As `Session.send`."""
+        """Send a call, like `Session.send`."""
         attempts = self.settings.retry.attempts(is_idempotent=call.is_idempotent)
         while True:
             try:
@@ -148,7 +150,7 @@ class AsyncSession:
             await asyncio.sleep(delay_s)
 
     async def attempt(self, call: Call[T]) -> T:
-        """As `Session.attempt`."""
+        """Send a call once, like `Session.attempt`."""
         try:
             answer = await self.http.request(**call.request, timeout=self.settings.timeout(call.waits_ms))
         except httpx.TransportError as error:
@@ -161,7 +163,7 @@ class AsyncSession:
     async def stream(
         self, request: Mapping[str, Any], timeouts: httpx.Timeout
     ) -> AsyncIterator[AsyncIterator[bytes]]:
-        """As `Session.stream`."""
+        """Open one response, like `Session.stream`."""
         try:
             async with self.http.stream(**request, timeout=timeouts) as answer:
                 if not answer.is_success:

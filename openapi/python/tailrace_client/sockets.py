@@ -1,4 +1,5 @@
-"""What is done with one socket, and how its errors are named. It knows no pool and no answer."""
+"""Operations on one socket, with its errors as httpx errors. This module knows nothing of pools and
+responses."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import httpx
 
 
 class _Errors:
-    """Errors of sockets as httpx names them."""
+    """A context that raises the errors of sockets as httpx errors."""
 
     def __init__(
         self, on_timeout: type[httpx.TimeoutException], on_failure: type[httpx.NetworkError]
@@ -37,7 +38,8 @@ RECEIVING: Final = _Errors(httpx.ReadTimeout, httpx.ReadError)
 
 
 def send(connection: socket.socket, head: bytes, parts: Iterable[bytes]) -> None:
-    """Head and body; the first part of the body goes with the head, so that a small request is one packet."""
+    """Send head and body. The first part of the body is sent with the head, so that a small request is one
+    packet."""
     data = head
     with SENDING:
         for part in parts:
@@ -48,7 +50,7 @@ def send(connection: socket.socket, head: bytes, parts: Iterable[bytes]) -> None
 
 
 def is_readable(connection: socket.socket) -> bool:
-    """Whether an idle connection has something to read, which can only be its end."""
+    """Return whether an idle connection has something to read, which can only be its end."""
     if not hasattr(select, "poll"):
         return bool(select.select([connection], [], [], 0)[0])
     poller = select.poll()

@@ -1,5 +1,7 @@
-"""One stream, for programs that block. Every method is one call or a loop of calls; what they say stands in
-`stream_calls`, how they are sent in `session`."""
+"""One stream, for blocking programs. Every method is one call or a loop of calls.
+
+`stream_calls` contains the requests, and `session` sends them.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ from tailrace_client.tail import SILENCE_MAX_S, Gap, Tail, log_gap
 
 
 class Stream:
-    """A stream by its key. Making one asks nothing of the server; the first append creates the stream
-    there."""
+    """A stream by its key. Creating this object sends no request; the first append creates the stream on the
+    server."""
 
     def __init__(self, session: Session, key: str) -> None:
         self._session = session
@@ -39,18 +41,18 @@ class Stream:
         self,
         fields: FieldsToAppend,
         *,
-        id: str | None = None,  # noqa: A002 - the name that an entry's id has everywhere
+        id: str | None = None,  # noqa: A002 - entry ids have this name everywhere
         trim: Trim | None = None,
         create: bool = True,
         if_last_id: str | None = None,
         idempotency_key: str | None = None,
         producer_id: str | None = None,
     ) -> str:
-        """The id of a new entry. `if_last_id`: append only if that is the stream's last id.
+        """Append one entry and return its id. `if_last_id`: append only if this is the last id of the stream.
 
-        Under an `idempotency_key` a lost answer is retried and doubles nothing; the key is the producer's
-        (`producer_id`), so that one that is used again after a restart needs both. Without a key a lost
-        answer is an error whose `side_effects` is "unknown".
+        With an `idempotency_key`, the request is retried after a lost response and appends nothing twice. The
+        key belongs to the producer (`producer_id`), so set both if the same key is used after a restart.
+        Without a key, a lost response is an error with `side_effects` "unknown".
         """
         return self._session.send(
             stream_calls.append(
@@ -65,11 +67,11 @@ class Stream:
         )
 
     def append_many(self, entries: Iterable[FieldsToAppend], chunk: int = 1_000) -> int:
-        """How many entries were appended: all, in order, `chunk` of them a request, each request all or
-        nothing.
+        """Append all entries in order and return how many there are. Each request appends `chunk` entries,
+        all or none.
 
-        Every chunk has an idempotency key of its own, so that what is retried doubles nothing. Where it
-        fails, a note of the error says how many entries of earlier chunks were appended.
+        Every chunk has an idempotency key of its own, so a retry appends nothing twice. If a chunk fails, a
+        note of the error says how many entries of earlier chunks were appended.
         """
         count = 0
         try:
@@ -84,7 +86,7 @@ class Stream:
                 )
                 count += self._session.send(call).count
         except (TailraceError, BadFieldError) as error:
-            error.add_note(f"{count} entries of this append_many were appended before")
+            error.add_note(f"append_many appended {count} entries before this error")
             raise
         return count
 
@@ -99,10 +101,11 @@ class Stream:
         idempotency_key: str | None = None,
         content_encoding: Literal["gzip", "zstd"] | None = None,
     ) -> ImportResult:
-        """Append NDJSON as it is, in one request, all or nothing: an object of fields a line, or a whole
-        entry.
+        """Append NDJSON in one request, all lines or none. Each line is an object of fields, or a complete
+        entry (`shape`).
 
-        With an `idempotency_key` it is retried; without one only where nothing can have been appended.
+        With an `idempotency_key` the request is retried. Without one it is retried only if nothing can have
+        been appended.
         """
         producer = producer_of(
             self._session.settings.producer_id, producer_id, idempotency_key, producer_epoch, producer_layout
@@ -116,15 +119,15 @@ class Stream:
     # --- reading -------------------------------------------------------------------------------
 
     def read(self, start: str = "-", end: str = "+", count: int | None = None) -> Iterator[Entry]:
-        """The entries between two ids, both included, each as `(id, fields)`; no more than `count`.
+        """Return the entries between two ids, both included, each as `(id, fields)`; at most `count`.
 
-        A bound is an id, a time in milliseconds, `-`, `+`, or `(id` to leave that id out. Read as one export
-        that goes on after a cut where it was. A missing stream is an empty one.
+        A bound is an id, a time in milliseconds, `-`, `+`, or `(id` to exclude that id. The entries are read
+        as one export, which resumes after a broken connection. A missing stream is read as an empty one.
         """
         return chain.from_iterable(self._read_blocks(start, end, count))
 
     def _read_blocks(self, start: str, end: str, count: int | None) -> Iterator[Iterable[Entry]]:
-        """The entries a block of lines at a time, so that handing one out runs no Python code."""
+        """Yield the entries one block of lines at a time, so that no Python code runs for each entry."""
         if count is not None:
             last = self.seek(count, start).end
             end = lesser_end(last, end) if last is not None else start
@@ -133,10 +136,11 @@ class Stream:
     def export_lines(
         self, start: str = "-", end: str = "+", *, shape: LineShape = "entry"
     ) -> Iterator[bytes]:
-        """The entries of a range as NDJSON, in blocks of whole lines.
+        """Yield the entries of a range as NDJSON, in blocks of complete lines.
 
-        One request, unless the connection is cut: then it goes on behind the last line of the last block.
-        With `shape="fields"` lines have no id, and a cut after the first block is an error.
+        This is one request. If the connection breaks, the export resumes after the last line of the last
+        block. With `shape="fields"`, lines have no id, and a broken connection after the first block is an
+        error.
         """
         export = Export(self.key, start, end, shape)
         policy = self._session.settings.retry
@@ -159,11 +163,11 @@ class Stream:
             time.sleep(delay_s)
 
     def tail(self, after: str = "$", *, on_gap: Callable[[Gap], None] = log_gap) -> Iterator[Entry]:
-        """Entries after `after` as they come, each as `(id, fields)`, without end; `$`: only what comes from
-        now on.
+        """Yield entries after `after` as they arrive, each as `(id, fields)`, without end. `$`: only new
+        entries.
 
-        After a cut it resumes where it was. `on_gap` is told of entries that were trimmed away before the
-        tail came by.
+        After a broken connection the tail resumes where it was. `on_gap` is called with the range of entries
+        that were trimmed before the tail could read them.
         """
         tail = Tail(self.key, after, on_gap)
         policy = self._session.settings.retry
@@ -182,19 +186,19 @@ class Stream:
     # --- the rest ------------------------------------------------------------------------------
 
     def length(self) -> int:
-        """How many entries it holds; 0 for a missing stream."""
+        """Return the number of entries; 0 for a missing stream."""
         return self._session.send(stream_calls.length(self.key))
 
     def group(self, name: str) -> Group:
-        """The consumer group of that name; nothing is asked for it."""
+        """Return the consumer group with this name. This sends no request."""
         return Group(self._session, self.key, name)
 
     def info(self) -> StreamState:
-        """The stream as a whole."""
+        """Return the state of the stream."""
         return self._session.send(stream_calls.info(self.key))
 
     def create(self) -> None:
-        """Make an empty stream, if there is none."""
+        """Create an empty stream, unless the stream exists."""
         self._session.send(stream_calls.create(self.key))
 
     def drop(self) -> None:
@@ -210,24 +214,25 @@ class Stream:
         limit: int | None = None,
         references: References | None = None,
     ) -> int:
-        """Remove the oldest entries, as `Trim` says; how many went."""
+        """Remove the oldest entries, by the rule of `Trim`, and return how many were removed."""
         rule = Trim(max_length, min_id, approximate, limit, references)
         return self._session.send(stream_calls.trim(self.key, rule))
 
     def delete(self, *ids: str, references: References | None = None) -> DeleteReply:
-        """Delete entries; what became of each."""
+        """Delete entries and return the result for each."""
         return self._session.send(stream_calls.delete(self.key, ids, references))
 
     def split(self, parts: int, start: str = "-", end: str = "+") -> SplitPlan:
-        """Boundaries that cut a range into parts of about equal counts; no entry is read for it.
+        """Return boundaries that split a range into parts of about equal counts. The server reads no entries
+        for this.
 
-        A missing stream is an empty one.
+        A missing stream is split like an empty one.
         """
         return self._session.send(stream_calls.split(self.key, parts, start, end))
 
     def seek(self, count: int, start: str = "-") -> SeekPosition:
-        """The id that ends a page of `count` entries; no entry is read for it.
+        """Return the id that ends a page of `count` entries. The server reads no entries for this.
 
-        A missing stream is an empty one.
+        A missing stream is treated like an empty one.
         """
         return self._session.send(stream_calls.seek(self.key, count, start))

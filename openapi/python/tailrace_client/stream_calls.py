@@ -1,4 +1,4 @@
-"""What can be asked of a stream, as calls. It sends nothing."""
+"""The calls of a stream. This module sends nothing."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ References: TypeAlias = Literal["keep", "delete", "acknowledged"]
 
 @dataclass(frozen=True, slots=True)
 class Trim:
-    """Which entries go: all but the newest `max_length`, or those below `min_id`; exactly one of the two.
+    """The rule of a trim: remove all but the newest `max_length` entries, or all entries below `min_id`. Set
+    exactly one of the two.
 
-    `approximate`: leave up to a node more than asked, which costs less. `limit`: the most to remove at once,
-    with `approximate` only. `references`: what becomes of pending entries, as for deletions.
+    `approximate`: keep up to one node more than requested, which costs less. `limit`: the most entries to
+    remove at once; only with `approximate`. `references`: the effect on pending entries, as for deletions.
     """
 
     max_length: int | None = None
@@ -48,7 +49,7 @@ class Trim:
     references: References | None = None
 
     def wire(self) -> Trimming:
-        """As requests have it."""
+        """Return the rule as a request contains it."""
         return Trimming(
             max_length=given(self.max_length),
             min_id=given(self.min_id),
@@ -60,10 +61,11 @@ class Trim:
 
 @dataclass(frozen=True, slots=True)
 class Producer:
-    """Who appends, and under which key: the same key again, with the same body, appends nothing.
+    """The producer of an append, and its idempotency key. The same key with the same body appends nothing
+    again.
 
-    `epoch`: keys are then kept for this epoch and the one before, whatever the time. `layout`: pinned by the
-    first request of an epoch; another one in that epoch is an error.
+    `epoch`: the server then keeps the keys of this epoch and the one before, without a time limit. `layout`:
+    the first request of an epoch pins it; another layout in that epoch is an error.
     """
 
     id: str
@@ -72,7 +74,7 @@ class Producer:
     layout: str | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """As the generated operations take it."""
+        """Return the arguments of the generated operations."""
         return {
             "producer_id": self.id,
             "idempotency_key": self.key,
@@ -83,8 +85,8 @@ class Producer:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What an import appended. `replayed`: the key was used before, nothing was appended, these are the first
-    ids."""
+    """The result of an import. `replayed`: the key was used before, so nothing was appended, and the ids are
+    those of the first request."""
 
     count: int
     first_id: str
@@ -102,7 +104,7 @@ def append(
     if_last_id: str | None,
     producer: Producer | None,
 ) -> Call[str]:
-    """XADD. Repeating it is safe under a producer's key, or with an id of its own, which cannot be used
+    """XADD. A repetition is safe with a producer's key, and with an explicit id, which cannot be used
     twice."""
     body = XaddBody(
         id=given(id),
@@ -116,7 +118,7 @@ def append(
 
 
 class Body(Protocol):
-    """Bytes of a known number, as they are or in parts."""
+    """Bytes of a known length, whole or in parts."""
 
     def __len__(self) -> int: ...
 
@@ -135,7 +137,7 @@ def import_lines(
         body=File(payload=cast("BinaryIO", body)),
         shape=UNSET
         if shape == "fields"
-        else shape,  # the default unsaid: such requests are the server's fastest
+        else shape,  # The default is omitted: the server answers such requests fastest.
         content_encoding=given(content_encoding),
         **_arguments(producer),
     )
@@ -144,7 +146,7 @@ def import_lines(
 
 
 def export(key: str, start: str, end: str, shape: Literal["entry", "pairs", "fields"]) -> Mapping[str, Any]:
-    """The request of entries:export, whose answer is a stream."""
+    """The request of entries:export, whose response is streamed."""
     return export_entries._get_kwargs(key, start=start, end=end, shape=shape)
 
 
@@ -160,23 +162,23 @@ def info(key: str) -> Call[StreamState]:
 
 
 def create(key: str) -> Call[None]:
-    """An empty stream, if there is none."""
+    """Create an empty stream, unless the stream exists."""
     return Call(create_stream._get_kwargs(key), nothing, is_idempotent=True)
 
 
 def drop(key: str) -> Call[None]:
-    """DEL. A repeated one finds no stream, so it is not repeated where the outcome is not known."""
+    """DEL. The call is not repeated after a lost response, because a repetition finds no stream."""
     return Call(delete_stream._get_kwargs(key), nothing)
 
 
 def trim(key: str, rule: Trim) -> Call[int]:
-    """XTRIM. Two of the same leave what one leaves; after a lost answer the count is the second one's."""
+    """XTRIM. A repetition has no further effect; after a lost response the count is that of the
+    repetition."""
     return Call(xtrim._get_kwargs(key, body=rule.wire()), member("trimmed"), is_idempotent=True)
 
 
 def delete(key: str, ids: Sequence[str], references: References | None) -> Call[DeleteReply]:
-    """XDEL, or XDELEX with `references`. Ids are not used twice, so that repeating it deletes nothing
-    else."""
+    """XDEL, or XDELEX with `references`. Ids are never reused, so a repetition deletes nothing else."""
     request = xdel._get_kwargs(key, body=DeleteBody(ids=list(ids), references=given(references)))
     return Call(request, lambda answer: DeleteReply.from_dict(answer.json()), is_idempotent=True)
 

@@ -1,8 +1,9 @@
-"""A tail over Server-Sent Events, as a state: bytes go in, entries come out, the next request is known.
+"""The state of a tail over Server-Sent Events: it takes bytes, returns entries, and knows the next request.
+It sends nothing.
 
-It sends nothing. The server says with every event, and before the first, where the tail then stands. That
-position goes into the next request as Last-Event-ID, so that after a cut nothing is lost and nothing comes
-twice: an event is taken whole or not at all, and entries are handed on only once their event is whole.
+The server sends the position of the tail with every event, and once before the first event. The next request
+contains that position as Last-Event-ID, so after a broken connection no entry is lost or repeated: an event
+is processed completely or not at all, and its entries are returned only once it is complete.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from tailrace_client.generated.api.reads import tail
 from tailrace_client.generated.types import UNSET
 
 SILENCE_MAX_S: Final = 45.0
-"""The server writes a comment every 15 s: after three that did not come the connection is taken for dead."""
+"""The server sends a comment every 15 s. After three missing comments the connection counts as dead."""
 
 _log: Final = logging.getLogger("tailrace_client")
 
 
 class Gap(NamedTuple):
-    """Entries after `after` and before `before` that were trimmed away before the tail came by."""
+    """Entries after `after` and before `before` that were trimmed before the tail could read them."""
 
     key: str
     after: str
@@ -33,12 +34,13 @@ class Gap(NamedTuple):
 
 
 def log_gap(gap: Gap) -> None:
-    """What becomes of a gap unless the program says otherwise."""
-    _log.warning("stream %s: entries after %s and before %s were trimmed away", *gap)
+    """Log a gap; this is the default of `on_gap`."""
+    _log.warning("stream %s: entries after %s and before %s were trimmed before they could be read", *gap)
 
 
 class Tail:
-    """One tail. `request` is the next one to send; `take` gives the entries that bytes complete."""
+    """One tail. `request` is the next request to send; `take` yields the entries that received bytes
+    complete."""
 
     def __init__(self, key: str, after: str, on_gap: Callable[[Gap], None]) -> None:
         self._key = key
@@ -49,23 +51,27 @@ class Tail:
 
     @property
     def request(self) -> Mapping[str, Any]:
-        """What opens the tail where it stands. What was received of an event is forgotten: it comes again."""
+        """Return the request that continues the tail. Discards an incomplete event, because the server sends
+        it again."""
         self._received.clear()
         return tail._get_kwargs(
             self._key,
             after=self._after,
             last_event_id=given(self._position),
-            prefetch=UNSET,  # a group's, as the next
+            prefetch=UNSET,  # This parameter and the next one are for groups only.
             noack=UNSET,
             shape=UNSET,
         )
 
     def over(self) -> TailraceError:
-        """A tail has no end: one whose bytes end was cut off."""
-        return TailraceError(ANSWER_LOST, f"the tail of {self._key} was cut off", retryable=True)
+        """Return the error for the end of a connection: a tail has no end of its own."""
+        return TailraceError(
+            ANSWER_LOST, f"the connection of the tail of {self._key} was closed", retryable=True
+        )
 
     def take(self, chunk: bytes) -> Iterator[Entry]:
-        """Bytes that were received. Raises `TailraceError` where the server ends the tail."""
+        """Add received bytes and yield the entries that they complete. Raises `TailraceError` if the server
+        ends the tail."""
         self._received += chunk
         while (end := self._received.find(b"\n\n")) >= 0:
             block = bytes(self._received[:end])
@@ -76,8 +82,8 @@ class Tail:
         name, data = lines.get(b"event"), lines.get(b"data", b"")
         entries = [entry_of(each) for each in json.loads(data)] if name == b"entries" else []
         if name == b"gap":
-            told = json.loads(data)
-            self._on_gap(Gap(told["key"], told["from"], told["to"]))
+            gap = json.loads(data)
+            self._on_gap(Gap(gap["key"], gap["from"], gap["to"]))
         elif name in {b"end", b"error"}:
             raise _end_of(data)
         if position := lines.get(b"id"):
@@ -86,13 +92,15 @@ class Tail:
 
 
 def _lines_of(block: bytes) -> dict[bytes, bytes]:
-    """An event's lines by their names; the server writes each name once. Comments have the empty name."""
+    """Return the lines of an event by their names; the server writes each name once. Comments have the empty
+    name."""
     parts = (line.partition(b":") for line in block.split(b"\n"))
     return {name: value.removeprefix(b" ") for name, _, value in parts}
 
 
 def _end_of(data: bytes) -> TailraceError:
-    """A tail changes nothing, so that the server's end is never in doubt."""
+    """Return the error with which the server ended the tail. A tail changes nothing, so it has no side
+    effects."""
     error = error_of_problem(json.loads(data))
     error.side_effects = "none"
     return error

@@ -1,7 +1,7 @@
-"""JSON by msgspec: whole bodies are read and written in C, and no Python code runs for an entry.
+"""JSON by msgspec: it reads and writes whole bodies in C, without Python code for each entry.
 
-The types say what almost every entry is. A body with one that is different (pairs, base64, deleted) does not
-fit them; it is read again without types, entry by entry.
+The types describe almost every entry. If a body contains an entry in another form (pairs, base64, deleted),
+it is read again without types, entry by entry.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ _id_and_fields: Final = attrgetter("id", "fields")
 
 
 def encode_lines(values: Iterable[Any]) -> bytes:
-    """NDJSON. Raises `UnicodeEncodeError` for text that is not Unicode."""
+    """Return the values as NDJSON. Raises `UnicodeEncodeError` for text that is not Unicode."""
     return _encode_lines(values)
 
 
 def entries_of_lines(block: bytes) -> Iterable[Entry]:
-    """The entries of whole lines, in order."""
+    """Return the entries of complete lines, in order."""
     try:
         return map(_id_and_fields, _decode_lines(block))
     except msgspec.ValidationError:
@@ -67,7 +67,7 @@ def entries_of_lines(block: bytes) -> Iterable[Entry]:
 
 
 def slices_of(raw: bytes) -> list[Slice]:
-    """The answer of a group's read: a slice for each stream that was asked for, in that order."""
+    """Return the response to a group's read: one slice for each requested stream, in that order."""
     try:
         return [Slice([*part.entries], part.next) for part in _decode_page(raw).streams]
     except msgspec.ValidationError:

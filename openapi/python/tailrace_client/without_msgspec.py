@@ -1,4 +1,5 @@
-"""JSON by the standard library: what `with_msgspec` does, where the extra `fast` is not installed."""
+"""JSON by the standard library: the same functions as `with_msgspec`, for an installation without the extra
+`fast`."""
 
 from __future__ import annotations
 
@@ -22,20 +23,20 @@ class _Delivery:
 
 
 def encode_json(value: object) -> bytes:
-    """A body. Raises `UnicodeEncodeError` for text that is not Unicode."""
+    """Return the value as a JSON body. Raises `UnicodeEncodeError` for text that is not Unicode."""
     return _dumps(value).encode()
 
 
 def encode_lines(values: Iterable[Any]) -> bytes:
-    """NDJSON. Raises `UnicodeEncodeError` for text that is not Unicode."""
+    """Return the values as NDJSON. Raises `UnicodeEncodeError` for text that is not Unicode."""
     return "".join([f"{_dumps(value)}\n" for value in values]).encode()
 
 
 def entries_of_lines(block: bytes) -> Iterable[Entry]:
-    """The entries of whole lines, in order."""
+    """Return the entries of complete lines, in order."""
     return (entry_of(json.loads(line)) for line in block.splitlines())
 
 
 def slices_of(raw: bytes) -> list[Slice]:
-    """The answer of a group's read: a slice for each stream that was asked for, in that order."""
+    """Return the response to a group's read: one slice for each requested stream, in that order."""
     return slices_of_page(json.loads(raw), _Delivery)

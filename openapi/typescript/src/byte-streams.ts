@@ -1,18 +1,21 @@
 /**
- * Bodies that are read as they come: as pieces of text, and as lines.
+ * Response bodies that are read as they arrive: as pieces of text, and as lines.
  *
- * It owns the body it was given: whoever stops early has let go of the connection. It knows no format.
+ * This module owns the body it receives: it cancels the body if the caller stops early. It knows no format.
  */
 import { connectionLost } from "./errors.js";
 import { within } from "./waiting.js";
 
 export interface Reading {
   readonly signal?: AbortSignal | undefined;
-  /** How long a body may bring nothing, where its server promises to send something before. */
+  /** The longest time without data, for a server that promises to send something earlier. */
   readonly silenceMaxMs?: number;
 }
 
-/** The text of a body, piece by piece. Throws CONNECTION_LOST where the body breaks off or falls silent. */
+/**
+ * Yields the text of a body, piece by piece. Throws CONNECTION_LOST if the body breaks off or stays silent
+ * too long.
+ */
 export async function* textOf(body: ReadableStream<Uint8Array>, reading: Reading): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -26,12 +29,12 @@ export async function* textOf(body: ReadableStream<Uint8Array>, reading: Reading
     reading.signal?.throwIfAborted();
     throw connectionLost(error);
   } finally {
-    // Where the body broke off there is nothing to let go of, and that is no news.
+    // After a broken body there is nothing to cancel, and the error is of no interest.
     reader.cancel().catch(() => undefined);
   }
 }
 
-/** The lines of a body, without their ends. A body that ends within a line broke off. */
+/** Yields the lines of a body, without their ends. Throws CONNECTION_LOST if the body ends inside a line. */
 export async function* linesOf(body: ReadableStream<Uint8Array>, reading: Reading): AsyncGenerator<string> {
   let rest = "";
   for await (const text of textOf(body, reading)) {
@@ -39,10 +42,10 @@ export async function* linesOf(body: ReadableStream<Uint8Array>, reading: Readin
     rest = lines.pop() ?? "";
     yield* lines;
   }
-  if (rest !== "") throw connectionLost(new Error("the body ended within a line"));
+  if (rest !== "") throw connectionLost(new Error("the body ended inside a line"));
 }
 
 function inTime<T>(read: Promise<T>, maxMs: number | undefined): Promise<T> {
   if (maxMs === undefined) return read;
-  return within(read, maxMs, () => new Error(`nothing came for ${maxMs} ms`));
+  return within(read, maxMs, () => new Error(`no data arrived for ${maxMs} ms`));
 }

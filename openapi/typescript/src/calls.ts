@@ -1,25 +1,24 @@
 /**
- * How an operation of the generated client is called: with a time limit, under the retry policy, its failures
- * made into errors.
+ * Calls of the generated client's operations, with a time limit, the retry policy, and failures as errors.
  *
- * It owns what all calls have in common. It knows no operation and no path.
+ * This module owns what all calls have in common. It knows no operation and no path.
  */
 import { TailraceError, connectionLost, errorOfProblem, timedOut } from "./errors.js";
 import type { Client } from "./generated/client/index.js";
 import { type RetryPolicy, withRetries } from "./retry.js";
 
-/** What everything that waits takes. */
+/** Options of every operation that waits. */
 export interface Waiting {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What every operation is given. */
+/** Arguments of every generated operation. */
 export interface Common {
   readonly client: Client;
   readonly signal: AbortSignal;
 }
 
-/** What the generated operations answer. */
+/** The result of a generated operation. */
 export interface Answer<T> {
   readonly data?: T;
   readonly error?: unknown;
@@ -27,10 +26,11 @@ export interface Answer<T> {
 }
 
 export interface CallOptions extends Waiting {
-  /** Whether carrying it out twice does the same as once, so that a lost answer can be asked for again. */
+  /** Whether a repetition has no further effect, so that the call can be repeated after a lost response. */
   readonly repeatable: boolean;
 }
 
+/** Calls operations of the generated client. */
 export class Calls {
   constructor(
     readonly client: Client,
@@ -38,18 +38,24 @@ export class Calls {
     private readonly timeoutMs: number,
   ) {}
 
-  /** What the operation answers, once it succeeds. Throws `TailraceError`, or the signal's reason. */
+  /**
+   * Returns the result of the operation once it succeeds. Throws `TailraceError`, or the reason of the
+   * signal.
+   */
   call<T>(operation: (common: Common) => Promise<Answer<T>>, options: CallOptions): Promise<NonNullable<T>> {
     const attempts = { policy: this.policy, ...options };
     return withRetries(attempts, () => this.once(operation, options.signal));
   }
 
-  /** The body of an answer that is read as it comes; one attempt, with a time limit until it begins. */
+  /**
+   * Returns the body of a response that is read as it arrives. One attempt, with a time limit until the
+   * response begins.
+   */
   async open(operation: (common: Common) => Promise<Answer<unknown>>, signal?: AbortSignal) {
     return (await this.once(operation, signal)) as ReadableStream<Uint8Array>;
   }
 
-  /** What the operation answers to one attempt, for whoever makes attempts himself. */
+  /** Returns the result of one attempt, for callers that repeat attempts themselves. */
   async once<T>(
     operation: (common: Common) => Promise<Answer<T>>,
     signal?: AbortSignal,

@@ -1,8 +1,8 @@
 /**
- * `Tailrace`: one server, spoken to over HTTP and over one WebSocket.
+ * The client of one server, over HTTP and over one WebSocket.
  *
- * It owns the settings and hands out streams. `http` is the generated client, for whatever has no method here:
- * `api.xtrim({ client: tailrace.http, ... })`.
+ * This module owns the settings and creates streams. `http` is the generated client, for operations without a
+ * method here: `api.xtrim({ client: tailrace.http, ... })`.
  */
 import { Calls, type Waiting } from "./calls.js";
 import { type Client, createClient, createConfig } from "./generated/client/index.js";
@@ -20,29 +20,35 @@ import type {
 } from "./websocket/subscriptions.js";
 import { Consumption, Subscription } from "./websocket/subscriptions.js";
 
+/** The settings of a client. */
 export interface TailraceOptions {
-  /** `http://127.0.0.1:8080`; a path in front of `/v1` is kept. */
+  /** The URL of the server, such as `http://127.0.0.1:8080`. A path before `/v1` is kept. */
   readonly url: string;
-  /** Sent as `Authorization: Bearer`, and changed into a ticket for the WebSocket. Never part of a URL. */
+  /**
+   * The token. It is sent as `Authorization: Bearer` and exchanged for a ticket for the WebSocket; no URL
+   * contains it.
+   */
   readonly token?: string;
+  /** The retry policy; missing members have the values of `DEFAULT_RETRY`. */
   readonly retry?: Partial<RetryPolicy>;
-  /** How long an answer may take; above the 60 s that a read may wait. */
+  /** The time limit of a response; 75 s by default, because a read may wait for 60 s. */
   readonly timeoutMs?: number;
-  /** In place of the platform's. */
+  /** A function that replaces the platform's `fetch`. */
   readonly fetch?: typeof fetch;
-  /** In place of the platform's. */
+  /** A class that replaces the platform's `WebSocket`. */
   readonly webSocket?: SocketConstructor;
 }
 
-/** A word of a Redis command: bytes that are not UTF-8 as `{ base64 }`. */
+/** A word of a Redis command. Bytes that are not UTF-8 are written as `{ base64 }`. */
 export type CommandWord = string | number | { readonly base64: string };
 
 const TIMEOUT_DEFAULT_MS = 75_000;
 
+/** A client of one server. */
 export class Tailrace {
-  /** The generated client, set up for this server. */
+  /** The generated client, configured for this server. */
   readonly http: Client;
-  /** The WebSocket: opened when it is needed, and again when it was lost. */
+  /** The WebSocket. It is opened when it is needed, and again after a lost connection. */
   readonly socket: Session;
   readonly #calls: Calls;
 
@@ -61,11 +67,12 @@ export class Tailrace {
     });
   }
 
+  /** Returns the stream with this key. This sends no request. */
   stream(key: string): Stream {
     return new Stream(key, this.#calls, this.socket);
   }
 
-  /** Entries of several streams as they come, over the WebSocket. */
+  /** Yields entries of several streams as they arrive, over the WebSocket. */
   subscribe(
     streams: readonly StreamPosition[],
     options: SubscribeOptions = {},
@@ -73,7 +80,9 @@ export class Tailrace {
     return new Subscription(this.socket, streams, options).iterate();
   }
 
-  /** Entries of a group over several streams, for one of its consumers, over the WebSocket. */
+  /**
+   * Yields entries that a group delivers to one of its consumers from several streams, over the WebSocket.
+   */
   consume(
     group: string,
     keys: readonly string[],
@@ -82,14 +91,17 @@ export class Tailrace {
     return new Consumption(this.socket, group, keys, options).iterate();
   }
 
-  /** A command in Redis's own words; its RESP2 reply as JSON. Not repeated where its answer is lost. */
+  /**
+   * Sends a command in Redis's own words and returns its RESP2 reply as JSON. Not repeated after a lost
+   * response.
+   */
   async command(words: readonly CommandWord[], options: Waiting = {}): Promise<api.JsonValue> {
     const request = { body: [...words] };
     const called = { repeatable: false, ...options };
     return (await this.#calls.call((common) => api.command({ ...common, ...request }), called)).result;
   }
 
-  /** Close the WebSocket; iterations over it end with an error. */
+  /** Closes the WebSocket. Iterations over it end with an error. */
   close(): void {
     this.socket.close();
   }

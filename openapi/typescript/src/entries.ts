@@ -1,53 +1,61 @@
 /**
- * Entries as a program holds them, and as they go on the wire.
+ * Entries as a program uses them, and as requests and responses contain them.
  *
- * It owns the conversion both ways. Nothing is lost on it: names that repeat go as pairs, bytes as base64.
- * It never turns a value into a number.
+ * This module owns the conversion in both directions. It loses nothing: repeated names become pairs, bytes
+ * become base64. It never converts a value to a number.
  */
 import type { DeliveredEntry, EntryToAppend, Entry as WireEntry } from "./generated/index.js";
 import { refusedHere } from "./errors.js";
 
+/** A name or value: text, or bytes. */
 export type Value = string | Uint8Array;
 
 /**
- * What is appended: an object, or pairs (an array of them, a `Map`).
+ * The fields to append: an object, or pairs (an array of pairs, a `Map`).
  *
- * JavaScript moves names that look like integers to the front of an object: pairs keep the order whatever the names.
+ * JavaScript moves names that look like integers to the front of an object; pairs keep the order of any
+ * names.
  */
 export type Fields = Readonly<Record<string, Value>> | Iterable<readonly [Value, Value]>;
 
-/** An entry as it was read. */
+/** An entry that was read. */
 export interface Entry {
   readonly id: string;
-  /** Values by name; of a name that repeats the last one: `pairs` has them all. */
+  /** Values by name. Of a repeated name it contains the last value; `pairs` contains all. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Names and values in order: there where a name repeats, or `shape: "pairs"` was asked for. */
+  /** Names and values in order. Present if a name is repeated, or if the request had `shape: "pairs"`. */
   readonly pairs?: readonly (readonly [string, string])[];
-  /** `base64`: names and values are base64, as not all of them are UTF-8. `bytesOf` reads them. */
+  /**
+   * `base64` if a name or value is not UTF-8: all names and values are base64 then. `bytesOf` decodes them.
+   */
   readonly encoding?: "base64";
 }
 
-/** An entry as a group's consumer is given it. */
+/** An entry that a group delivered to a consumer. */
 export interface Delivered extends Entry {
-  /** The stream. */
+  /** The key of the stream. */
   readonly key: string;
-  /** Milliseconds since its last delivery; 0 for a new one. */
+  /** Milliseconds since its previous delivery; 0 for a new entry. */
   readonly idleMs: number;
-  /** How often it was delivered before; 0 for a new one. */
+  /** The number of earlier deliveries; 0 for a new entry. */
   readonly deliveries: number;
-  /** It was deleted while it was pending, and has no fields: acknowledge it. */
+  /** Whether the entry was deleted while it was pending. It has no fields then: acknowledge it. */
   readonly deleted: boolean;
 }
 
-/** How entries are asked for: `shape: "pairs"` keeps any order, `encoding: "base64"` makes all of it base64. */
+/**
+ * The form of the requested entries. `shape: "pairs"` keeps any order; `encoding: "base64"` encodes all names
+ * and values.
+ */
 export interface EntryForm {
   readonly shape?: "fields" | "pairs";
   readonly encoding?: "base64";
 }
 
-/** Fields as the server takes them. */
+/** Fields in the form of a request. */
 export type WireContent = Pick<EntryToAppend, "fields" | "pairs" | "encoding">;
 
+/** Returns fields in the form of a request. */
 export function toWire(fields: Fields): WireContent {
   if (!isPairs(fields) && hasStringsOnly(fields)) return { fields };
   const pairs: (readonly [Value, Value])[] = isPairs(fields) ? [...fields] : Object.entries(fields);
@@ -55,6 +63,7 @@ export function toWire(fields: Fields): WireContent {
   return { pairs: pairs.map(([name, value]) => [toBase64(name), toBase64(value)]), encoding: "base64" };
 }
 
+/** Returns an entry from the form of a response. */
 export function fromWire(entry: WireEntry): Entry {
   const { id, fields, pairs, encoding } = entry;
   return {
@@ -65,6 +74,7 @@ export function fromWire(entry: WireEntry): Entry {
   };
 }
 
+/** Returns a delivered entry from the form of a response. */
 export function deliveredFromWire(key: string, entry: DeliveredEntry): Delivered {
   return {
     ...fromWire(entry),
@@ -75,20 +85,24 @@ export function deliveredFromWire(key: string, entry: DeliveredEntry): Delivered
   };
 }
 
-/** The bytes of a name or value of this entry. */
+/** Returns the bytes of a name or value of this entry. */
 export function bytesOf(entry: Pick<Entry, "encoding">, text: string): Uint8Array {
   if (entry.encoding !== "base64") return new TextEncoder().encode(text);
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-/** A name that can stand in a URL's path. URLs take `.` and `..` for steps, however they are written. */
+/**
+ * Returns the name if a URL's path can contain it. URLs treat `.` and `..` as path steps, however they are
+ * written.
+ */
 export function checkedName(name: string, what: string): string {
-  if (name === "") throw refusedHere(`${what} is empty`);
-  if (name === "." || name === "..") throw refusedHere(`${what} ${name} cannot stand in a URL's path`);
+  if (name === "") throw refusedHere(`${what} is empty; it needs at least one character`);
+  if (name === "." || name === "..")
+    throw refusedHere(`${what} is ${name}, which the path of a URL cannot contain; use another name`);
   try {
     encodeURIComponent(name);
   } catch {
-    throw refusedHere(`${what} holds half of a surrogate pair`);
+    throw refusedHere(`${what} contains half of a surrogate pair; use valid Unicode`);
   }
   return name;
 }

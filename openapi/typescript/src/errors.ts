@@ -1,14 +1,14 @@
 /**
- * The one error of this package: what a server's problem (RFC 9457) says, and what a lost connection means.
+ * The only error class of this package, for problem documents (RFC 9457) and for failed connections.
  *
- * It owns the reading of problems and of failed connections. It never decides what is done about them:
- * `retry.ts` does.
+ * This module owns the conversion of both into errors. It never decides what to do about an error: `retry.ts`
+ * does.
  */
 
-/** `none`: nothing was changed. `unknown`: it may have been carried out. */
+/** `none`: nothing was changed. `unknown`: the request may have taken effect. */
 export type SideEffects = "none" | "unknown";
 
-/** What an error says of itself; `problem` is the server's document as it came. */
+/** The members of an error. `problem` is the server's document, unchanged. */
 export interface ErrorFacts {
   readonly code: string;
   readonly status?: number;
@@ -26,34 +26,38 @@ export interface ErrorFacts {
   readonly cause?: unknown;
 }
 
-/** A request that was refused, or one whose answer never came. Branch on `code`. */
+/** A request was refused, or its response did not arrive. Branch on `code`. */
 export class TailraceError extends Error {
   override readonly name = "TailraceError";
-  /** Stable: `NOGROUP`, `ID_NOT_GREATER`, ..., and from this package `CONNECTION_LOST`, `TIMEOUT`, `CLOSED`. */
+  /**
+   * Stable: `NOGROUP`, `ID_NOT_GREATER`, ..., and from this package `CONNECTION_LOST`, `TIMEOUT`, `CLOSED`,
+   * `INVALID_ARGUMENT`, `HTTP_502`, ...
+   */
   readonly code: string;
-  /** The HTTP status; 0 where no answer came. */
+  /** The HTTP status; 0 if no response arrived. */
   readonly status: number;
   /** Whether the same request can succeed later, unchanged. */
   readonly retryable: boolean;
+  /** Whether the request may have taken effect. */
   readonly sideEffects: SideEffects;
   /** The id of the request in the server's log. */
   readonly requestId: string | null;
-  /** The stream's last id, where going on needs it. */
+  /** The last id of the stream, if the program needs it to continue. */
   readonly lastId: string | null;
-  /** The stream's first id, where going on needs it. */
+  /** The first id of the stream, if the program needs it to continue. */
   readonly firstId: string | null;
   /**
-   * The stream, group and consumer that the error is about, where it is about one. Where one of them is not UTF-8,
-   * all are base64 and `problem.encoding` is `base64`.
+   * The stream, group and consumer that the error concerns, or null. If one of them is not UTF-8, all are
+   * base64 and `problem.encoding` is `base64`.
    */
   readonly key: string | null;
   readonly group: string | null;
   readonly consumer: string | null;
-  /** The id of the entry that the error is about. */
+  /** The id of the entry that the error concerns. */
   readonly id: string | null;
-  /** Seconds after which to come back, where the server named them. */
+  /** The seconds to wait before a repetition, if the server sent them. */
   readonly retryAfterS: number | undefined;
-  /** The problem as the server sent it; empty where none came. */
+  /** The problem document of the server; empty if there was none. */
   readonly problem: Readonly<Record<string, unknown>>;
 
   constructor(message: string, facts: ErrorFacts) {
@@ -74,7 +78,10 @@ export class TailraceError extends Error {
   }
 }
 
-/** The error that a problem document means; whatever else a proxy may have answered is read by its status. */
+/**
+ * Returns the error for a problem document. For any other response, such as a proxy's, only the status
+ * counts.
+ */
 export function errorOfProblem(body: unknown, response?: Response): TailraceError {
   const retryAfterS = secondsOf(response?.headers.get("Retry-After") ?? null);
   if (!isProblem(body)) return errorOfStatus(response?.status ?? 0, retryAfterS);
@@ -95,7 +102,10 @@ export function errorOfProblem(body: unknown, response?: Response): TailraceErro
   });
 }
 
-/** A connection that was not made or broke. Whether anything was carried out is known only where none was made. */
+/**
+ * Returns the error for a connection that failed or broke. Only if none was made is it certain that nothing
+ * was done.
+ */
 export function connectionLost(cause: unknown, detail?: string): TailraceError {
   return new TailraceError(`CONNECTION_LOST: ${detail ?? reasonOf(cause)}`, {
     code: "CONNECTION_LOST",
@@ -105,7 +115,7 @@ export function connectionLost(cause: unknown, detail?: string): TailraceError {
   });
 }
 
-/** No answer in time: the request may have been carried out. */
+/** Returns the error for a response that did not arrive in time. The request may have taken effect. */
 export function timedOut(timeoutMs: number): TailraceError {
   return new TailraceError(`TIMEOUT: no answer within ${timeoutMs} ms`, {
     code: "TIMEOUT",
@@ -114,12 +124,12 @@ export function timedOut(timeoutMs: number): TailraceError {
   });
 }
 
-/** A request that was not sent, since it cannot be right. */
+/** Returns the error for an invalid request that is not sent. */
 export function refusedHere(detail: string): TailraceError {
   return new TailraceError(`INVALID_ARGUMENT: ${detail}`, { code: "INVALID_ARGUMENT" });
 }
 
-/** What was asked of a client that was closed. */
+/** Returns the error for a call on a closed client. */
 export function closedHere(): TailraceError {
   return new TailraceError("CLOSED: the client was closed", { code: "CLOSED" });
 }
@@ -145,9 +155,9 @@ function isProblem(body: unknown): body is ProblemMembers {
 
 const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** What stands between client and server answered in its place: from 500 on nobody knows what was done. */
+/** Returns the error for a response of a proxy. From status 500 on, the request may have taken effect. */
 function errorOfStatus(status: number, retryAfterS: number | undefined): TailraceError {
-  return new TailraceError(`HTTP_${status}: the answer is no problem document`, {
+  return new TailraceError(`HTTP_${status}: the response is not a problem document`, {
     code: `HTTP_${status}`,
     status,
     retryable: PASSING_STATUSES.has(status),
@@ -156,7 +166,7 @@ function errorOfStatus(status: number, retryAfterS: number | undefined): Tailrac
   });
 }
 
-/** How Node says that there was no connection on which anything could have been sent. Browsers do not tell. */
+/** Node's codes for a connection that was never made, so nothing was sent. Browsers report no codes. */
 const NEVER_CONNECTED: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",

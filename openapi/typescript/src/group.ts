@@ -1,7 +1,8 @@
 /**
- * One consumer group of one stream: read, acknowledged, given back, claimed, looked at.
+ * One consumer group of one stream: read, acknowledge, return, claim and inspect its entries.
  *
- * It owns the shape of these calls. Requests are the generated client's; `consume` goes over the WebSocket.
+ * This module owns the form of these calls. The generated client sends the requests; `consume` uses the
+ * WebSocket.
  */
 import type { Calls, Waiting } from "./calls.js";
 import {
@@ -18,41 +19,46 @@ import type { Session } from "./websocket/session.js";
 import { Consumption, type ConsumeOptions, type Delivery } from "./websocket/subscriptions.js";
 
 export interface CreateGroupOptions extends Waiting {
-  /** Entries after this id; `$`, the default: what comes from now on; `0`: all. */
+  /** The group delivers entries after this id. `$`, the default: only new entries. `0`: all entries. */
   readonly after?: string;
-  /** Create the stream where there is none, in place of a 404. */
+  /** Create the stream if it does not exist, instead of a 404. */
   readonly createStream?: boolean;
 }
 
 export interface GroupReadOptions extends Waiting, EntryForm {
   readonly consumer: string;
   readonly count?: number;
-  /** How long to wait for entries where there are none; up to 60 000. */
+  /** How long to wait for entries if there are none, at most 60 000. */
   readonly waitMs?: number;
-  /** First take over what has been pending for anyone at least this long. */
+  /** First take over entries that have been pending for any consumer for at least this long. */
   readonly claimMinIdleMs?: number;
   /** New entries do not become pending. */
   readonly noack?: boolean;
-  /** `>`, the default: entries new to the group. An id: the consumer's own pending ones after it. */
+  /**
+   * `>`, the default: entries that are new to the group. An id: the consumer's own pending entries after it.
+   */
   readonly after?: string;
 }
 
 export interface AckOptions extends Waiting {
-  /** Delete the entries from the stream in the same step. */
+  /** Also delete the entries from the stream, in the same step. */
   readonly delete?: boolean;
-  /** With `delete`: what becomes of other groups' pending entries. */
+  /** With `delete`: the effect on pending entries of other groups. */
   readonly references?: "keep" | "delete" | "acknowledged";
 }
 
 export interface NackOptions extends Waiting {
-  /** `fail`, the default: the delivery counts. `silent`: it does not. `fatal`: never again. */
+  /**
+   * `fail`, the default: the delivery counts. `silent`: it does not count. `fatal`: the entry should not be
+   * tried again.
+   */
   readonly mode?: "silent" | "fail" | "fatal";
   readonly retryCount?: number;
 }
 
 export interface ClaimOptions extends Waiting, EntryForm {
   readonly consumer: string;
-  /** Only what was delivered at least this long ago. */
+  /** Only entries that were delivered at least this long ago. */
   readonly minIdleMs: number;
   readonly ids: readonly string[];
 }
@@ -64,15 +70,16 @@ export interface PendingOptions extends Waiting {
   readonly end?: string;
 }
 
-/** What was delivered to a consumer and not acknowledged. */
+/** An entry that was delivered to a consumer and is not acknowledged. */
 export interface PendingEntry {
   readonly id: string;
-  /** Its owner; null after a nack. */
+  /** The owner; null after a nack. */
   readonly consumer: string | null;
   readonly idleMs: number | null;
   readonly deliveries: number;
 }
 
+/** A consumer group by its name. Creating this object sends no request. */
 export class Group {
   constructor(
     readonly key: string,
@@ -83,7 +90,7 @@ export class Group {
     checkedName(name, "the group's name");
   }
 
-  /** Create the group. False where it stands already, as it is. */
+  /** Creates the group. Returns false if the group exists; it stays unchanged. */
   async create(options: CreateGroupOptions = {}): Promise<boolean> {
     const { after = "$", createStream = false, signal } = options;
     const request = { path: this.#path, body: { after, create_stream: createStream } };
@@ -99,7 +106,7 @@ export class Group {
     }
   }
 
-  /** Remove the group with all that is pending in it. */
+  /** Deletes the group with its pending entries. */
   async destroy(options: Waiting = {}): Promise<void> {
     const path = this.#path;
     await this.calls.call((common) => api.xgroupDestroy({ ...common, path }), {
@@ -108,19 +115,19 @@ export class Group {
     });
   }
 
-  /** Entries for a consumer: claimed ones first, then new ones; none where the time is over. */
+  /** Returns entries for a consumer: claimed entries first, then new ones; none if there are none in time. */
   async read(options: GroupReadOptions): Promise<Delivered[]> {
     const { consumer, count, waitMs, claimMinIdleMs, noack, after: id = ">", signal } = options;
     const bounds = { count, wait_ms: waitMs, claim_min_idle_ms: claimMinIdleMs, noack };
     const body = { group: this.name, consumer, streams: [{ key: this.key, id }], ...bounds };
     const request = { body, query: { shape: options.shape, encoding: options.encoding } };
-    // What an answer that was lost held is pending: asking again would give other entries.
+    // The entries of a lost response are pending: a repetition would return other entries.
     const called = { repeatable: false, signal };
     const page = await this.calls.call((common) => api.xreadgroup({ ...common, ...request }), called);
     return page.streams.flatMap((slice) => slice.entries.map((entry) => deliveredFromWire(this.key, entry)));
   }
 
-  /** Entries are done; how many of them were pending. */
+  /** Acknowledges entries and returns how many of them were pending. */
   async ack(ids: readonly string[], options: AckOptions = {}): Promise<number> {
     const { delete: remove, references, signal } = options;
     const body = { ids: [...ids], delete: remove, references };
@@ -129,7 +136,10 @@ export class Group {
     return (await this.calls.call((common) => api.xack({ ...common, ...request }), called)).acknowledged;
   }
 
-  /** Entries are given back: whoever claims first gets them first. How many they were. */
+  /**
+   * Returns entries to the group: the next consumer that claims gets them first. Returns how many were
+   * pending.
+   */
   async nack(ids: readonly string[], options: NackOptions = {}): Promise<number> {
     const body = { ids: [...ids], mode: options.mode, retry_count: options.retryCount };
     const request = { path: this.#path, body };
@@ -137,7 +147,7 @@ export class Group {
     return (await this.calls.call((common) => api.xnack({ ...common, ...request }), called)).nacked;
   }
 
-  /** Pending entries become this consumer's, where they have been idle long enough. */
+  /** Takes over pending entries for this consumer, if they have been idle long enough. */
   async claim(options: ClaimOptions): Promise<Entry[]> {
     const { consumer, minIdleMs, ids, signal } = options;
     const body = { consumer, min_idle_ms: minIdleMs, ids: [...ids] };
@@ -151,7 +161,7 @@ export class Group {
     return (reply.entries ?? []).map(fromWire);
   }
 
-  /** All pending entries, in id order, read page by page. */
+  /** Yields all pending entries in id order, read page by page. */
   async *pending(options: PendingOptions = {}): AsyncGenerator<PendingEntry, void, undefined> {
     for (let start: string | null = options.start ?? "-"; start !== null; ) {
       const page: api.PendingPage = await this.#pendingPage(start, options);
@@ -160,14 +170,14 @@ export class Group {
     }
   }
 
-  /** How much is pending, in all and by consumer. */
+  /** Returns the number of pending entries, in total and by consumer. */
   pendingSummary(options: Waiting = {}): Promise<api.PendingOverview> {
     const path = this.#path;
     const operation = (common: object) => api.xpendingSummary({ ...common, path });
     return this.calls.call(operation, { repeatable: true, ...options });
   }
 
-  /** Entries for a consumer as they come, over the client's WebSocket, no more of them at a time than `credit`. */
+  /** Yields entries for a consumer as they arrive, over the WebSocket, at most `credit` of them at a time. */
   consume(options: ConsumeOptions): AsyncGenerator<Delivery, void, undefined> {
     return new Consumption(this.session, this.name, [this.key], options).iterate();
   }

@@ -1,22 +1,26 @@
 /**
- * Iterations that outlive their connection.
+ * Iterations that continue after a broken connection.
  *
- * It owns when a broken iteration is begun anew. Where it goes on, whoever opens it knows.
+ * This module decides when a broken iteration is opened again. The function that opens it knows where to
+ * continue.
  */
 import { type RetryPolicy, delayMs, mayRepeat } from "./retry.js";
 import { sleep } from "./waiting.js";
 
 export interface Resuming {
-  /** Its attempts count from the last item: an iteration that gets on is never given up. */
+  /**
+   * The retry policy. Attempts count from the last item, so an iteration that makes progress is never given
+   * up.
+   */
   readonly policy: RetryPolicy;
   readonly signal?: AbortSignal | undefined;
-  /** Whether it is never given up, even while nothing comes. */
-  isSteadfast?(): boolean;
-  /** What the server asks of those who come back. */
+  /** Whether to continue without limit, even if no items arrive. */
+  neverGivesUp?(): boolean;
+  /** The pause that the server requests before a client connects again. */
   delayMinMs?(): number;
 }
 
-/** All that the iterations which `open` begins give, one after another, until one ends by itself. */
+/** Yields the items of the iterations that `open` returns, one after another, until one ends normally. */
 export async function* resumed<T>(
   resuming: Resuming,
   open: () => AsyncIterable<T>,
@@ -38,5 +42,5 @@ export async function* resumed<T>(
 }
 
 function isGivenUp(resuming: Resuming, made: number): boolean {
-  return made >= resuming.policy.attempts && resuming.isSteadfast?.() !== true;
+  return made >= resuming.policy.attempts && resuming.neverGivesUp?.() !== true;
 }

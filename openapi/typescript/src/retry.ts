@@ -1,33 +1,39 @@
 /**
- * When a failed attempt is made again, and after which time.
+ * Decides when a failed attempt is repeated, and after which pause.
  *
- * It owns the policy. What is attempted, and whether repeating it is harmless, its callers say:
- * an attempt that may have been carried out is repeated only where it is `repeatable`.
+ * This module owns the policy. Its callers make the attempts and know whether a repetition is harmless: an
+ * attempt that may have taken effect is repeated only if it is `repeatable`.
  */
 import { TailraceError } from "./errors.js";
 import { sleep } from "./waiting.js";
 
+/** How often and after which pauses a request is repeated. */
 export interface RetryPolicy {
-  /** Attempts in all; 1 is no retry. */
+  /** The number of attempts in total; 1 means no retry. */
   readonly attempts: number;
-  /** The pause after the first; each one after it is twice as long, and shortened by chance to spread clients. */
+  /**
+   * The pause after the first attempt. Each further pause is twice as long, and shortened at random to spread
+   * clients.
+   */
   readonly firstDelayMs: number;
-  /** No pause is longer, unless the server asks for it. */
+  /** The longest pause, unless the server requests a longer one. */
   readonly maxDelayMs: number;
 }
 
-/** Eleven seconds or so in all: longer than a server takes to restart. */
+/** About eleven seconds in total, which is longer than a server takes to restart. */
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 8, firstDelayMs: 100, maxDelayMs: 5_000 };
 
-/** What a loop of attempts needs to know. */
+/** The settings of a loop of attempts. */
 export interface Attempts {
   readonly policy: RetryPolicy;
-  /** Whether carrying it out twice does the same as once. */
+  /** Whether a repetition has no further effect. */
   readonly repeatable: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The outcome of the first attempt that succeeds. Throws the last error, or the signal's reason. */
+/**
+ * Returns the result of the first attempt that succeeds. Throws the last error, or the reason of the signal.
+ */
 export async function withRetries<T>(attempts: Attempts, attempt: () => Promise<T>): Promise<T> {
   for (let made = 1; ; made++) {
     attempts.signal?.throwIfAborted();
@@ -40,13 +46,15 @@ export async function withRetries<T>(attempts: Attempts, attempt: () => Promise<
   }
 }
 
-/** Whether an error passes by itself and the attempt can be made again without doing something twice. */
+/** Returns whether the error can pass and a repetition of the attempt does nothing twice. */
 export function mayRepeat(error: unknown, repeatable: boolean): error is TailraceError {
   if (!(error instanceof TailraceError) || !error.retryable) return false;
   return repeatable || error.sideEffects === "none";
 }
 
-/** The pause after the attempt number `made` (from 1): never shorter than the server asked for. */
+/**
+ * Returns the pause after the attempt number `made` (from 1). It is never shorter than the server requested.
+ */
 export function delayMs(policy: RetryPolicy, made: number, error?: TailraceError): number {
   const longest = Math.min(policy.firstDelayMs * 2 ** (made - 1), policy.maxDelayMs);
   return Math.max(longest * (0.5 + Math.random() / 2), (error?.retryAfterS ?? 0) * 1000);

@@ -1,11 +1,12 @@
 /**
- * Lines of `text/event-stream` to events.
+ * Converts lines of `text/event-stream` to events.
  *
- * It owns the format. Unlike what reads only messages it also gives blocks without data: the server opens a tail
- * with its position, and a client that is cut off before the first entry needs it.
+ * This module owns the format. Unlike a reader of messages only, it also yields blocks without data: the
+ * server opens a tail with its position, which a client needs if the connection breaks before the first
+ * entry.
  */
 
-/** One block, up to its blank line. Members that it does not name are not there. */
+/** One block, up to its blank line. Members that the block does not contain are missing. */
 export interface ServerSentEvent {
   event?: string;
   data?: string;
@@ -13,6 +14,7 @@ export interface ServerSentEvent {
   retryMs?: number;
 }
 
+/** Yields the blocks of the lines. */
 export async function* eventsOf(lines: AsyncIterable<string>): AsyncGenerator<ServerSentEvent> {
   let block: ServerSentEvent = {};
   for await (const line of lines) {

@@ -1,8 +1,8 @@
 /**
- * One stream over HTTP: appended to, read by range, followed.
+ * One stream over HTTP: append to it, read ranges, follow it.
  *
- * It owns chunks and their idempotency keys, and going on where an export broke off. Requests are the generated
- * client's; the tail stands in `tail.ts`, groups in `group.ts`.
+ * This module owns chunks and their idempotency keys, and resumes broken exports. The generated client sends
+ * the requests; `tail.ts` contains the tail, and `group.ts` the groups.
  */
 import { linesOf } from "./byte-streams.js";
 import type { Calls, Waiting } from "./calls.js";
@@ -23,39 +23,45 @@ import type { Session } from "./websocket/session.js";
 import { type SubscribeOptions, Subscription } from "./websocket/subscriptions.js";
 
 export interface AppendOptions extends Waiting {
-  /** `ms-seq`, `ms`, `ms-*`; the server chooses by default. */
+  /** `ms-seq`, `ms` or `ms-*`; by default the server chooses the id. */
   readonly id?: string;
   /**
-   * The same key of the same producer appends once, however often it is sent; so a lost answer is asked for again.
-   * Without it a lost answer is an error with `sideEffects: "unknown"`.
+   * Appends once for each key of a producer, however often the request is sent; so it is repeated after a
+   * lost response. Without a key, a lost response is an error with `sideEffects: "unknown"`.
    */
   readonly idempotencyKey?: string;
   readonly producerId?: string;
   readonly trim?: api.Trimming;
-  /** Refuse (404) where there is no such stream, in place of creating it. */
+  /** Refuse the append (404) if the stream does not exist, instead of creating it. */
   readonly nomkstream?: boolean;
-  /** Append only if this is the stream's last id; else 412. */
+  /** Append only if this is the last id of the stream; otherwise the error has status 412. */
   readonly ifLastId?: string;
 }
 
 export interface AppendManyOptions extends Waiting {
-  /** Entries of one request, which is all or nothing; 1 000 by default. */
+  /** The number of entries of one request, which appends all or none; 1 000 by default. */
   readonly chunk?: number;
-  /** Whose idempotency keys these are, for a producer that starts over and sends the same again. */
+  /**
+   * The producer of the idempotency keys. Set it for a producer that restarts and sends the same entries
+   * again.
+   */
   readonly producerId?: string;
-  /** What the keys of the chunks begin with. */
+  /** The beginning of each chunk's key. */
   readonly keyPrefix?: string;
 }
 
 export interface ReadOptions extends Waiting, EntryForm {
-  /** An id, a time in milliseconds, `(id` for what follows it; `-`, the first, by default. */
+  /**
+   * An id, a time in milliseconds, or `(id` for the entries after that id; `-`, the first entry, by default.
+   */
   readonly start?: string;
-  /** `+`, the last, by default. */
+  /** The last id; `+`, the last entry, by default. */
   readonly end?: string;
-  /** Stop after so many. */
+  /** Stop after this many entries. */
   readonly count?: number;
 }
 
+/** A stream by its key. Creating this object sends no request. */
 export class Stream {
   constructor(
     readonly key: string,
@@ -65,11 +71,12 @@ export class Stream {
     checkedName(key, "the stream's key");
   }
 
+  /** Returns the consumer group with this name. This sends no request. */
   group(name: string): Group {
     return new Group(this.key, name, this.calls, this.session);
   }
 
-  /** Append one entry; its id. */
+  /** Appends one entry and returns its id. */
   async append(fields: Fields, options: AppendOptions = {}): Promise<string> {
     const { id, trim, nomkstream, ifLastId, idempotencyKey, signal } = options;
     const body = { ...toWire(fields), id, trim, nomkstream, if_last_id: ifLastId };
@@ -80,10 +87,10 @@ export class Stream {
   }
 
   /**
-   * Append all entries in order, in requests of `chunk`; how many they were.
+   * Appends all entries in order, in requests of `chunk` entries, and returns how many there were.
    *
-   * Each request is all or nothing and carries an idempotency key: a lost answer is asked for again, and nothing
-   * doubles. Where it throws, the chunks before are appended.
+   * Each request appends all of its entries or none, and carries an idempotency key: it is repeated after a
+   * lost response and appends nothing twice. If this throws, the earlier chunks are appended.
    */
   async appendMany(
     entries: Iterable<Fields> | AsyncIterable<Fields>,
@@ -104,7 +111,10 @@ export class Stream {
     return count;
   }
 
-  /** The entries of a range, oldest first, streamed; where the connection breaks it goes on behind the last. */
+  /**
+   * Yields the entries of a range, oldest first, as they arrive. After a broken connection it continues after
+   * the last entry.
+   */
   async *read(options: ReadOptions = {}): AsyncGenerator<Entry, void, undefined> {
     let left = options.count ?? Infinity;
     let start = options.start ?? "-";
@@ -118,12 +128,15 @@ export class Stream {
     }
   }
 
-  /** New entries as they come, over Server-Sent Events; after a cut it goes on behind the last one. */
+  /**
+   * Yields new entries as they arrive, over Server-Sent Events. After a broken connection it continues after
+   * the last entry.
+   */
   tail(options: TailOptions = {}): AsyncGenerator<Entry, void, undefined> {
     return tail(this.key, this.calls, options);
   }
 
-  /** New entries as they come, over the client's WebSocket, no more of them at a time than `credit`. */
+  /** Yields new entries as they arrive, over the client's WebSocket, at most `credit` of them at a time. */
   subscribe(
     options: SubscribeOptions & { readonly after?: string } = {},
   ): AsyncGenerator<Entry, void, undefined> {
@@ -131,6 +144,7 @@ export class Stream {
     return new Subscription(this.session, [{ key: this.key, after }], others).iterate();
   }
 
+  /** Returns the number of entries; 0 if the stream does not exist. */
   async length(options: Waiting = {}): Promise<number> {
     const path = { key: this.key };
     const reply = await this.calls.call((common) => api.xlen({ ...common, path }), {
@@ -140,7 +154,7 @@ export class Stream {
     return reply.length;
   }
 
-  /** Remove the stream with its groups. */
+  /** Deletes the stream with its groups. */
   async delete(options: Waiting = {}): Promise<void> {
     const path = { key: this.key };
     await this.calls.call((common) => api.deleteStream({ ...common, path }), {
@@ -180,7 +194,7 @@ async function* chunksOf<T>(items: Iterable<T> | AsyncIterable<T>, size: number)
   if (chunk.length > 0) yield chunk;
 }
 
-/** 128 bits of chance. (`crypto.randomUUID` is not there on pages without TLS.) */
+/** Returns 128 random bits. (`crypto.randomUUID` is missing on pages without TLS.) */
 function randomName(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,11 +1,11 @@
 /**
- * Following a stream over Server-Sent Events.
+ * Follows a stream over Server-Sent Events.
  *
- * It owns the position of one tail and what its events mean. It reads with `fetch`, not `EventSource`, so that an
- * `Authorization` header can be sent, in browsers too.
+ * This module owns the position of one tail and the meaning of its events. It reads with `fetch`, not
+ * `EventSource`, so that it can send an `Authorization` header, in browsers too.
  *
- * Every event's id is the position behind it. A connection that breaks, or that brings nothing for three heartbeats,
- * is made again with that position as `Last-Event-ID`: nothing is lost and nothing comes twice.
+ * The id of every event is the position after it. A connection that breaks, or that brings nothing for three
+ * heartbeats, is opened again with that position as `Last-Event-ID`: no entry is lost or repeated.
  */
 import { linesOf } from "./byte-streams.js";
 import type { Calls, Common } from "./calls.js";
@@ -15,7 +15,7 @@ import type { TailData, TailErrors, Entry as WireEntry } from "./generated/index
 import { resumed } from "./resuming.js";
 import { type ServerSentEvent, eventsOf } from "./server-sent-events.js";
 
-/** Entries after `from` and before `to` were trimmed away before they could be read. */
+/** Entries after `from` and before `to` were trimmed before they could be read. */
 export interface Gap {
   readonly key: string;
   readonly from: string;
@@ -23,18 +23,21 @@ export interface Gap {
 }
 
 export interface TailOptions extends EntryForm {
-  /** Entries after this id; `$`, the default: what comes from now on; `0`: all. */
+  /** Yield entries after this id. `$`, the default: only new entries. `0`: all entries. */
   readonly after?: string;
-  /** Told where entries are missing; the tail goes on behind them. */
+  /** Called if entries are missing; the tail continues after them. */
   readonly onGap?: (gap: Gap) => void;
-  /** Told each time that the tail stands and its position is known: at the beginning, and after a cut. */
+  /**
+   * Called each time that the position of the tail is fixed: at the beginning, and after a broken connection.
+   */
   readonly onOpen?: () => void;
   readonly signal?: AbortSignal;
 }
 
-/** The server says something every 15 s. */
+/** The server sends something every 15 s. */
 const SILENCE_MAX_MS = 45_000;
 
+/** Yields the entries of a stream as they arrive, over as many connections as needed. */
 export function tail(
   key: string,
   calls: Calls,
@@ -44,7 +47,7 @@ export function tail(
   const resuming = {
     policy: calls.policy,
     signal: options.signal,
-    isSteadfast: () => following.wasConnected,
+    neverGivesUp: () => following.wasConnected,
     delayMinMs: () => following.retryMs,
   };
   return resumed(resuming, () => following.entries());
@@ -52,7 +55,7 @@ export function tail(
 
 class Tail {
   wasConnected = false;
-  /** How long the server asks to wait before coming back. */
+  /** The pause that the server requests before a new connection. */
   retryMs = 0;
   #lastEventId = "";
 
@@ -62,7 +65,7 @@ class Tail {
     private readonly options: TailOptions,
   ) {}
 
-  /** The entries of one connection. Throws where it ends, as only the server can end a tail. */
+  /** Yields the entries of one connection. Throws at its end, because only the server can end a tail. */
   async *entries(): AsyncGenerator<Entry> {
     const { signal } = this.options;
     const body = await this.calls.open((common) => this.#open(common), signal);
@@ -84,7 +87,9 @@ class Tail {
     return client.get<unknown, TailErrors>({ url, path, query, headers, signal, parseAs: "stream" });
   }
 
-  /** The first block of a connection says where the tail stands, and when to come back where it is lost. */
+  /**
+   * Reads the first block of a connection: the position of the tail, and the pause before a new connection.
+   */
   #begin({ id, retryMs }: ServerSentEvent): void {
     this.#lastEventId = id ?? this.#lastEventId;
     this.retryMs = retryMs ?? this.retryMs;

@@ -1,10 +1,10 @@
 /**
- * Waiting: for a time, for a promise at most so long, for a promise until nobody wants it any more.
+ * Waits for a time, for a promise with a time limit, and for a promise until a signal is aborted.
  *
- * It owns its timers and listeners, and leaves none behind.
+ * This module owns its timers and listeners, and removes all of them.
  */
 
-/** Wait. Throws the signal's reason as soon as it is aborted. */
+/** Waits. Throws the reason of the signal as soon as the signal is aborted. */
 export async function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<void>((resolve) => {
@@ -17,7 +17,9 @@ export async function sleep(durationMs: number, signal?: AbortSignal): Promise<v
   }
 }
 
-/** What the promise gives, unless it takes longer than `maxMs`: then `late` is thrown. */
+/**
+ * Returns the result of the promise. If it takes longer than `maxMs`, throws the error that `late` returns.
+ */
 export async function within<T>(promise: Promise<T>, maxMs: number, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLong = new Promise<never>((_, reject) => {
@@ -30,7 +32,7 @@ export async function within<T>(promise: Promise<T>, maxMs: number, late: () => 
   }
 }
 
-/** What the promise gives, unless the signal is aborted before: then its reason is thrown. */
+/** Returns the result of the promise. If the signal is aborted earlier, throws its reason. */
 export async function abortable<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (signal === undefined) return promise;
   let aborted = (): void => undefined;

@@ -1,13 +1,15 @@
-"""The files of an archive, wherever Spark can write: a local disk, HDFS, an object store.
+"""The files of an archive, in any file system that Spark can write: a local disk, HDFS, an object store.
 
     <path>/day=2026-02-03/hour=04/step=7/part-....parquet
     <path>/_tailrace/00000000000000000007.json
 
-Each step of the archive job writes its own files, and then its manifest, which names them with their sizes.
-What no manifest names is no part of the archive: the leftovers of a job that died. A manifest is written
-beside its place and renamed, so that it is there whole or not at all, and never changes after that.
+Each step of the archive job writes its own Parquet files, and then its manifest, which lists the files with
+their sizes. A file that no manifest lists is not part of the archive: an interrupted job left it. A manifest
+is written under a temporary name and then renamed, so a manifest is always complete. It never changes
+afterwards.
 
-It owns names, the manifest's form, and the way to Hadoop's file systems. It knows no stream and no counts.
+This module owns the names, the form of a manifest, and the access to Hadoop's file systems. It never reads a
+stream and never counts entries.
 """
 
 from __future__ import annotations
@@ -20,19 +22,18 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
+from tailrace_spark.errors import BadArchive
+
 MANIFESTS: Final = "_tailrace"
-"""Spark's readers pass over names that begin so."""
+"""The directory of the manifests. Spark's readers ignore names that begin with an underscore."""
 FORMAT: Final = 1
 STEP_DIGITS: Final = 20
 
 
-class BadArchive(RuntimeError):
-    """What stands at the path is not what the job or the reader can go on from."""
-
-
 @dataclass(frozen=True, slots=True)
 class File:
-    """`path`: below the archive's."""
+    """A Parquet file of the archive. `path`: relative to the path of the archive. `bytes`: the size of the
+    file."""
 
     path: str
     bytes: int
@@ -40,7 +41,8 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One step: the entries (after, end] of a stream, `count` of them, in `files`."""
+    """The description of one step: it archived the entries (after, end] of a stream, `count` of them, in
+    `files`."""
 
     step: int
     stream: str
@@ -50,33 +52,38 @@ class Manifest:
     files: tuple[File, ...]
 
     def text(self) -> str:
-        """As it is written."""
+        """Return the content of the manifest's file."""
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
 
 
 class ArchiveFiles:
-    """The archive at `path`, which need not be there yet."""
+    """The archive at `path`. The path need not exist yet."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         self.path = path.rstrip("/")
-        jvm: Any = spark._jvm  # noqa: SLF001 - Python has no other way to Hadoop's file systems
+        jvm: Any = spark._jvm  # noqa: SLF001 - Python has no other access to Hadoop's file systems
         configuration = spark._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
         self._jvm = jvm
         self._fs = self._path("").getFileSystem(configuration)
 
     def manifests(self, stream: str) -> list[Manifest]:
-        """All of them, in order. Raises `BadArchive` where one is missing or is another stream's."""
+        """Return all manifests in order. Raises `BadArchive` if one is missing or belongs to another
+        stream."""
         found = [self._manifest(status) for status in self._listed(MANIFESTS, "*.json")]
         found.sort(key=lambda manifest: manifest.step)
         for number, manifest in enumerate(found):
             if manifest.step != number:
-                raise BadArchive(f"{self.path}: the manifest of step {number} is missing")
+                raise BadArchive(f"{self.path}: the manifest of step {number} is missing; restore it")
             if manifest.stream != stream:
-                raise BadArchive(f"{self.path}: holds the stream {manifest.stream!r}, not {stream!r}")
+                raise BadArchive(
+                    f"{self.path}: the archive holds the stream {manifest.stream!r}, not {stream!r}; "
+                    "use another path"
+                )
         return found
 
     def write(self, manifest: Manifest) -> None:
-        """Make the step a part of the archive. Raises `BadArchive` where another job was faster."""
+        """Write the manifest, which makes its step part of the archive. Raises `BadArchive` if the step has a
+        manifest already, which another job wrote."""
         final = self._path(self._name_of(manifest.step))
         beside = self._path(f"{MANIFESTS}/.{uuid4().hex}")
         stream = self._fs.create(beside, False)  # noqa: FBT003 - Java's parameter: overwrite
@@ -85,19 +92,22 @@ class ArchiveFiles:
         finally:
             stream.close()
         if self._fs.exists(final) or not self._fs.rename(beside, final):
-            raise BadArchive(f"{self.path}: step {manifest.step} is there already: does another job run?")
+            raise BadArchive(
+                f"{self.path}: step {manifest.step} has a manifest already; run one job at a time"
+            )
 
     def check(self, manifest: Manifest) -> None:
-        """Raise `BadArchive` where a file of the step is missing or has another size."""
+        """Raise `BadArchive` if a file of the step is missing or has another size."""
         sizes = {file.path: file.bytes for file in self.files_of(manifest.step)}
         for file in manifest.files:
             if sizes.get(file.path) != file.bytes:
                 raise BadArchive(
-                    f"{self.path}/{file.path}: {sizes.get(file.path, 'no')} bytes are there, not {file.bytes}"
+                    f"{self.path}/{file.path}: the manifest says {file.bytes} bytes, "
+                    f"found {sizes.get(file.path, 'no file')}"
                 )
 
     def files_of(self, step: int) -> list[File]:
-        """The Parquet files that a step has written, of whichever run."""
+        """Return the Parquet files that exist for a step, from any run of the job."""
         root = self._path("").makeQualified(self._fs.getUri(), self._fs.getWorkingDirectory()).toString()
         return [
             File(status.getPath().toString().removeprefix(root).lstrip("/"), int(status.getLen()))
@@ -105,13 +115,13 @@ class ArchiveFiles:
         ]
 
     def forget(self, step: int) -> None:
-        """Remove what a run that died has left of a step that has no manifest."""
+        """Delete the files that an interrupted run left of a step without a manifest."""
         assert not self._fs.exists(self._path(self._name_of(step)))
         for status in [*self._listed("day=*/hour=*", f"step={step}"), *self._listed(MANIFESTS, ".*")]:
             self._fs.delete(status.getPath(), True)  # noqa: FBT003 - Java's parameter: recursive
 
     def absolute(self, file: File) -> str:
-        """Where the file stands."""
+        """Return the full path of a file."""
         return f"{self.path}/{file.path}"
 
     def _listed(self, directory: str, pattern: str) -> Iterator[Any]:
@@ -125,7 +135,9 @@ class ArchiveFiles:
             stream.close()
         found = json.loads(text)
         if found.pop("format", None) != FORMAT:
-            raise BadArchive(f"{status.getPath().toString()}: written by a later version")
+            raise BadArchive(
+                f"{status.getPath().toString()}: a later version wrote this manifest; update tailrace-spark"
+            )
         return Manifest(**{**found, "files": tuple(File(**file) for file in found["files"])})
 
     def _name_of(self, step: int) -> str:

@@ -1,9 +1,9 @@
-"""One frame over a stream's archive and what is still live: each entry once.
+"""One DataFrame over the archive of a stream and the live stream, with each entry once.
 
-The manifests say up to which id the archive goes, and which files are its own; the stream is read from just
-behind that id on, whether or not the archived entries were trimmed already. If another step is archived and
-trimmed after the call and before the frame is read, the read fails (`DataLoss`) and the call is to be made
-anew: it is never short of entries. It writes nothing.
+The manifests name the files of the archive and the last archived id. The stream is read from the next id on,
+so it does not matter whether the archived entries are trimmed already. If the archive job trims another step
+between the call and the reading of the DataFrame, the read fails with `DataLoss`; call `read_history` again.
+The result is never incomplete. This module never writes.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documen
 
 from tailrace_spark.archive.files import ArchiveFiles
 from tailrace_spark.archive.job import COLUMNS
+from tailrace_spark.source.columns import SCHEMA
 from tailrace_spark.source.data_source import TailraceDataSource
 from tailrace_spark.source.offsets import just_above
-from tailrace_spark.source.reader_columns import SCHEMA
 
 
 def read_history(spark: SparkSession, url: str, stream: str, path: str, **options: str) -> DataFrame:
-    """`_id`, `_timestamp`, `_stream`, `fields` of every entry, archived or live; without an order.
+    """Return `_id`, `_timestamp`, `_stream` and `fields` of every entry, archived or live, in no particular
+    order.
 
-    `options`: of the data source, such as `tokenFile`. Raises `BadArchive` and `BadOption`.
+    `options` are options of the data source, such as `tokenFile`. Raises `BadArchive` and `BadOption`.
     """
     spark.dataSource.register(TailraceDataSource)
     files = ArchiveFiles(spark, path)

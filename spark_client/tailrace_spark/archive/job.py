@@ -1,20 +1,25 @@
-"""The archive job: a stream's entries to Parquet by day and hour of their ids, then away from the stream.
+"""The archive job: it writes entries to Parquet by the day and hour of their ids, then trims them from the
+stream.
 
-How it works, step by step of at most `entries_per_step` entries. A step reads the range (after, end] with
-the data source and writes Parquet; reads it back and compares counts with the stream's own; writes its
-manifest, last; and only then trims the stream up to its end. `after` is where the last manifest ends.
+How it works. The job proceeds in steps of at most `entries_per_step` entries. A step reads the range (after,
+end] with the data source and writes it to Parquet. It reads the files back and compares their counts with the
+count of the stream. It then writes the manifest, and finally trims the stream up to the end of the step.
+`after` is the end of the last manifest.
 
-What can go wrong, and what then holds:
+What can go wrong, and what happens then:
 
-* The driver dies before the manifest is there: the entries are all in the stream, and the next run removes
-  the leftovers and does the step anew.
-* It dies after that: the entries are in the archive, and the next run trims first.
-* The manifest of a step names files that are missing or cut off: nothing is trimmed, the job stops.
-* Somebody trims what was not archived yet: the job stops (`DataLoss`), unless `failOnDataLoss` is false.
-* Two jobs write to one path: the second to reach its manifest stops. Run one at a time.
+* The driver dies before it writes the manifest: all entries are still in the stream. The next run deletes the
+  leftover files and repeats the step.
+* The driver dies after it wrote the manifest: the entries are in the archive. The next run trims the stream
+  first.
+* Files that a manifest lists are missing or have another size: the job trims nothing and stops.
+* Another client trims entries that are not archived yet: the job stops with `DataLoss`, unless
+  `failOnDataLoss` is false.
+* Two jobs write to one path: the job that writes the manifest of a step second stops. Run one job at a time.
 
-It never trims what was not read back. Entries that consumer groups have not acknowledged go too, unless
-`trim` is "acknowledged", which leaves those in the stream (and in the archive).
+The job never trims entries that it has not read back. It also trims entries that consumer groups have not
+acknowledged, unless `trim` is "acknowledged": then those entries stay in the stream (and are in the archive
+too).
 """
 
 from __future__ import annotations
@@ -29,13 +34,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 
 from tailrace_client import RetryPolicy, TailraceError
-from tailrace_spark.archive.files import ArchiveFiles, BadArchive, Manifest
-from tailrace_spark.options import integer_within, one_of
+from tailrace_spark.archive.files import ArchiveFiles, Manifest
+from tailrace_spark.errors import BadArchive
+from tailrace_spark.option_checks import integer_within, one_of
 from tailrace_spark.source.data_source import TailraceDataSource
-from tailrace_spark.source.errors import source_error
 from tailrace_spark.source.offsets import earlier, ending_bound, just_above, later
 from tailrace_spark.source.options import ReadOptions, read_options
-from tailrace_spark.source.stream_facts import SourceStream
+from tailrace_spark.source.request_errors import source_error
+from tailrace_spark.source.stream_requests import SourceStream
 
 Trimming = Literal["all", "acknowledged", "nothing"]
 References = Literal["keep", "acknowledged"]
@@ -51,7 +57,11 @@ log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ArchiveReport:
-    """What a run did. `end`: the id up to which the stream is archived; `trimmed`: entries that left it."""
+    """The result of a run.
+
+    `steps`, `entries` and `bytes` count what this run archived. `trimmed`: how many entries it removed from
+    the stream. `end`: the id up to which the stream is archived; None if the archive is empty.
+    """
 
     steps: int
     entries: int
@@ -79,10 +89,11 @@ def archive_stream(
     trim: Trimming = "all",
     **options: str,
 ) -> ArchiveReport:
-    """Archive the entries up to `until` (`latest`: those that are there now; an id; a time), and trim them.
+    """Archive the entries up to `until`, trim them from the stream, and return a report.
 
-    `trim`: "all" that is archived; "acknowledged": what no consumer group still needs; "nothing". `options`:
-    of the data source, such as `tokenFile`. Raises `BadOption`, `BadArchive`, `SourceError`.
+    `until`: `latest` for the entries that exist now, an id, or a time. `trim`: "all" trims every archived
+    entry, "acknowledged" trims those that no consumer group still needs, "nothing" trims none. `options` are
+    options of the data source, such as `tokenFile`. Raises `BadOption`, `BadArchive` and `SourceError`.
     """
     integer_within("entries_per_step", entries_per_step, 1, ENTRIES_PER_STEP_MAX)
     one_of("trim", trim, get_args(Trimming))
@@ -94,7 +105,8 @@ def archive_stream(
 
 @dataclass
 class _Job:
-    """One run. `manifests`: those that it wrote; `trimmed`: the entries that it trimmed."""
+    """One run of the archive job. `manifests`: the manifests that this run wrote. `trimmed`: how many entries
+    it trimmed."""
 
     spark: SparkSession
     files: ArchiveFiles
@@ -110,7 +122,7 @@ class _Job:
         known = self.files.manifests(self.options.stream)
         after = known[-1].end if known else source.start_of()
         last_id = source.state().last_id
-        source.check_not_made_anew(last_id, after)
+        source.check_not_recreated(last_id, after)
         if known:
             self._trim(known[-1])
         until = earlier(until, last_id)
@@ -138,8 +150,11 @@ class _Job:
         return reader.options(startingOffsets=just_above(after), endingOffsets=end).load()
 
     def _checked(self, number: int, after: str, end: str, least: int, most: int) -> Manifest:
-        """The step's manifest, of what can be read back. Entries that were deleted one by one while it was
-        written may be in it or not; any other difference is an error."""
+        """Return the manifest of the step, after reading its files back.
+
+        Entries that a client deletes one by one while the step is written may be in the files or not. Any
+        other difference between the files and the stream raises `BadArchive`.
+        """
         files = self.files.files_of(number)
         count, distinct = 0, 0
         if files:
@@ -147,13 +162,13 @@ class _Job:
             count, distinct = frame.agg(F.count("_id"), F.count_distinct("_id")).head() or (0, 0)
         if not (least <= count <= most and count == distinct):
             raise BadArchive(
-                f"{self.files.path}: step {number} has {count} entries, {distinct} of them different, and "
-                f"the stream has {least} to {most} in ({after}, {end}]. Nothing was trimmed"
+                f"{self.files.path}: step {number} has {count} entries, {distinct} of them distinct, but the "
+                f"stream has {least} to {most} in ({after}, {end}]. Nothing was trimmed; run the job again"
             )
         return Manifest(number, self.options.stream, after, end, count, tuple(files))
 
     def _trim(self, manifest: Manifest) -> None:
-        """Trim up to the manifest's end, once its files are seen to be there."""
+        """Check that the files of the manifest exist, then trim the stream up to the end of the manifest."""
         if self.trim == "nothing":
             return
         self.files.check(manifest)
@@ -182,7 +197,10 @@ class _Job:
 
 
 def _by_day_and_hour(entries: DataFrame, step: int, path: str) -> None:
-    """Day and hour in UTC, whatever the session's time zone; an id too late for a timestamp has neither."""
+    """Write the entries to Parquet by day and hour in UTC, in any session time zone.
+
+    An id whose time is too late for a timestamp has neither day nor hour.
+    """
     ms = F.unix_millis("_timestamp")
     day = F.date_add(F.lit("1970-01-01").cast("date"), F.floor(ms / MS_A_DAY).cast("int"))
     hour = F.floor(F.pmod(ms, F.lit(MS_A_DAY)) / MS_AN_HOUR).cast("int")

@@ -1,4 +1,6 @@
-"""The sink: rows of a micro-batch to a stream, each row once.
+"""The sink for `foreachBatch`: appends each row of a micro-batch to a stream exactly once.
 
-It never reads a stream.
+The package owns the sink's options, the conversion of rows to NDJSON lines and chunks, the idempotency keys
+and layouts, dead letters, and the reports of batches. The data source writes with the same chunks and keys.
+The package never reads a stream.
 """

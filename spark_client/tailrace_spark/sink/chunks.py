@@ -1,8 +1,8 @@
-"""From lines to chunks: what one request carries, and what a retry must carry again byte for byte.
+"""Cut lines into chunks. A chunk is the body of one request, and a retry sends the same bytes again.
 
-A chunk ends at a number of rows, or before the row that would make it larger than a number of bytes; a row
-that is larger on its own goes alone. Where a chunk ends depends on the rows alone, never on how Spark
-happened to batch them: a replay under another batch size cuts the same chunks.
+A chunk ends at a number of rows, or before the row that would exceed a number of bytes. A row that alone
+exceeds that number is a chunk of its own. The cuts depend only on the rows, never on the batches in which
+Spark passes them: a replay with another batch size cuts the same chunks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tailrace_spark.sink.lines import LINE
 
 
 def chunks_of(batches: Iterable[pa.RecordBatch], rows_max: int, bytes_max: int) -> Iterator[pa.Table]:
-    """Batches with a column `LINE`, cut anew. Holds one chunk and one batch."""
+    """Cut batches with the column `LINE` into chunks. Keeps one chunk and one batch in memory."""
     chunk = _Chunk(rows_max, bytes_max)
     for batch in batches:
         rest = batch
@@ -29,7 +29,7 @@ def chunks_of(batches: Iterable[pa.RecordBatch], rows_max: int, bytes_max: int) 
 
 
 class _Chunk:
-    """A chunk that is being filled. `pieces`: slices of batches, not copied."""
+    """A chunk that is being filled. `pieces`: slices of batches, without copying."""
 
     def __init__(self, rows_max: int, bytes_max: int) -> None:
         self._rows_max = rows_max
@@ -37,7 +37,7 @@ class _Chunk:
         self._begin()
 
     def take(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Take the rows that fit; the others."""
+        """Take the rows that fit, and return the others."""
         lines = batch.column(LINE)
         bounds = memoryview(lines.buffers()[1]).cast("i")[lines.offset :]
         count = self._count_that_fit(bounds, batch.num_rows)
@@ -48,7 +48,7 @@ class _Chunk:
         return batch.slice(count)
 
     def end(self) -> pa.Table:
-        """The chunk; the next one begins."""
+        """Return the chunk and begin the next one."""
         table = pa.Table.from_batches(self.pieces)
         self._begin()
         return table

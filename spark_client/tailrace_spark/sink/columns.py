@@ -1,7 +1,9 @@
-"""From a frame's columns to columns that `lines` can write: the casting rule, on the driver.
+"""Convert the columns of a DataFrame to columns that `lines` can write: the part of the casting rule that
+runs on the driver.
 
-It owns what Spark itself casts, in its own generated code, and which columns are bytes. The rest (numbers,
-booleans, dates, timestamps) is cast by `lines`, a column at a time. The whole rule stands in docs/spark.md.
+This module owns the casts that Spark performs in its own generated code, and decides which columns are bytes.
+`lines` casts the other types (numbers, booleans, dates, timestamps), one column at a time. docs/spark.md
+contains the complete rule.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql import types as T  # noqa: N812
 
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 
 JSON_OPTIONS: Final = {
     "ignoreNullFields": "false",
@@ -22,7 +24,7 @@ JSON_OPTIONS: Final = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
 }
-"""Nested values keep their nulls and microseconds, and are written alike in every session."""
+"""Nested values keep their nulls and microseconds, and have the same text in every session."""
 
 NESTED: Final = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
 CAST_IN_ARROW: Final = (
@@ -47,14 +49,15 @@ ORDERED_BY_ALL_THEY_HOLD: Final = (
 
 
 def named(name: str) -> Column:
-    """The column of that very name, whatever stands in it."""
+    """Return the column with exactly this name, whatever characters it contains."""
     return F.col(f"`{name.replace('`', '``')}`")
 
 
 def castable(frame: DataFrame) -> DataFrame:
-    """`frame` with each column a string, bytes, or of a type that Arrow casts. Raises `BadOption`.
+    """Return `frame` with each column as a string, as bytes, or in a type that Arrow casts. Raises
+    `BadOption`.
 
-    Columns are numbered: Spark's `mapInArrow` cannot have names with dots or backticks.
+    The columns are named by numbers, because Spark's `mapInArrow` accepts no names with dots or backticks.
     """
     _refuse_repeated(frame.columns)
     columns = [_castable(field).alias(str(number)) for number, field in enumerate(frame.schema)]
@@ -62,10 +65,10 @@ def castable(frame: DataFrame) -> DataFrame:
 
 
 def exact_order(frame: DataFrame) -> list[Column]:
-    """Columns to sort by, such that only rows that are written alike compare equal.
+    """Return columns to sort by; only rows with the same text compare equal.
 
-    Floats (0.0 and -0.0), collated strings and nested values compare equal where their texts differ, or do
-    not compare at all: those are sorted by their texts.
+    Floats (0.0 and -0.0), collated strings and nested values can compare equal although their texts differ,
+    or cannot be compared. Such columns are sorted by their texts.
     """
     return [_exactly_ordered(field) for field in frame.schema]
 
@@ -88,4 +91,4 @@ def _exactly_ordered(field: T.StructField) -> Column:
 def _refuse_repeated(names: Sequence[str]) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise BadOption(f"the column {repeated[0]!r} stands in the frame twice: an entry's names must differ")
+        raise BadOption(f"the column {repeated[0]!r} occurs twice in the DataFrame; rename one of them")

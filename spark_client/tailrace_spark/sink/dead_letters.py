@@ -1,13 +1,14 @@
-"""Rows that the server refuses: found by halving their chunk, and set aside in a stream of their own.
+"""Dead letters: rows that the server refuses are found by halving their chunk, and stored in another stream.
 
     chunk of 8, row 5 refused:   0-7 refused ─ 0-3 written
                                               └ 4-7 refused ─ 4-5 refused ─ 4 written
                                                              │             └ 5 dead letter
                                                              └ 6-7 written
 
-Each part has the key of its rows, and the server refuses the same rows each time, so a replay takes the same
-way and writes nothing twice. A dead letter holds the row as it was to be imported, and why it was not; it is
-appended under a key too. Which refusals concern rows is `sender`'s to say.
+Each part has a key made from its rows, and the server refuses the same rows each time. So a replay divides
+the chunk in the same way and writes nothing twice. A dead letter contains the row as it was sent, and the
+reason for the refusal. It is appended with an idempotency key too. `sender` decides which errors concern
+rows.
 """
 
 from __future__ import annotations
@@ -19,16 +20,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tailrace_client import TailraceError
-from tailrace_spark.errors import SinkError
+from tailrace_spark.errors import SinkError, with_status
 from tailrace_spark.sink.sender import Sender, Shape
 
 PART_BYTES: Final = 4 << 20
-"""A row that is too large for an entry is too large for a dead letter: it goes in parts of this size."""
+"""A row that exceeds the size of an entry also exceeds the size of a dead letter. It is stored in parts of
+this size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Some rows of a chunk. `chunk`: its key. `first`: which row of the chunk the first one is."""
+    """Some rows of a chunk. `chunk`: the key of the chunk. `first`: the number of the first of these rows in
+    the chunk."""
 
     stream: str
     chunk: str
@@ -38,21 +41,22 @@ class Rows:
 
     @property
     def key(self) -> str:
-        """The idempotency key of a part of a chunk."""
+        """Return the idempotency key of these rows."""
         return f"{self.chunk}:{self.first}-{self.first + len(self.lines) - 1}"
 
     def halves(self) -> tuple[Rows, Rows]:
-        """The same rows in two parts, neither of them empty."""
+        """Return the same rows in two parts, both with at least one row."""
         middle = len(self.lines) // 2
         first = replace(self, lines=self.lines[:middle])
         return first, replace(self, lines=self.lines[middle:], first=self.first + middle)
 
 
 class DeadLetters:
-    """Of one partition. `count`: of rows that were set aside.
+    """The dead letters of one partition.
 
-    `stream` None: there is no place for them, and the first refused row is an error. `most`: how many there
-    may be. `letters`: sends dead letters, `rows` the rows that are written after all.
+    `count`: how many rows are dead letters. `rows`: the sender for rows that the server accepts after the
+    division. `letters`: the sender for dead letters. `stream`: the stream for dead letters; if it is None,
+    the first refused row raises `SinkError`. `most`: the greatest number of dead letters.
     """
 
     def __init__(self, rows: Sender, letters: Sender, stream: str | None, most: int) -> None:
@@ -63,7 +67,8 @@ class DeadLetters:
         self._most = most
 
     def divide(self, refused: Rows, error: TailraceError) -> None:
-        """Write those of the refused rows that can be; set the others aside. Raises `SinkError`."""
+        """Write the refused rows that the server accepts, and make the others dead letters. Raises
+        `SinkError`."""
         if len(refused.lines) == 1 or self._stream is None:
             return self.set_aside(refused, error)
         for part in refused.halves():
@@ -71,11 +76,13 @@ class DeadLetters:
         return None
 
     def set_aside(self, refused: Rows, error: TailraceError) -> None:
-        """Make each row a dead letter. Raises `SinkError` where there is no place, or there are too many."""
+        """Make each row a dead letter. Raises `SinkError` if there is no stream for them, or if there are too
+        many."""
         if self._stream is None:
             raise SinkError(
-                f"{error} (HTTP {error.status}): stream {refused.stream!r}, chunk {refused.chunk}: "
-                "the server refuses a row, and there is no `dead_letter_stream` to set it aside"
+                f"{with_status(error)}: stream {refused.stream!r}, chunk {refused.chunk}: the server "
+                "refuses a row, "
+                "and there is no `dead_letter_stream`; set it to store refused rows there"
             )
         for number, line in enumerate(refused.lines, start=refused.first):
             self.count += 1
@@ -95,18 +102,18 @@ class DeadLetters:
             try:
                 self._letters.send(to, body, f"{row}:{number}", "fields")
             except TailraceError as refusal:
-                raise SinkError(f"the dead letter of row {row} was refused too: {refusal}") from refusal
+                raise SinkError(f"the server refused the dead letter of row {row}: {refusal}") from refusal
 
 
 def check_count(count: int, most: int, why: object = "") -> None:
-    """Raise `SinkError` where more rows were refused than may be."""
+    """Raise `SinkError` if more rows were refused than `most`."""
     if count > most:
-        last = f"; the last because of {why}" if why else ""
-        raise SinkError(f"{count} rows of this batch were refused, {most} may be (`dead_letters_max`){last}")
+        last = f". The last refusal: {why}" if why else ""
+        raise SinkError(f"{count} rows of this batch were refused; `dead_letters_max` allows {most}{last}")
 
 
 def _letters(line: bytes, error: TailraceError, place: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """The entries that hold one refused row: one, unless it is too large."""
+    """Yield the entries that store one refused row: one entry, or several if the row is too large."""
     line = line.rstrip(b"\n")
     reason = {"code": error.code, "status": str(error.status), "detail": error.detail}
     parts = [line[start : start + PART_BYTES] for start in range(0, len(line), PART_BYTES)]
@@ -115,7 +122,8 @@ def _letters(line: bytes, error: TailraceError, place: Mapping[str, str]) -> Ite
 
 
 def _content(part: bytes, parts: int) -> dict[str, str]:
-    """As text where it can be read: a part may end within a character."""
+    """Return the part as text if it is UTF-8 and complete; otherwise in base64, because a part can end inside
+    a character."""
     try:
         if parts == 1:
             return {"line": part.decode()}

@@ -1,12 +1,12 @@
-"""From Arrow batches to NDJSON lines, a column at a time: no Python object is made for a row.
+"""Convert Arrow batches to NDJSON lines, one column at a time, without a Python object for each row.
 
-A line is an entry's fields as `entries:import` takes them, in the very form in which the server stores
-them, so that it need not write them anew. Nulls are left out. Where a batch has bytes, each line is a whole
-entry in base64 instead (`shape=entry`), since text cannot hold them. It knows nothing of Spark, streams or
-requests.
+A line contains the fields of an entry as `entries:import` accepts them, in exactly the form in which the
+server stores them, so that the server need not rewrite them. Null values are left out. If a batch has a
+binary column, each line is a complete entry in base64 instead (`shape=entry`), because text cannot contain
+arbitrary bytes. This module knows nothing of Spark, streams or requests.
 
-All text is handled as bytes: Spark does not promise that its strings are UTF-8, and what is not, the server
-refuses.
+All text is handled as bytes: Spark does not guarantee that its strings are UTF-8, and the server refuses text
+that is not.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 LINE: Final = "line"
-"""The name of the one column of a batch of lines."""
+"""The name of the only column in a batch of lines."""
 
 _SPECIAL: Final = bytes(range(0x20)) + b'"\\'
 _SHORT_ESCAPES: Final = {0x08: b"\\b", 0x09: b"\\t", 0x0A: b"\\n", 0x0C: b"\\f", 0x0D: b"\\r"}
 _ESCAPES: Final = [
-    (b"\\", b"\\\\"),  # first: the others' replacements hold it
+    (b"\\", b"\\\\"),  # first, because the other replacements contain it
     (b'"', b'\\"'),
     *((bytes([code]), _SHORT_ESCAPES.get(code, b"\\u%04x" % code)) for code in range(0x20)),
 ]
 
 
 def holds_bytes(schema: pa.Schema) -> bool:
-    """Whether lines of such batches are whole entries in base64."""
+    """Return whether the lines of such batches are complete entries in base64."""
     return any(_is_bytes(field.type) for field in schema)
 
 
 def lines_of(batch: pa.RecordBatch) -> pa.Array:
-    """One line a row, with its newline. O(bytes)."""
+    """Return one line for each row, with its newline. O(bytes)."""
     if holds_bytes(batch.schema):
         members = [_member(_base64_text(name), _base64(column)) for name, column in _columns(batch)]
         return _joined(b'{"fields":{', members, b'},"encoding":"base64"}\n', batch.num_rows)
@@ -45,7 +45,7 @@ def lines_of(batch: pa.RecordBatch) -> pa.Array:
 
 
 def body_of(lines: pa.Array) -> memoryview:
-    """The lines as one run of bytes, not copied."""
+    """Return the lines as one run of bytes, without copying."""
     _, offsets, data = lines.buffers()
     if data is None:
         return memoryview(b"")
@@ -58,10 +58,11 @@ def _columns(batch: pa.RecordBatch) -> list[tuple[str, pa.Array]]:
 
 
 def _joined(opening: bytes, members: list[pa.Array], closing: bytes, rows: int) -> pa.Array:
-    """Each member begins with a comma; the first one's gives way to the opening, even where a row has none.
+    """Join the members of each row between `opening` and `closing`.
 
-    (Arrow's own way to leave nulls out between separators, `null_handling="skip"`, drops rows of nulls
-    alone.)
+    Each member begins with a comma. The opening replaces the first byte of the joined members, also in a row
+    without members. (Arrow's own way to leave out nulls between separators, `null_handling="skip"`, drops
+    rows that contain only nulls.)
     """
     nothing = pa.repeat(pa.scalar(b""), rows)
     inside = pc.binary_join_element_wise(
@@ -73,7 +74,7 @@ def _joined(opening: bytes, members: list[pa.Array], closing: bytes, rows: int) 
 
 
 def _member(name: str, text: pa.Array) -> pa.Array:
-    """`,"name":"text"`, and null where there is none."""
+    """Return `,"name":"text"` for each row, and null for a row whose text is null."""
     opening = b"," + json.dumps(name, ensure_ascii=False).encode() + b':"'
     return pc.binary_join_element_wise(opening, text, b'"', b"")
 
@@ -86,7 +87,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def _text(column: pa.Array) -> pa.Array:
-    """The column's values as text in bytes; the rule that docs/spark.md states."""
+    """Return the values of the column as text in bytes, by the rule in docs/spark.md."""
     kind = column.type
     if pa.types.is_timestamp(kind):
         column = _iso_8601(column)
@@ -94,15 +95,16 @@ def _text(column: pa.Array) -> pa.Array:
 
 
 def _iso_8601(column: pa.Array) -> pa.Array:
-    """Six digits of a second, always; an instant in UTC with its Z, a wall-clock time with none."""
-    # An instant's digits are those of a wall clock in UTC; for Arrow to look the zone up takes 7 times that.
+    """Return timestamps with six digits of a second: an instant in UTC with a Z, a wall-clock time without a
+    zone."""
+    # An instant has the digits of a wall clock in UTC. Looking up the zone in Arrow takes 7 times as long.
     wall_clock = column.cast(pa.timestamp("us", column.type.tz)).view(pa.timestamp("us"))
     text = pc.replace_substring(wall_clock.cast(pa.string()), " ", "T", max_replacements=1)
     return text if column.type.tz is None else pc.binary_join_element_wise(text, "Z", "")
 
 
 def _escaped(text: pa.Array) -> pa.Array:
-    """The text as it stands inside a JSON string."""
+    """Return the text with the escapes that a JSON string needs."""
     present = _special_bytes(text)
     for plain, escape in _ESCAPES:
         if plain in present:
@@ -111,7 +113,8 @@ def _escaped(text: pa.Array) -> pa.Array:
 
 
 def _special_bytes(text: pa.Array) -> bytes:
-    """Those bytes of the column that need an escape; mostly none, and then nothing is replaced."""
+    """Return the bytes of the column that need an escape. Most columns have none, and then nothing is
+    replaced."""
     body = bytes(body_of(text))
     if len(body.translate(None, _SPECIAL)) == len(body):
         return b""

@@ -1,5 +1,4 @@
-"""The options of the sink: what each means, its default, its bounds. docs/spark.md has the same as a
-table."""
+"""The options of the sink: meaning, default and bounds of each one. docs/spark.md has the same as a table."""
 
 from __future__ import annotations
 
@@ -7,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, get_args
 
-from tailrace_spark.options import (
-    BadOption,
+from tailrace_spark.errors import BadOption
+from tailrace_spark.option_checks import (
     ascii_text,
     integer_within,
     one_of,
@@ -23,10 +22,10 @@ Compression = Literal["none", "gzip", "zstd"]
 CHUNK_ROWS_MAX: Final = 100_000
 CHUNK_BYTES_MIN: Final = 1 << 10
 CHUNK_BYTES_MAX: Final = 64 << 20
-"""The server takes as many entries, and as large a body, in one request."""
+"""The server accepts at most this many bytes, and at most `CHUNK_ROWS_MAX` entries, in one request."""
 
 PRODUCER_ID_CHARACTERS_MAX: Final = 400
-"""The server takes 512; the sink adds a few for dead letters."""
+"""The server accepts 512 characters; the sink adds a few for dead letters."""
 
 PARTITIONS_MAX: Final = 100_000
 DEAD_LETTERS_MOST: Final = 1_000_000
@@ -36,22 +35,25 @@ TIMEOUT_MAX_S: Final = 3_600
 
 @dataclass(frozen=True, slots=True)
 class SinkOptions:
-    """`token_env`, `token_file`: name the variable or the file that holds the token where tasks run.
-    `ca_file`: a PEM file of authorities to trust, where tasks run.
+    """The checked options of a sink.
 
-    `chunk_rows`, `chunk_bytes`: how much one request carries at most (a single larger row goes alone).
-    `compression`: of the requests' bodies.
+    `token_env`, `token_file`: the environment variable or the file with the token, on the machines of the
+    tasks. `ca_file`: a PEM file of trusted certificate authorities, on the machines of the tasks.
 
-    `order`: "source" sends rows as they come, "sorted" sorts each partition, "auto" sorts where the rows
-    came through a shuffle, which brings them in another order each time. `sort_by`: sort by these columns
-    first. `partitions`: distribute the rows anew, by their contents, over so many partitions.
+    `chunk_rows`, `chunk_bytes`: the most rows and bytes of one request (a single larger row is sent alone).
+    `compression`: the compression of request bodies.
 
-    `stream_column`: the column that names each row's stream; a null stands for the sink's stream.
-    `dead_letter_stream`: where refused rows go, `dead_letters_max` of a batch at most; without it the first
-    refused row is an error.
+    `order`: "source" sends rows as they arrive, "sorted" sorts each partition, "auto" sorts if the rows come
+    from a shuffle, which changes their order each time. `sort_by`: columns to sort by first. `partitions`:
+    redistribute the rows by their contents over this many partitions.
 
-    `producer_id`: whose idempotency keys are used; the query's id unless given.
-    `retry_deadline_s`: how long one request is tried. `timeout_s`: of each step of one request.
+    `stream_column`: the column that names the stream of each row; null means the sink's own stream.
+    `dead_letter_stream`: the stream for refused rows, at most `dead_letters_max` for each batch; without it,
+    the first refused row is an error.
+
+    `producer_id`: the producer that owns the idempotency keys; by default the id of the query.
+    `retry_deadline_s`: how long one request is retried. `timeout_s`: the time limit for each step of one
+    request.
     """
 
     token_env: str | None = None
@@ -72,12 +74,12 @@ class SinkOptions:
 
 
 def sink_options(given: Mapping[str, object]) -> SinkOptions:
-    """The options, checked. Raises `BadOption`."""
+    """Return the checked options. Raises `BadOption`."""
     refuse_unknown(given, {field.name for field in fields(SinkOptions)})
     read: dict[str, Any] = {name: _checked(name, value) for name, value in given.items() if value is not None}
     options = SinkOptions(**read)
     if options.sort_by and options.order == "source":
-        raise BadOption("sort_by: rows are not sorted under order='source'")
+        raise BadOption("sort_by: order='source' does not sort rows; remove one of the two options")
     return options
 
 
@@ -98,7 +100,7 @@ def _checked(name: str, value: object) -> object:
 def _names(name: str, value: object) -> tuple[str, ...]:
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, Sequence):
-        raise BadOption(f"{name}: a column's name or several are needed, not {value!r}")
+        raise BadOption(f"{name}: {value!r} is neither a column name nor a list of column names")
     return tuple(text(name, each) for each in given)
 
 

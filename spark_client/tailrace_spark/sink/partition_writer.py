@@ -1,14 +1,14 @@
-"""What runs in a task: the rows of one partition, as lines, in chunks, to their streams.
+"""The code that runs in a task: it converts the rows of one partition to lines, cuts them into chunks and
+sends them.
 
-It owns the idempotency keys: partition and chunk, since a retried task cuts the same chunks of the same rows.
-It keeps nothing between tasks.
+This module owns the idempotency keys. A key is made from partition and chunk, because a retried task cuts the
+same chunks from the same rows. The module keeps nothing between tasks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import Final
 
 import pyarrow as pa
@@ -17,24 +17,27 @@ from pyspark import TaskContext
 
 from tailrace_client import TailraceError
 from tailrace_spark.endpoint import Endpoint
-from tailrace_spark.errors import SinkError
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption, SinkError
 from tailrace_spark.sink.chunks import chunks_of
 from tailrace_spark.sink.dead_letters import DeadLetters, Rows
+from tailrace_spark.sink.layout import short_digest
 from tailrace_spark.sink.lines import LINE, body_of, holds_bytes, lines_of
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.reports import PartitionCounts, report_row
 from tailrace_spark.sink.sender import Replay, Sender, Sent, Shape
 
 STREAM: Final = "stream"
-"""The name of the column of streams beside a batch's lines, where rows choose their stream."""
+"""The column with the stream of each row, next to the lines of a batch, if rows choose their stream."""
 
-NO_STREAM: Final = TailraceError("NO_STREAM", "the row names no stream, and the sink has none of its own")
+NO_STREAM: Final = TailraceError(
+    "NO_STREAM", "the row names no stream, and the sink has no stream of its own"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What every task of a batch is told. `columns`: the names of what comes in numbered columns."""
+    """The information that every task of a batch needs. `columns`: the names of the columns, which arrive
+    with numbers as names."""
 
     endpoint: Endpoint
     stream: str | None
@@ -44,7 +47,8 @@ class Job:
 
 
 def write_partition(job: Job, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
-    """Write all rows of the partition that this task has; its report, of its failure too."""
+    """Write all rows of the partition of this task. Returns its report, which contains the failure if the
+    write failed."""
     context = TaskContext.get()
     assert context is not None
     writer = _PartitionWriter(job, context.partitionId())
@@ -72,12 +76,14 @@ class _PartitionWriter:
 
     @property
     def counts(self) -> PartitionCounts:
+        """Return the counts so far."""
         sent = self._sent
         return PartitionCounts(
             self._rows, sent.bytes, sent.requests, sent.replayed, sent.retries, self._dead.count
         )
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Write the rows of `batches`."""
         options = self._job.options
         chunks = chunks_of(self._lines(batches), options.chunk_rows, options.chunk_bytes)
         for number, chunk in enumerate(chunks):
@@ -86,7 +92,8 @@ class _PartitionWriter:
             self._rows += chunk.num_rows
 
     def _lines(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of lines, with their streams beside them where rows choose; and how to import them."""
+        """Yield batches of lines, with the stream of each row if rows choose it. Sets the shape of the
+        lines."""
         routing = self._job.options.stream_column
         for numbered in batches:
             batch = numbered.rename_columns(self._job.columns)
@@ -98,7 +105,7 @@ class _PartitionWriter:
             yield pa.RecordBatch.from_pydict(columns)
 
     def _by_stream(self, chunk: pa.Table, key: str) -> Iterator[tuple[str, str, bytes]]:
-        """Stream, key and body of each request that the chunk takes; rows keep their order in each."""
+        """Yield stream, key and body of each request for the chunk. The rows of a stream keep their order."""
         own = self._job.stream or ""
         if self._job.options.stream_column is None:
             yield own, key, _body(chunk)
@@ -129,6 +136,7 @@ def _lines_of(body: bytes) -> list[bytes]:
 
 
 def _replay_of_dead_letters(job: Job) -> Replay:
-    """Two sinks of one query may share a stream for dead letters: each is a producer of its own there."""
-    sink = blake2b((job.stream or "").encode(), digest_size=6).hexdigest()
+    """Return the producer for dead letters. Two sinks of one query can share a stream for dead letters, so
+    each sink is a producer of its own there."""
+    sink = short_digest(job.stream or "")
     return replace(job.replay, producer_id=f"{job.replay.producer_id}:dead:{sink}")

@@ -1,8 +1,9 @@
-"""What a batch came to: counted by each partition, added up on the driver, logged and kept.
+"""The reports of batches: each task counts its partition, and the driver adds the counts up, logs them and
+keeps them.
 
-It owns the counts' names, their way from the tasks to the driver (an Arrow row a partition), and the listener
-that joins them to Spark's own progress. A task that cannot go on says so in its row, and does not fail: Spark
-would try it again at once, and every attempt would run into the same.
+This module owns the names of the counts, the form in which tasks return them to the driver (one Arrow row for
+each partition), and the listener that joins them to Spark's own progress. A task that fails for good reports
+the failure in its row and does not raise: Spark would try it again at once, with the same result each time.
 """
 
 from __future__ import annotations
@@ -27,9 +28,13 @@ from tailrace_spark.errors import SinkError
 
 @dataclass(frozen=True, slots=True)
 class PartitionCounts:
-    """`rows` of the partition, dead letters among them; `bytes` sent, once each; `requests` carried out,
-    `replayed` of them in an earlier attempt; `retries` of requests by the attempt of the task that ended
-    well."""
+    """The counts of one partition.
+
+    `rows`: rows of the partition, including dead letters. `bytes`: bytes that were sent, without repetitions.
+    `requests`: requests that succeeded. `replayed`: how many of these the server had already carried out in
+    an earlier attempt. `retries`: repeated requests of the task attempt that succeeded. `dead_letters`:
+    refused rows.
+    """
 
     rows: int = 0
     bytes: int = 0
@@ -43,7 +48,7 @@ FAILURE: Final = "failure"
 REPORT_SCHEMA: Final = (
     ", ".join(f"{field.name} bigint" for field in fields(PartitionCounts)) + f", {FAILURE} string"
 )
-"""Of what a task gives to the driver: its counts, and why it failed, if it did."""
+"""The schema of the row that a task returns to the driver: its counts, and the failure if there was one."""
 
 _ARROW_SCHEMA: Final = pa.schema(
     [*((field.name, pa.int64()) for field in fields(PartitionCounts)), (FAILURE, pa.string())]
@@ -51,13 +56,13 @@ _ARROW_SCHEMA: Final = pa.schema(
 
 
 def report_row(counts: PartitionCounts, failure: str | None = None) -> pa.RecordBatch:
-    """One row of `REPORT_SCHEMA`."""
+    """Return the counts as one row of `REPORT_SCHEMA`."""
     return pa.RecordBatch.from_pylist([{**asdict(counts), FAILURE: failure}], _ARROW_SCHEMA)
 
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """One batch, whole: `counts` over its `partitions`, and how long writing took."""
+    """The report of one complete batch: `counts` of all its `partitions`, and the duration of the write."""
 
     query_id: str
     batch_id: int
@@ -74,7 +79,7 @@ class BatchReport:
 
 
 def added_up(rows: Sequence[Row] | Sequence[dict[str, Any]]) -> PartitionCounts:
-    """The counts of all partitions together. Raises `SinkError` where one of them failed."""
+    """Return the sum of the counts of all partitions. Raises `SinkError` if a partition failed."""
     failures = [row[FAILURE] for row in rows if row[FAILURE] is not None]
     if failures:
         raise SinkError(f"{failures[0]} ({len(failures)} of {len(rows)} partitions failed)")
@@ -84,10 +89,11 @@ def added_up(rows: Sequence[Row] | Sequence[dict[str, Any]]) -> PartitionCounts:
 
 
 class SinkProgressListener(StreamingQueryListener):
-    """Hands each progress of Spark's on together with the sink's report of the same batch.
+    """A listener that passes each progress event of Spark, with the sink's report of the same batch, to
+    `on_batch`.
 
-    `report_of` finds the report by query and batch; a progress without one (another query's, an idle
-    trigger's) is passed over.
+    `report_of` finds the report by query id and batch id. A progress event without a report (of another
+    query, or of an idle trigger) is ignored.
     """
 
     def __init__(
@@ -99,16 +105,16 @@ class SinkProgressListener(StreamingQueryListener):
         self._on_batch = on_batch
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
-        """Nothing was written yet."""
+        """Ignore the event: no batch is written yet."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 - Spark's name
-        """A batch was committed."""
+        """Pass the progress on if it belongs to a batch of this sink."""
         report = self._report_of(str(event.progress.id), event.progress.batchId)
         if report is not None:
             self._on_batch(event.progress, report)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
-        """Nothing was written."""
+        """Ignore the event: no batch was written."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 - Spark's name
-        """Nothing more is written."""
+        """Ignore the event: no further batch is written."""

@@ -1,7 +1,7 @@
-"""Sending one body until the server has it: attempts, waits, and the change to the next URL.
+"""Send one body until the server has it: attempts, waits, and the change to the next URL.
 
-It owns the loop and its counts. When and whether to try again is the client's retry policy; each request
-carries an idempotency key, so a second attempt adds nothing that the first one added.
+This module owns the loop of attempts and its counts. The client's retry policy decides whether and when to
+try again. Each request carries an idempotency key, so a second attempt adds nothing that the first one added.
 """
 
 from __future__ import annotations
@@ -17,23 +17,27 @@ import pyarrow as pa
 
 from tailrace_client import RetryPolicy, TailraceError
 from tailrace_spark.endpoint import Endpoint
-from tailrace_spark.errors import sink_error
 from tailrace_spark.sink.options import SinkOptions
+from tailrace_spark.sink.request_errors import sink_error
 
 Shape = Literal["fields", "entry"]
 
 REFUSES_ROWS: Final = frozenset({HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY})
 REFUSES_ROWS_TOO: Final = frozenset({"INVALID_NAME", "MALFORMED_BODY"})
-"""Codes of status 400: a row's stream has no possible name; a row's text is not UTF-8."""
+"""Error codes with status 400 that concern rows: the stream name of a row is invalid, or the text of a row is
+not UTF-8."""
 REFUSES_THE_KEY: Final = "IDEMPOTENCY_MISMATCH"
-"""A 422 that says nothing of the rows themselves."""
+"""An error code with status 422 that does not concern the rows."""
+
+QUERY_ID: Final = "sql.streaming.queryId"
+"""The local property in which Spark keeps the id of the streaming query."""
 
 log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """How the server knows a batch again: whose it is, its number, how it is cut up."""
+    """The identity by which the server recognises a batch: its producer, its number and its layout."""
 
     producer_id: str
     batch_id: int
@@ -42,8 +46,12 @@ class Replay:
 
 @dataclass(slots=True)
 class Sent:
-    """`requests` that were carried out, `replayed` of them before; `retries`: attempts beyond the first of
-    each. `bytes`: of the bodies as they travelled, once each."""
+    """The counts of a sender.
+
+    `requests`: requests that succeeded. `replayed`: how many of these the server had carried out before.
+    `retries`: attempts after the first attempt of each request. `bytes`: the size of the bodies as sent,
+    without repetitions.
+    """
 
     requests: int = 0
     replayed: int = 0
@@ -52,7 +60,8 @@ class Sent:
 
 
 class Sender:
-    """`sent`: where it counts. `turn`: which URL comes first; another follows where a connection fails."""
+    """Sends the chunks of one partition. `sent`: the counts to update. `turn`: the number of the first URL;
+    if a connection fails, the sender continues with the next URL."""
 
     def __init__(
         self, endpoint: Endpoint, replay: Replay, options: SinkOptions, sent: Sent, turn: int
@@ -65,8 +74,11 @@ class Sender:
         self._turn = turn
 
     def send(self, stream: str, body: bytes, key: str, shape: Shape) -> None:
-        """Append the lines of `body`, once. Raises `TailraceError` where the server refuses the rows
-        themselves, and `SinkError` for all else that does not pass before the deadline."""
+        """Append the lines of `body` once.
+
+        Raises `TailraceError` if the server refuses the rows themselves, and `SinkError` for every other
+        failure that lasts until the deadline.
+        """
         packed = self._packed(body)
         delay_after = self._policy.attempts(is_idempotent=True).delay_after
         while True:
@@ -94,7 +106,7 @@ class Sender:
     def _delay_s(
         self, error: TailraceError, delay_after: Callable[[TailraceError], float], where: str
     ) -> float:
-        """Seconds until the next attempt. Where there is to be none, it raises as `send` does."""
+        """Return the seconds until the next attempt. Raises as `send` does if there is no next attempt."""
         if refuses_rows(error):
             raise error
         try:
@@ -104,7 +116,7 @@ class Sender:
         self._sent.retries += 1
         if not error.status:
             self._turn += 1
-        log.warning("%s: %s; again in %.2f s", where, error, delay_s)
+        log.warning("%s: %s; next attempt in %.2f s", where, error, delay_s)
         return delay_s
 
     def _packed(self, body: bytes) -> bytes:
@@ -119,7 +131,7 @@ class Sender:
 
 
 def refuses_rows(error: TailraceError) -> bool:
-    """Whether the server will take these rows neither now nor later, and may take others."""
+    """Return whether the server refuses these rows for good, and may accept other rows."""
     if error.code == REFUSES_THE_KEY:
         return False
     return error.status in REFUSES_ROWS or error.code in REFUSES_ROWS_TOO

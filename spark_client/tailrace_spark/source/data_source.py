@@ -1,7 +1,7 @@
-"""`format("tailrace")`: what Spark finds under the name, for reading and writing, batches and streams.
+"""The class that Spark loads for `format("tailrace")`.
 
-It owns the name, the schema without one of the user's, and which options go where. Each of the four
-directions has a module of its own: `reader`, `reader_stream`, `source_writer`.
+This module owns the name of the format and the default schema, and passes the options to the reader or writer
+of each direction: `batch_reader`, `stream_reader` and `writer`.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from tailrace_spark.source.batch_reader import TailraceReader
+from tailrace_spark.source.columns import SCHEMA, Columns
 from tailrace_spark.source.options import ReadOptions, read_options, write_options
-from tailrace_spark.source.reader import TailraceReader
-from tailrace_spark.source.reader_columns import SCHEMA, Columns
-from tailrace_spark.source.reader_stream import TailraceStreamReader
+from tailrace_spark.source.stream_reader import TailraceStreamReader
 from tailrace_spark.source.writer import TailraceStreamWriter, TailraceWriter
 
 
 class TailraceDataSource(DataSource):
-    """Register it with `spark.dataSource.register(TailraceDataSource)`."""
+    """The data source. Register it with `spark.dataSource.register(TailraceDataSource)`."""
 
     @classmethod
     def name(cls) -> str:
-        """As in `format("tailrace")`."""
+        """Return the name that `format("tailrace")` uses."""
         return "tailrace"
 
     def schema(self) -> StructType:
-        """Of a read without a schema of the user's."""
+        """Return the schema of a read for which the user gives no schema."""
         read_options(self.options)
         return SCHEMA
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Of a batch."""
+        """Return the reader of a batch query."""
         options = read_options(self.options)
         return TailraceReader(options, _columns(options, schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
-        """Of a stream."""
+        """Return the reader of a streaming query."""
         options = read_options(self.options)
         return TailraceStreamReader(options, _columns(options, schema))
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:  # noqa: FBT001
-        """Of a batch."""
+        """Return the writer of a batch query."""
         return TailraceWriter(write_options(self.options), schema, overwrite=overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: FBT001, N802
-        """Of a stream."""
+        """Return the writer of a streaming query."""
         return TailraceStreamWriter(write_options(self.options), schema, overwrite=overwrite)
 
 

@@ -1,13 +1,13 @@
-"""Positions in a stream as the data source counts them: always "just behind an id".
+"""Positions in a stream as the data source counts them: a position is always just after an id.
 
-Entry ids are `ms-seq`, both unsigned 64-bit, and compare as pairs of numbers. A batch of entries is the
-range (start, end]: behind one id, up to and with another. So the position before an entry is the id just
-below its own, and a time is the position before the first id that it could have.
+Entry ids are `ms-seq`, both unsigned 64-bit integers, and compare as pairs of numbers. A batch of entries is
+the range (start, end]: after one id, up to and including another. So the position before an entry is the id
+just below its own id, and a time is the position before the first id with that time.
 
-It owns what `startingOffsets` and `endingOffsets` may say, and the form of an offset in a checkpoint:
-`{"id": end}`, and in the first batch also `"from"`, the start that it was pinned to. Spark asks for the
-initial offset again after a restart while the first batch is not committed: a start that were resolved
-there could lose what came in between. It asks no server.
+This module owns the values of `startingOffsets` and `endingOffsets`, and the form of an offset in a
+checkpoint: `{"id": end}`, and in the first batch also `"from"`, the start that was pinned. Spark asks for the
+initial offset again after a restart while the first batch is not committed, so a start that was resolved
+there could skip entries that arrived in between. This module sends no requests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 
 SEQ_MAX: Final = (1 << 64) - 1
 NUMBER_MAX: Final = (1 << 64) - 1
@@ -32,33 +32,35 @@ Kind = Literal["earliest", "latest", "id", "time"]
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One end of a range. `id`: of a start, the id just below the range; of an end, the last id in it."""
+    """One end of a range. `id`: for a start, the id just below the range; for an end, the last id in the
+    range."""
 
     kind: Kind
     id: str = ZERO_ID
 
 
 def starting_bound(value: str | None) -> Bound:
-    """`startingOffsets`: earliest unless given. Raises `BadOption`."""
+    """Return the bound for `startingOffsets`; the default is earliest. Raises `BadOption`."""
     bound = _bound("startingOffsets", "earliest" if value is None else value, seq=0)
     return bound if bound.kind in ("earliest", "latest") else Bound(bound.kind, just_below(bound.id))
 
 
 def ending_bound(value: str | None) -> Bound:
-    """`endingOffsets`: latest unless given; a time ends with all ids of its millisecond."""
+    """Return the bound for `endingOffsets`; the default is latest. A time includes all ids of its
+    millisecond. Raises `BadOption`."""
     bound = _bound("endingOffsets", "latest" if value is None else value, seq=SEQ_MAX)
     if bound.kind == "earliest":
-        raise BadOption("endingOffsets: 'earliest' would leave nothing to read")
+        raise BadOption("endingOffsets: 'earliest' leaves nothing to read; use latest, an id or a time")
     return bound
 
 
 def begun(start: Offset, end: Offset) -> str:
-    """The id behind which the batch (start, end] begins."""
+    """Return the id after which the batch (start, end] begins."""
     return start["id"] if "id" in start else end["from"]
 
 
 def just_below(entry_id: str) -> str:
-    """The greatest id below this one; `0-0`, which no entry has, stays as it is."""
+    """Return the greatest id below this one; `0-0`, which no entry has, stays the same."""
     ms, seq = parsed(entry_id)
     if seq:
         return f"{ms}-{seq - 1}"
@@ -66,23 +68,23 @@ def just_below(entry_id: str) -> str:
 
 
 def just_above(entry_id: str) -> str:
-    """The least id above this one."""
+    """Return the least id above this one."""
     ms, seq = parsed(entry_id)
     return f"{ms}-{seq + 1}" if seq < SEQ_MAX else f"{ms + 1}-0"
 
 
 def later(one: str, other: str) -> str:
-    """The greater of two ids."""
+    """Return the greater of two ids."""
     return max(one, other, key=parsed)
 
 
 def earlier(one: str, other: str) -> str:
-    """The lesser of two ids."""
+    """Return the lesser of two ids."""
     return min(one, other, key=parsed)
 
 
 def parsed(entry_id: str) -> tuple[int, int]:
-    """An id as a pair that compares as ids do."""
+    """Return an id as a pair of numbers that compares as ids do."""
     ms, _, seq = entry_id.partition("-")
     return int(ms), int(seq)
 
@@ -95,8 +97,9 @@ def _bound(name: str, value: str, seq: int) -> Bound:
     found = _id_or_ms(value, seq) or _time(value, seq)
     if found is None:
         raise BadOption(
-            f"{name}: earliest, latest, an entry's id (1692632086370-0), milliseconds since 1970 or a time "
-            f"in ISO 8601 is needed, not {value!r}"
+            f"{name}: {value!r} is not earliest, latest, an entry id (1692632086370-0), milliseconds "
+            "since 1970 "
+            "or a time in ISO 8601"
         )
     return found
 
@@ -113,7 +116,7 @@ def _is_number(text: str) -> bool:
 
 
 def _time(value: str, seq: int) -> Bound | None:
-    """A time without a zone is one of UTC."""
+    """Return the bound for a time in ISO 8601; a time without a zone is in UTC."""
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:

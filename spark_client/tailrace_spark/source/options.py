@@ -1,9 +1,9 @@
-"""The options of `format("tailrace")`: what each means, its default, its bounds. docs/spark.md has the same
-as a table.
+"""The options of `format("tailrace")`: meaning, default and bounds of each one. docs/spark.md has the same as
+a table.
 
-They are named in the manner of Spark's Kafka source. Spark hands options over as text under names in any
-case; here they become numbers and words, or a refusal that names the nearest option. What writing shares
-with the sink (chunks, dead letters, compression) is checked by the sink's own options.
+The names follow Spark's Kafka source. Spark passes options as text, with names in any case. This module
+converts them to numbers and words; an invalid option raises `BadOption`. The sink's own module checks the
+options that writing shares with the sink (chunks, dead letters, compression).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from tailrace_spark.endpoint import Endpoint, urls_of
-from tailrace_spark.options import BadOption, integer_within, one_of, refuse_unknown, text
+from tailrace_spark.errors import BadOption
+from tailrace_spark.option_checks import integer_within, one_of, refuse_unknown, text
 from tailrace_spark.sink.options import SinkOptions, sink_options
 from tailrace_spark.source.offsets import Bound, ending_bound, starting_bound
 from tailrace_spark.tokens import TokenSource
@@ -23,9 +24,9 @@ Mode = Literal["permissive", "failfast"]
 MS_PER_S: Final = 1_000
 ENTRIES_MAX: Final = 1 << 62
 PARTITIONS_MAX: Final = 10_000
-"""The server cuts a range into as many parts."""
+"""The server splits a range into at most this many parts."""
 POLL_TIMEOUT_MAX_MS: Final = 60_000
-"""The server holds an answer back no longer."""
+"""The server delays an answer by at most this time."""
 RETRY_DEADLINE_MAX_MS: Final = 86_400_000
 TIMEOUT_MAX_MS: Final = 3_600_000
 BATCH_ID_MAX: Final = 1 << 62
@@ -56,19 +57,19 @@ AS_IN_THE_SINK: Final = {
 }
 WRITING: Final = (*dict.fromkeys((*SHARED, *AS_IN_THE_SINK)), "order", "batchId")
 SPARKS_OWN: Final = ("checkpointLocation", "queryName")
-"""Spark hands its own options of a streaming write over with the rest."""
+"""Options of Spark itself, which Spark passes to a streaming write together with the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """`starting`, `ending`: the range, from just behind an id up to an id; see `offsets`.
+    """The checked options of a read.
 
-    `max_entries`: of one micro-batch. `min_partitions`: of a batch, where it has as many entries.
-    `fail_on_data_loss`: entries that were trimmed away before they were read are an error.
-    `group`: a consumer group that is moved along with the query's progress.
-    `mode`: what becomes of text that its column's type cannot hold: null, or an error.
-    `poll_ms`: how long the server is asked to wait for new entries. `retry_deadline_s`: how long one request
-    is tried.
+    `starting`, `ending`: the range, from just after one id up to and including another id; see `offsets`.
+    `max_entries`: the most entries of one micro-batch. `min_partitions`: the least number of partitions of a
+    batch, if it has as many entries. `fail_on_data_loss`: whether entries that were trimmed before they were
+    read are an error. `group`: a consumer group whose position follows the progress of the query. `mode`:
+    whether text that does not fit its column's type becomes null or is an error. `poll_ms`: how long the
+    server waits for new entries before it answers. `retry_deadline_s`: how long one request is retried.
     """
 
     endpoint: Endpoint
@@ -89,8 +90,12 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """`is_sorted`: each partition is sorted by its lines before it is cut. `batch_id`: the epoch of a batch
-    write; a streaming write has Spark's."""
+    """The checked options of a write.
+
+    `stream`: None if a column names the stream of each row. `is_sorted`: whether each partition is sorted
+    before it is cut into chunks. `batch_id`: the epoch of a batch write; a streaming write uses Spark's batch
+    id.
+    """
 
     endpoint: Endpoint
     stream: str | None
@@ -100,7 +105,7 @@ class WriteOptions:
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
-    """The options of a read, checked. Raises `BadOption`."""
+    """Return the checked options of a read. Raises `BadOption`."""
     options = _named(given, READING)
     maximum = options.get("maxEntriesPerTrigger")
     return ReadOptions(
@@ -121,7 +126,7 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
 
 
 def write_options(given: Mapping[str, str]) -> WriteOptions:
-    """The options of a write, checked. Raises `BadOption`."""
+    """Return the checked options of a write. Raises `BadOption`."""
     own = {name.casefold() for name in SPARKS_OWN}
     options = _named({name: value for name, value in given.items() if name.casefold() not in own}, WRITING)
     sink = sink_options(
@@ -141,7 +146,7 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
 
 
 def _named(given: Mapping[str, str], known: tuple[str, ...]) -> dict[str, str]:
-    """The options under the names that the documentation has. Raises `BadOption` for any other."""
+    """Return the options under the names of the documentation. Raises `BadOption` for any other name."""
     by_folded = {name.casefold(): name for name in known}
     options = {by_folded.get(name.casefold(), name): value for name, value in given.items()}
     refuse_unknown(options, known)
@@ -150,7 +155,9 @@ def _named(given: Mapping[str, str], known: tuple[str, ...]) -> dict[str, str]:
 
 def _endpoint(options: Mapping[str, str]) -> Endpoint:
     if "url" not in options:
-        raise BadOption("url: needed, such as http://tailrace:8080")
+        raise BadOption(
+            "url: the option is missing; set it to the URL of the server, such as http://tailrace:8080"
+        )
     token = TokenSource(options.get("token"), options.get("tokenEnv"), options.get("tokenFile"))
     timeout_ms = integer_within("timeoutMs", options.get("timeoutMs", 60_000), 100, TIMEOUT_MAX_MS)
     return Endpoint(urls_of(options["url"]), token, timeout_ms / MS_PER_S, options.get("caFile"))
@@ -158,7 +165,7 @@ def _endpoint(options: Mapping[str, str]) -> Endpoint:
 
 def _stream(options: Mapping[str, str]) -> str:
     if "stream" not in options:
-        raise BadOption("stream: a stream's name is needed")
+        raise BadOption("stream: the option is missing; set it to the name of a stream")
     return text("stream", options["stream"])
 
 
@@ -173,5 +180,5 @@ def _flag(name: str, value: str) -> bool:
 
 
 def _word(name: str, options: Mapping[str, str], *choices: str) -> str:
-    """One of a few words in any case; the first is the default."""
+    """Return an option that is one of a few words, in any case. The first word is the default."""
     return one_of(name, options.get(name, choices[0]).casefold(), choices)

@@ -1,14 +1,17 @@
-"""Writing through `format("tailrace")`: the sink's chunks, keys and dead letters, from inside Spark's writer.
+"""Write through `format("tailrace")`: the sink's chunks, keys and dead letters, from Spark's data source
+writer.
 
-How it works. Each task is given its partition in Arrow, makes its columns castable there, and hands them to
-the sink's partition writer: each chunk is a request under the key (producer, epoch, partition, chunk). A
-streaming write takes query and batch from Spark, a batch write makes up a producer of its own, so that tasks
-that are retried or run twice add nothing twice. A task that cannot go on says so in its message, and the
-driver fails the write: Spark would try the task again at once, into the same.
+How it works. Spark passes each task its partition in Arrow. The task makes the columns castable and passes
+them to the sink's partition writer: each chunk is one request with the key (producer, epoch, partition,
+chunk). A streaming write takes the query id and batch id from Spark. A batch write creates a producer of its
+own, so that tasks that are retried or run twice add nothing twice. A task that fails for good reports that in
+its message, and the driver fails the write: if the task raised, Spark would try it again at once, with the
+same result.
 
-What it cannot do that the sink does: here no code runs on the driver before the tasks. Nobody knows how many
-partitions there are, or whether a shuffle brought the rows in another order; so a replayed batch must have
-the partitions that it had, and `order` must be said. A chunk that comes back with other rows is refused.
+What the sink can do and this writer cannot: run code on the driver before the tasks start. So the number of
+partitions is unknown here, and so is whether a shuffle changed the order of rows. A replayed batch must
+therefore have the same partitions as before, and the user must set `order`. The server refuses a chunk that
+is sent again with other rows.
 """
 
 from __future__ import annotations
@@ -16,7 +19,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, Final
 from uuid import uuid4
 
@@ -30,16 +32,16 @@ from pyspark.sql.datasource import (
     WriterCommitMessage,
 )
 
-from tailrace_spark.options import BadOption
+from tailrace_spark.errors import BadOption
 from tailrace_spark.sink.dead_letters import check_count
+from tailrace_spark.sink.input_check import whole
+from tailrace_spark.sink.layout import layout_of
 from tailrace_spark.sink.partition_writer import Job, write_partition
 from tailrace_spark.sink.reports import added_up
-from tailrace_spark.sink.sender import Replay
-from tailrace_spark.sink.whole_input import whole
-from tailrace_spark.source.nested import json_texts
+from tailrace_spark.sink.sender import QUERY_ID, Replay
+from tailrace_spark.source.nested_json import json_texts
 from tailrace_spark.source.options import WriteOptions
 
-QUERY_ID: Final = "sql.streaming.queryId"
 BATCH_ID: Final = "streaming.sql.batchId"
 
 log: Final = logging.getLogger(__name__)
@@ -47,63 +49,54 @@ log: Final = logging.getLogger(__name__)
 
 @dataclass
 class Written(WriterCommitMessage):
-    """A partition's report, as the sink's tasks give it: counts, and why it failed, if it did."""
+    """The report of one partition, as the sink's tasks return it: counts, and the failure if there was
+    one."""
 
     report: dict[str, Any]
 
 
 class TailraceWriter(DataSourceArrowWriter):
-    """A batch write: appended, each row once."""
+    """The writer of a batch query. It appends each row once."""
 
     def __init__(self, options: WriteOptions, schema: T.StructType, *, overwrite: bool) -> None:
         _check(options, schema, overwrite=overwrite)
         self._options = options
         self._columns = schema.names
         producer_id = options.sink.producer_id or uuid4().hex
-        self._replay = Replay(producer_id, options.batch_id, layout_of(options, schema))
+        self._replay = Replay(producer_id, options.batch_id, _layout_of(options, schema))
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        """In a task."""
+        """Write one partition, in a task."""
         return _written(self._options, self._columns, self._replay, iterator)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """On the driver, when all tasks have ended."""
+        """Check the reports of all tasks, on the driver."""
         _check_messages(self._options, messages)
 
 
 class TailraceStreamWriter(DataSourceStreamArrowWriter):
-    """A streaming write: each batch once, replayed or not."""
+    """The writer of a streaming query. It writes each batch once, even if Spark replays the batch."""
 
     def __init__(self, options: WriteOptions, schema: T.StructType, *, overwrite: bool) -> None:
         _check(options, schema, overwrite=overwrite)
         self._options = options
         self._columns = schema.names
-        self._layout = layout_of(options, schema)
+        self._layout = _layout_of(options, schema)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        """In a task, which knows its query and batch."""
+        """Write one partition, in a task, which knows its query and batch."""
         producer_id = self._options.sink.producer_id or _local_property(QUERY_ID)
         replay = Replay(producer_id, int(_local_property(BATCH_ID)), self._layout)
         return _written(self._options, self._columns, replay, iterator)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
-        """On the driver, when all tasks of a batch have ended."""
+        """Check the reports of all tasks of a batch, on the driver."""
         _check_messages(self._options, messages)
 
 
-def layout_of(options: WriteOptions, schema: T.StructType) -> str:
-    """How a batch is cut up, as far as that is known here."""
-    columns = ",".join(f"{field.name}:{field.dataType.simpleString()}" for field in schema)
-    sink = options.sink
-    return (
-        f"chunks of {sink.chunk_rows} rows, {sink.chunk_bytes} bytes; order "
-        f"{'sorted' if options.is_sorted else 'source'}; compression {sink.compression}; columns "
-        f"{blake2b(columns.encode(), digest_size=6).hexdigest()}"
-    )
-
-
 def castable(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with nested values as JSON and decimals with all digits; the rest is cast by `lines`."""
+    """Return the batch with nested values as JSON and decimals with all digits. `lines` casts the other
+    types."""
     return pa.RecordBatch.from_arrays(
         [_castable(column) for column in batch.columns], names=batch.schema.names
     )
@@ -118,6 +111,10 @@ def _castable(column: pa.Array) -> pa.Array:
     return column
 
 
+def _layout_of(options: WriteOptions, schema: T.StructType) -> str:
+    return layout_of(options.sink, "sorted" if options.is_sorted else "source", schema)
+
+
 def _written(
     options: WriteOptions, columns: Sequence[str], replay: Replay, batches: Iterable[pa.RecordBatch]
 ) -> Written:
@@ -127,7 +124,8 @@ def _written(
 
 
 def _sorted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """All rows of the partition, in an order that depends on nothing but their values. Holds them all."""
+    """Yield all rows of the partition in an order that depends only on their values. Keeps all rows in
+    memory."""
     held = list(batches)
     if not held:
         return
@@ -146,21 +144,24 @@ def _sorted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _check(options: WriteOptions, schema: T.StructType, *, overwrite: bool) -> None:
     if overwrite:
         raise BadOption(
-            "mode: a stream is appended to; 'overwrite' (or the output mode 'complete') would delete it"
+            "mode: 'overwrite' (or the output mode 'complete') would delete the stream; use 'append'"
         )
     if len(set(schema.names)) < len(schema.names):
         raise BadOption(
-            f"a column stands twice among {', '.join(schema.names)}: an entry's names must differ"
+            f"a name occurs twice among the columns {', '.join(schema.names)}; rename one of them"
         )
     for field in schema:
         if isinstance(field.dataType, _REFUSED):
-            raise BadOption(f"column {field.name!r}: cast {field.dataType.simpleString()} to a string first")
+            raise BadOption(
+                f"column {field.name!r}: {field.dataType.simpleString()} cannot be written; cast it to "
+                "a string"
+            )
     routing = options.sink.stream_column
     if routing is not None and not (
         routing in schema.names and isinstance(schema[routing].dataType, T.StringType)
     ):
         raise BadOption(
-            f"streamColumn: a string column {routing!r} is needed among {', '.join(schema.names)}"
+            f"streamColumn: {routing!r} is not a string column; the columns are {', '.join(schema.names)}"
         )
 
 
@@ -168,7 +169,7 @@ _REFUSED: Final = (T.DayTimeIntervalType, T.YearMonthIntervalType, T.CalendarInt
 
 
 def _check_messages(options: WriteOptions, messages: Sequence[WriterCommitMessage | None]) -> None:
-    """Raise `SinkError` where a partition was not written whole."""
+    """Raise `SinkError` if a partition was not written completely."""
     counts = added_up([message.report for message in messages if isinstance(message, Written)])
     check_count(counts.dead_letters, options.sink.dead_letters_max)
     log.info("%s", counts)

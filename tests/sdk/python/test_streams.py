@@ -116,10 +116,10 @@ def test_what_is_read_can_be_appended_and_stays_the_same(stream: Stream, tailrac
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"speed": 30.2}, "the value of 'speed' is of type float: str or bytes is needed"),
+        ({"speed": 30.2}, "the value of 'speed' is of type float; it must be str or bytes"),
         ({"speed": None}, "the value of 'speed' is of type NoneType"),
         ({1: "a"}, "the name 1 is of type int"),
-        ({}, "an entry needs at least one field"),
+        ({}, "the entry has no fields"),
     ],
 )
 def test_fields_that_are_no_text_are_refused_before_anything_is_sent(
@@ -129,7 +129,7 @@ def test_fields_that_are_no_text_are_refused_before_anything_is_sent(
         stream.append(fields)
     with pytest.raises(BadFieldError, match=f"entry 1 of the chunk: {told}") as refused:
         stream.append_many([*numbers(3), {"a": "b"}, fields], chunk=3)
-    assert refused.value.__notes__ == ["3 entries of this append_many were appended before"]
+    assert refused.value.__notes__ == ["append_many appended 3 entries before this error"]
     assert stream.length() == 3
 
 

@@ -68,7 +68,7 @@ def test_a_gap_is_logged_unless_the_program_takes_it(
     ids = [entry_id for entry_id, _ in stream.read()]
     stream.trim(max_length=1)
     assert texts(stream.tail(ids[0]), 1) == ["2"]
-    assert f"entries after {ids[0]} and before {ids[2]} were trimmed away" in caplog.text
+    assert f"entries after {ids[0]} and before {ids[2]} were trimmed before" in caplog.text
 
 
 def test_a_position_that_is_none_is_refused_at_once(stream: Stream) -> None:

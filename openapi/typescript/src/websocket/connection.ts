@@ -1,7 +1,8 @@
 /**
- * One WebSocket from its opening to its close: requests and their replies by id, pushes by subscription.
+ * One WebSocket from its opening to its close: requests with their replies by id, and pushes by subscription.
  *
- * It owns the socket. It never connects again (`session.ts` does) and knows nothing of entries and credit.
+ * This module owns the socket. It never connects again (`session.ts` does), and it knows nothing of entries
+ * and credit.
  */
 import { type TailraceError, connectionLost, errorOfProblem, refusedHere, timedOut } from "../errors.js";
 import { within } from "../waiting.js";
@@ -16,12 +17,16 @@ interface Awaited {
   reject(error: TailraceError): void;
 }
 
-/** A browser does not show pings of the protocol: after silence a request is sent, then the connection ended. */
+/**
+ * Browsers hide the pings of the protocol. After this silence the client sends a request, and later ends the
+ * connection.
+ */
 const PING_AFTER_MS = 15_000;
 const GONE_AFTER_MS = 45_000;
-/** Of the application, so a socket that is closed from this side. Its peer may not be there to read it. */
-const NOBODY_THERE = 4000;
+/** A close code of the application, for a socket that this side closes. The peer may be gone. */
+const PEER_GONE = 4000;
 
+/** An open connection to the server. */
 export class Connection {
   #loss: TailraceError | undefined;
   #hello: Hello | undefined;
@@ -39,11 +44,11 @@ export class Connection {
   ) {
     socket.onmessage = ({ data }) => this.#hear(String(data));
     socket.onclose = ({ code, reason }) => this.#end(lossOf(code, reason));
-    // A close follows, and says as much as there is to know.
+    // A close event follows, with all the information there is.
     socket.onerror = () => undefined;
   }
 
-  /** A connection that the server has greeted. Throws CONNECTION_LOST with no side effects. */
+  /** Returns a connection after the server's greeting. Throws CONNECTION_LOST without side effects. */
   static async over(socket: SocketLike, timeoutMs: number): Promise<Connection> {
     const connection = new Connection(socket, timeoutMs);
     const greeting = new Promise<Hello>((resolve, reject) => {
@@ -64,7 +69,7 @@ export class Connection {
     return this.#loss === undefined;
   }
 
-  /** What the server said of itself. */
+  /** The server's greeting. */
   get hello(): Hello | undefined {
     return this.#hello;
   }
@@ -73,7 +78,10 @@ export class Connection {
     return ++this.#lastId;
   }
 
-  /** What the server answers. Throws its refusal, CONNECTION_LOST or TIMEOUT. Sent before this returns. */
+  /**
+   * Sends a request before it returns, and resolves to the reply. Throws the server's error, CONNECTION_LOST
+   * or TIMEOUT.
+   */
   async request(request: Request, id: number = this.newId()): Promise<Ok> {
     this.#send(id, request);
     const reply = new Promise<Ok>((resolve, reject) => this.#replies.set(id, { resolve, reject }));
@@ -82,7 +90,7 @@ export class Connection {
     );
   }
 
-  /** Where pushes of the subscription `sub` go. */
+  /** Returns the inbox for pushes of the subscription `sub`. */
   inboxOf(sub: number): Inbox {
     const inbox = new Inbox();
     this.#inboxes.set(sub, inbox);
@@ -90,7 +98,7 @@ export class Connection {
     return inbox;
   }
 
-  /** Pushes of the subscription `sub` go nowhere. */
+  /** Discards further pushes of the subscription `sub`. */
   forget(sub: number): void {
     this.#inboxes.delete(sub);
   }
@@ -104,9 +112,9 @@ export class Connection {
     if (this.#loss !== undefined) throw failureToConnect(this.#loss);
     const frame = JSON.stringify({ id, ...request });
     const bytesMax = this.#hello?.limits["frame_bytes_max"] ?? Infinity;
-    // A code unit is at most three bytes: only what may be too large is measured.
+    // A code unit has at most three bytes, so only a frame that may be too large is measured.
     if (frame.length * 3 > bytesMax && new TextEncoder().encode(frame).length > bytesMax) {
-      throw refusedHere(`a message of more than ${bytesMax} bytes cannot be sent`);
+      throw refusedHere(`the message exceeds the server's limit of ${bytesMax} bytes; send less at once`);
     }
     this.socket.send(frame);
   }
@@ -133,8 +141,8 @@ export class Connection {
   #beat(): void {
     const silentMs = Date.now() - this.#heardAt;
     if (silentMs > GONE_AFTER_MS) {
-      this.socket.close(NOBODY_THERE);
-      this.#end(lossOf(NOBODY_THERE, "nobody answers"));
+      this.socket.close(PEER_GONE);
+      this.#end(lossOf(PEER_GONE, "the server does not respond"));
     } else if (silentMs > PING_AFTER_MS) {
       this.request({ op: "ping" }).catch(() => undefined);
     }

@@ -1,12 +1,12 @@
 /**
- * What was pushed to one subscription, between the socket that brings it and the iteration that takes it.
+ * The pushes of one subscription, between the socket that receives them and the iteration that takes them.
  *
- * It owns the order of it. It is bounded by the credit that the subscription gave.
+ * This module owns their order. The credit of the subscription limits their number.
  */
 import type { TailraceError } from "../errors.js";
 import type { EndPush, GapPush, Push, PushedEntry } from "./messages.js";
 
-/** One entry of a push. `position` is where the subscription stands behind it. */
+/** One entry of a push. `position` is the position of the subscription after this entry. */
 export interface Arrival {
   readonly key: string;
   readonly entry: PushedEntry;
@@ -23,7 +23,7 @@ export class Inbox {
     this.#changed();
   }
 
-  /** Nothing comes any more. */
+  /** Records that no further pushes arrive. */
   end(loss: TailraceError): void {
     this.#loss = loss;
     this.#changed();
@@ -33,7 +33,9 @@ export class Inbox {
     return this.#loss;
   }
 
-  /** What came first. Throws why nothing comes, once all that came was taken. One caller at a time. */
+  /**
+   * Returns the oldest push. Once all are taken, throws the reason why no more arrive. One caller at a time.
+   */
   async take(): Promise<Arrival | GapPush | EndPush> {
     for (;;) {
       const item = this.#items.shift();
@@ -43,13 +45,13 @@ export class Inbox {
     }
   }
 
-  /** The entries that came and were not taken. */
+  /** Returns the entries that arrived and were not taken. */
   rest(): Arrival[] {
     return this.#items.splice(0).filter((item) => "entry" in item);
   }
 }
 
-/** A push's own position lies behind entries that a filter passed over. */
+/** Returns the entries of a push. The position of the push itself is after entries that a filter removed. */
 function arrivalsOf({ key, entries, next }: Extract<Push, { entries: unknown }>): Arrival[] {
   const last = entries.length - 1;
   return entries.map((entry, index) => ({ key, entry, position: index === last ? next : entry.id }));

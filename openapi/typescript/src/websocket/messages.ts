@@ -1,7 +1,7 @@
 /**
  * The messages of the subprotocol `tailrace.v1.json`, as `openapi/asyncapi.json` describes them.
  *
- * Only their shapes stand here.
+ * This module contains only their types.
  */
 import type { DeliveredEntry, Entry } from "../generated/index.js";
 
@@ -38,7 +38,7 @@ export interface Reply {
   readonly error?: unknown;
 }
 
-/** Those of a group carry `idle_ms` and `deliveries`. */
+/** An entry of a push. Entries of a group have `idle_ms` and `deliveries`. */
 export type PushedEntry = Entry | DeliveredEntry;
 
 export interface EntriesPush {

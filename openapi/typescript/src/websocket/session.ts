@@ -1,8 +1,9 @@
 /**
- * The client's one WebSocket over all its connections: opened when it is needed, and again when it was lost.
+ * The WebSocket of a client, over all its connections: opened when it is needed, and again after a lost
+ * connection.
  *
- * It owns when a connection is made and which one is used. Subscriptions come back by themselves
- * (`subscriptions.ts`); a request is made again only where that does no harm.
+ * This module decides when to connect and which connection to use. Subscriptions resume on their own
+ * (`subscriptions.ts`); a request is repeated only if that does no harm.
  */
 import type { Waiting } from "../calls.js";
 import { TailraceError, closedHere } from "../errors.js";
@@ -13,20 +14,21 @@ import { type Request, SUBPROTOCOL, TICKET_PREFIX } from "./messages.js";
 import { type SocketConstructor, failureToConnect, platformSocket } from "./sockets.js";
 
 export interface SessionSettings {
-  /** `ws:` or `wss:`. */
+  /** A `ws:` or `wss:` URL. */
   readonly url: string;
   readonly policy: RetryPolicy;
   readonly timeoutMs: number;
   readonly webSocket?: SocketConstructor | undefined;
-  /** A single-use ticket, where the server asks for tokens. */
+  /** Returns a single-use ticket if the client has a token. */
   ticket(): Promise<string | undefined>;
 }
 
 export interface RequestOptions extends Waiting {
-  /** Whether carrying it out twice does the same as once, so that a lost reply can be asked for again. */
+  /** Whether a repetition has no further effect, so that the request can be repeated after a lost reply. */
   readonly repeatable?: boolean;
 }
 
+/** The WebSocket of a client. */
 export class Session {
   #connection: Connection | undefined;
   #connecting: Promise<Connection> | undefined;
@@ -38,7 +40,7 @@ export class Session {
     return this.settings.policy;
   }
 
-  /** What the server answers to any request of the protocol. */
+  /** Sends any request of the protocol and returns the server's reply. */
   request(request: Request, options: RequestOptions = {}): Promise<Ok> {
     const { repeatable = false, signal } = options;
     return withRetries({ policy: this.policy, repeatable, signal }, async () => {
@@ -47,7 +49,7 @@ export class Session {
     });
   }
 
-  /** The connection, made where there is none; one attempt, shared by all who ask meanwhile. */
+  /** Returns the connection, and connects if there is none. One attempt, which concurrent callers share. */
   async connected({ signal }: Waiting = {}): Promise<Connection> {
     if (this.#isClosed) throw closedHere();
     if (this.#connection?.isOpen) return this.#connection;
@@ -55,7 +57,7 @@ export class Session {
     return abortable(this.#connecting, signal);
   }
 
-  /** Close the connection for good: what waits throws CLOSED or CONNECTION_LOST. */
+  /** Closes the connection for good. Waiting calls throw CLOSED or CONNECTION_LOST. */
   close(): void {
     this.#isClosed = true;
     this.#connection?.close();

@@ -1,7 +1,7 @@
 /**
- * Where a WebSocket comes from: the platform's own, or the package `ws` where it has none (Node 20).
+ * The source of WebSockets: the platform's own class, or the package `ws` if the platform has none (Node 20).
  *
- * It owns the smallest description of a socket that both satisfy, and what close codes mean.
+ * This module owns the least description of a socket that both satisfy, and the meaning of close codes.
  */
 import { TailraceError } from "../errors.js";
 
@@ -16,13 +16,13 @@ export interface SocketLike {
 
 export type SocketConstructor = new (url: string, protocols: string[]) => SocketLike;
 
-/** The platform's WebSocket, or that of `ws`. */
+/** Returns the platform's WebSocket class, or that of `ws`. */
 export async function platformSocket(): Promise<SocketConstructor> {
   const own = (globalThis as { WebSocket?: unknown }).WebSocket;
   return (own ?? (await import("ws")).WebSocket) as SocketConstructor;
 }
 
-/** What the loss of an open connection means for what was under way on it. */
+/** Returns the error for requests that were in progress when an open connection was lost. */
 export function lossOf(code: number, reason: string): TailraceError {
   const said = reason === "" ? "" : `: ${reason}`;
   return new TailraceError(`CONNECTION_LOST: the WebSocket was closed with ${code}${said}`, {
@@ -33,12 +33,15 @@ export function lossOf(code: number, reason: string): TailraceError {
   });
 }
 
-/** What went wrong before there was a connection: nothing was sent on it. */
+/** Returns the error for a failure before there was a connection: nothing was sent. */
 export function failureToConnect(error: TailraceError): TailraceError {
   return new TailraceError(error.message, { ...error, sideEffects: "none", cause: error });
 }
 
-/** 1xxx as the standard says: what was wrong with a message will be wrong again. 4000 to 4499: come back. */
+/**
+ * Returns whether a new connection can help. Codes 1xxx have their standard meaning: a message that was wrong
+ * is wrong again. Codes from 4000 to 4499 ask the client to connect again.
+ */
 function isPassing(code: number): boolean {
   if (code >= 4000) return code < 4500;
   return !MESSAGE_WAS_WRONG.has(code);

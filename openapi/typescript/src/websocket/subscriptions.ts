@@ -1,157 +1,75 @@
 /**
- * Entries pushed over the WebSocket as iterations: of streams (`subscribe`) and of a group (`consume`).
+ * Iterations over pushed entries: of streams (`subscribe`) and of a group (`consume`).
  *
- * It owns credit and positions. No more entries are with the program, or on their way to it, than `credit`: what
- * one was asked for comes back to the server when the iteration goes on behind it.
+ * This module owns positions and settlements. At most `credit` entries are with the program or on their way
+ * to it: the credit of an entry returns to the server when the program requests the next one.
  *
- * A connection that breaks is made again. A subscription goes on behind the last entry that came: nothing is lost and
- * nothing comes twice. A consumer's entries are at-least-once: with `onClose: "nack"`, the default, what was on its way
- * or not yet handed over is given back by the server, and whoever claims gets it, this consumer too.
+ * A connection that breaks is opened again. A subscription continues after the last entry that arrived: no
+ * entry is lost or repeated. A consumer receives entries at least once: with `onClose: "nack"`, the default,
+ * the server returns entries that were on their way or not yet passed to the program to the group. The next
+ * consumer that claims gets them, which can be this one.
  */
 import type { Waiting } from "../calls.js";
 import { type Delivered, type Entry, deliveredFromWire, fromWire } from "../entries.js";
-import { errorOfProblem } from "../errors.js";
 import type { DeliveredEntry } from "../generated/index.js";
 import type { NackOptions } from "../group.js";
-import { resumed } from "../resuming.js";
 import type { Gap } from "../tail.js";
-import { abortable } from "../waiting.js";
 import type { Connection, Ok } from "./connection.js";
-import type { Arrival, Inbox } from "./inbox.js";
+import type { Arrival } from "./inbox.js";
 import type { Request } from "./messages.js";
+import { Pushed, type PushedOptions } from "./pushed.js";
 import type { Session } from "./session.js";
 
-interface PushedOptions extends Waiting {
-  /** How many entries may be with the program, or on their way to it; 100 by default. */
-  readonly credit?: number;
-  /** Told each time that the subscription stands: at the beginning, and after a lost connection. */
-  readonly onOpen?: () => void;
-}
-
 export interface SubscribeOptions extends PushedOptions {
-  /** Only entries in which each of these fields has this value, or one of these. */
+  /** Yield only entries in which each of these fields has this value, or one of these values. */
   readonly filter?: Readonly<Record<string, string | readonly string[]>>;
-  /** Told where entries are missing; the subscription goes on behind them. */
+  /** Called if entries are missing; the subscription continues after them. */
   readonly onGap?: (gap: Gap) => void;
 }
 
 export interface ConsumeOptions extends PushedOptions {
-  /** Use a consumer's name on one connection only. */
+  /** The name of the consumer. Use a name on one connection only. */
   readonly consumer: string;
-  /** Also take over what has been pending for anyone at least this long; a minute by default. */
+  /**
+   * Also take over entries that have been pending for any consumer for at least this long; a minute by
+   * default.
+   */
   readonly claimMinIdleMs?: number;
-  /** New entries do not become pending: at most once. */
+  /** New entries do not become pending, so each is delivered at most once. */
   readonly noack?: boolean;
-  /** What becomes of unacknowledged entries when the connection ends: given back, by default, or kept pending. */
+  /**
+   * The fate of unacknowledged entries at the end of the connection: returned to the group (default), or kept
+   * pending.
+   */
   readonly onClose?: "keep" | "nack";
 }
 
+/** A stream, and the position to start from. */
 export interface StreamPosition {
   readonly key: string;
-  /** Entries after this id; `$`: what comes from now on. */
+  /** Yield entries after this id. `$`: only new entries. */
   readonly after: string;
 }
 
-/** An entry, and the stream that it is of. */
+/** An entry, with the key of its stream. */
 export interface StreamEntry extends Entry {
   readonly key: string;
 }
 
-/** An entry that a consumer was given. */
+/** An entry that was delivered to a consumer. */
 export interface Delivery extends Delivered {
-  /** It is done. True where it was pending. */
+  /** Acknowledges the entry. Returns true if it was pending. */
   ack(options?: Waiting): Promise<boolean>;
-  /** It is given back: whoever claims first gets it first. True where it was pending. */
+  /**
+   * Returns the entry to the group: the next consumer that claims gets it first. Returns true if it was
+   * pending.
+   */
   nack(options?: NackOptions): Promise<boolean>;
 }
 
-const CREDIT_DEFAULT = 100;
 const CLAIM_MIN_IDLE_DEFAULT_MS = 60_000;
 
-/** One subscription over all its connections. */
-abstract class Pushed<T> {
-  #wasOpened = false;
-
-  constructor(
-    protected readonly session: Session,
-    private readonly pushed: PushedOptions,
-  ) {}
-
-  /** What opens it, where it stands now. */
-  protected abstract get request(): Request;
-  /** Whether what came before a connection was lost is still this program's. */
-  protected abstract get keepsAfterLoss(): boolean;
-  protected abstract item(arrival: Arrival): T;
-
-  /** What the server answered when it was opened. */
-  protected opened(_ok: Ok): void {}
-  /** The program is done with it. */
-  protected passed(_arrival: Arrival): void {}
-  protected missed(_gap: Gap): void {}
-  /** The program left before it took these. */
-  protected async left(_connection: Connection, _arrivals: readonly Arrival[]): Promise<void> {}
-
-  iterate(): AsyncGenerator<T, void, undefined> {
-    const { policy } = this.session;
-    const resuming = { policy, signal: this.pushed.signal, isSteadfast: () => this.#wasOpened };
-    return resumed(resuming, () => this.#onOneConnection());
-  }
-
-  async *#onOneConnection(): AsyncGenerator<T> {
-    const connection = await this.session.connected(this.pushed);
-    const sub = connection.newId();
-    const inbox = connection.inboxOf(sub);
-    try {
-      await this.#open(connection, sub);
-      yield* this.#itemsOf(inbox, this.#credit(connection, sub));
-    } finally {
-      // Where the connection is lost there is nothing to leave, and whoever iterates knows of it.
-      if (connection.isOpen) await this.#leave(connection, sub, inbox).catch(() => undefined);
-      connection.forget(sub);
-    }
-  }
-
-  async #open(connection: Connection, sub: number): Promise<void> {
-    const credit = this.pushed.credit ?? CREDIT_DEFAULT;
-    const opening = connection.request({ ...this.request, credit }, sub);
-    this.opened(await abortable(opening, this.pushed.signal));
-    this.#wasOpened = true;
-    this.pushed.onOpen?.();
-  }
-
-  async *#itemsOf(inbox: Inbox, settle: () => void): AsyncGenerator<T> {
-    for (;;) {
-      const arrival = await abortable(inbox.take(), this.pushed.signal);
-      if ("end" in arrival) throw errorOfProblem(arrival.end);
-      if (inbox.loss !== undefined && !this.keepsAfterLoss) throw inbox.loss;
-      if ("gap" in arrival) {
-        this.missed({ key: arrival.key, ...arrival.gap });
-        continue;
-      }
-      yield this.item(arrival);
-      this.passed(arrival);
-      settle();
-    }
-  }
-
-  async #leave(connection: Connection, sub: number, inbox: Inbox): Promise<void> {
-    await connection.request({ op: "unsubscribe", sub });
-    await this.left(connection, inbox.rest());
-  }
-
-  /** Counts entries that are done, and gives their credit back to the server by the half. */
-  #credit(connection: Connection, sub: number): () => void {
-    const batch = Math.max(1, Math.floor((this.pushed.credit ?? CREDIT_DEFAULT) / 2));
-    let done = 0;
-    return () => {
-      if (++done < batch || !connection.isOpen) return;
-      // Where the connection breaks meanwhile, the inbox says so.
-      connection.request({ op: "credit", sub, entries: done }).catch(() => undefined);
-      done = 0;
-    };
-  }
-}
-
+/** A subscription to streams. */
 export class Subscription extends Pushed<StreamEntry> {
   readonly #positions: Map<string, string>;
 
@@ -191,6 +109,7 @@ export class Subscription extends Pushed<StreamEntry> {
   }
 }
 
+/** A subscription of a group's consumer. */
 export class Consumption extends Pushed<Delivery> {
   constructor(
     session: Session,
@@ -228,7 +147,7 @@ export class Consumption extends Pushed<Delivery> {
     };
   }
 
-  /** What the program did not see goes back as if it had not been delivered. */
+  /** Returns entries that the program did not see to the group, as if they had not been delivered. */
   protected override async left(connection: Connection, arrivals: readonly Arrival[]): Promise<void> {
     if (this.options.noack === true) return;
     for (const key of this.keys) {

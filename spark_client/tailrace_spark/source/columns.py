@@ -1,8 +1,8 @@
-"""From entries to the columns that were asked for.
+"""Convert entries to the columns of a read.
 
-`_id`, `_timestamp`, `_stream` and `fields` are what the entry itself has, where they are asked for with
-their own type; every other column is the field of that name, cast to the column's type. A field that the
-entry does not have is null, and of a field that stands twice the last one counts. It asks no server.
+`_id`, `_timestamp`, `_stream` and `fields` are the parts of the entry itself if the schema gives them their
+own type. Every other column contains the field of that name, cast to the type of the column. A field that the
+entry lacks is null; of a repeated field the last value is used. This module sends no requests.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 from pyspark.sql import types as T  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from tailrace_spark.errors import BadValue
+from tailrace_spark.source.line_parser import entries_of
+from tailrace_spark.source.line_scanner import Entries
 from tailrace_spark.source.options import Mode
-from tailrace_spark.source.reader_lines import entries_of
-from tailrace_spark.source.reader_scan import Entries
-from tailrace_spark.source.reader_values import BadValue, Cast, cast_to, typed
+from tailrace_spark.source.text_casts import Cast, cast_to, typed
 
 FIELDS: Final = T.MapType(T.StringType(), T.StringType(), valueContainsNull=False)
 FIELDS_AS_BYTES: Final = T.MapType(T.BinaryType(), T.BinaryType(), valueContainsNull=False)
@@ -31,14 +32,15 @@ SCHEMA: Final = T.StructType(
         T.StructField("fields", FIELDS, nullable=False),
     ]
 )
-"""What an entry is without a schema."""
+"""The columns of a read without a schema."""
 
 MICROSECONDS_A_MS: Final = 1_000
 MS_MAX: Final = ((1 << 63) - 1) // MICROSECONDS_A_MS
-"""Ids may have later times; those are no timestamps."""
+"""The greatest time that fits a timestamp. The time of an id can be later."""
 
 BLOCK_BYTES: Final = 2 << 20
-"""Of lines that become one Arrow batch: some ten thousand entries. More do not fit a processor's cache."""
+"""The size of the lines that become one Arrow batch: some ten thousand entries. A larger block exceeds the
+cache of a processor."""
 SHOWN_OF_A_VALUE: Final = 80
 
 Column = Callable[[Entries], pa.Array]
@@ -46,14 +48,15 @@ Column = Callable[[Entries], pa.Array]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What a task needs to make batches: the schema, the stream's name, and what bad values become."""
+    """The information that a task needs to create Arrow batches: the schema, the name of the stream and the
+    mode for bad values."""
 
     schema: T.StructType
     stream: str
     mode: Mode
 
     def batches(self, blocks: Iterator[bytes]) -> Iterator[pa.RecordBatch]:
-        """The entries of blocks of lines."""
+        """Yield one Arrow batch for each larger block of lines."""
         arrow_schema = to_arrow_schema(self.schema, timezone="UTC")
         columns = [self._column(field, arrow_schema.field(field.name)) for field in self.schema]
         for block in _larger(blocks):
@@ -61,7 +64,7 @@ class Columns:
             yield pa.RecordBatch.from_arrays([column(entries) for column in columns], schema=arrow_schema)
 
     def check(self) -> None:
-        """Raise `BadOption` for a column of a type that no text becomes."""
+        """Raise `BadOption` for a column whose type cannot be read from text."""
         arrow_schema = to_arrow_schema(self.schema, timezone="UTC")
         for field in self.schema:
             self._column(field, arrow_schema.field(field.name))
@@ -96,12 +99,12 @@ class Columns:
         kind = self.schema[name].dataType.simpleString()
         raise BadValue(
             f"stream {self.stream!r}, entry {entries.ids[place]}: the field {name!r} is {shown!r}, which is "
-            f"no {kind}. With mode 'permissive' it is null"
+            f"not a valid {kind}. With the mode 'permissive' the value becomes null"
         )
 
 
 def _larger(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Blocks put together until an Arrow batch of them is worth its overhead."""
+    """Join blocks until an Arrow batch of them is worth its overhead."""
     gathered: list[bytes] = []
     size = 0
     for block in blocks:
@@ -115,7 +118,7 @@ def _larger(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _times(ids: pa.Array) -> pa.Array:
-    """The time in each id; null where no timestamp is so late."""
+    """Return the time of each id; null if it is too late for a timestamp."""
     parts = pc.split_pattern(ids, "-")
     ms = pc.list_element(parts, 0).cast(pa.uint64())
     in_range = pc.if_else(pc.less_equal(ms, MS_MAX), ms, pa.scalar(None, pa.uint64()))

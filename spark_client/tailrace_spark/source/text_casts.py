@@ -1,8 +1,8 @@
-"""From text to a column's type: the rule that docs/spark.md states, the sink's read backwards.
+"""Cast text to the type of a column, by the rule in docs/spark.md; the sink's rule in reverse.
 
-Numbers, booleans, dates and times are cast in Arrow, a column at a time. Nested values are JSON, and pass
-through Python objects. Text that the type cannot hold becomes null, or is an error that names the entry.
-It knows nothing of streams.
+Numbers, booleans, dates and times are cast in Arrow, one column at a time. Nested values are JSON and pass
+through Python objects. Text that does not fit the type becomes null, or is an error that names the entry.
+This module knows nothing of streams.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as T  # noqa: N812 - as all of Spark's documentation has it
 
-from tailrace_spark.options import BadOption
-from tailrace_spark.source.errors import SourceError
-from tailrace_spark.source.nested import json_reader
+from tailrace_spark.errors import BadOption
+from tailrace_spark.source.nested_json import json_reader
 
 Cast = Callable[[pa.Array], pa.Array]
 
@@ -33,15 +32,12 @@ NUMBERS_AND_DAYS: Final = (
 _HAS_ZONE: Final = r"(Z|[+-]\d\d(:?\d\d)?)$"
 _IS_DAY: Final = r"^\d+-\d\d-\d\d$"
 _BAD: Final = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
-"""What a cast raises for a value; Arrow's own errors are among them."""
-
-
-class BadValue(SourceError):
-    """A value that its column's type cannot hold, in a read that is to stop there."""
+"""The exceptions that a cast raises for a bad value; Arrow's own errors are subclasses of them."""
 
 
 def cast_to(field: T.StructField, arrow_type: pa.DataType) -> Cast:
-    """How bytes become the column's type. Raises `BadOption` for a type that no text becomes."""
+    """Return the function that casts bytes to the type of the column. Raises `BadOption` for a type that
+    cannot be read from text."""
     kind = field.dataType
     if isinstance(kind, T.BinaryType):
         return lambda values: values
@@ -54,13 +50,16 @@ def cast_to(field: T.StructField, arrow_type: pa.DataType) -> Cast:
     if isinstance(kind, NESTED):
         return _nested(kind, arrow_type)
     raise BadOption(
-        f"schema: column {field.name!r}: no text becomes a {kind.simpleString()}; read it as string"
+        f"schema: column {field.name!r}: {kind.simpleString()} cannot be read from text; declare it as string"
     )
 
 
 def typed(values: pa.Array, cast: Cast, arrow_type: pa.DataType, on_bad: Callable[[int], None]) -> pa.Array:
-    """The values, cast; null where that cannot be, after `on_bad` was told its place. O(n), and O(log n) for
-    each bad value."""
+    """Return the values, cast. A value that cannot be cast is passed to `on_bad` by its place, and becomes
+    null.
+
+    O(n), and O(log n) more casts for each bad value.
+    """
     try:
         return cast(values)
     except _BAD:
@@ -74,12 +73,12 @@ def typed(values: pa.Array, cast: Cast, arrow_type: pa.DataType, on_bad: Callabl
 
 
 def _as_text(values: pa.Array) -> pa.Array:
-    """Bytes as Spark holds text: not looked at, so that none are lost that are not UTF-8."""
+    """View bytes as a string, without checking them: like Spark, this keeps bytes that are not UTF-8."""
     return values.view(pa.string())
 
 
 def _with_zone(texts: pa.Array) -> pa.Array:
-    """A time without a zone is one of UTC; a day alone is its midnight there."""
+    """Append the zone UTC to times without a zone. A date alone becomes midnight in UTC."""
     texts = pc.if_else(pc.match_substring_regex(texts, _IS_DAY), _joined(texts, "T00:00:00"), texts)
     return pc.if_else(pc.match_substring_regex(texts, _HAS_ZONE), texts, _joined(texts, "Z"))
 

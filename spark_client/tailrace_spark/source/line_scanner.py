@@ -1,17 +1,18 @@
-"""Regular lines to Arrow without parsing them: strings are found by their quotation marks, with NumPy.
+"""Convert regular lines to Arrow without parsing them: NumPy finds the strings by their quotation marks.
 
     {"id":"1-0","fields":{"rider":"Castilla","speed":"30.2"}}
      └──┘ └───┘ └──────┘  └─────┘ └────────┘ └─────┘ └────┘       the strings of a line
-         :     ,        :{       :          ,       :      }}⏎{   the gaps behind them
+         :     ,        :{       :          ,       :      }}⏎{   the gaps after them
 
-How it works. In JSON a quotation mark begins or ends a string unless a backslash escapes it. So all marks of
-a block, taken in turns, are the bounds of its strings and of the gaps between them: offsets of one Arrow
-array over the block's own bytes, of which each other element is taken. What stands in a string and needs
-decoding (an escape) is decoded for those strings alone.
+How it works. In JSON, a quotation mark begins or ends a string unless a backslash escapes it. So the marks of
+a block, taken in turns, are the bounds of its strings and of the gaps between the strings. They serve as the
+offsets of one Arrow array over the bytes of the block; every second element of the array is a string. Strings
+with escapes are decoded afterwards, and only those.
 
-What makes it safe: the lines are valid JSON, as the server writes it, and each begins with an id and
-`fields`; then gaps of one character leave nothing that they could be but names and values in turn. A block
-where one gap has another length, or one line another beginning, is not read at all. It parses nothing.
+Why this is safe. The lines are valid JSON, as the server writes it, and each line begins with an id and
+`fields`. If all other gaps have one character, the strings between them can only be names and values in turn.
+If one gap has another length, or one line begins differently, the whole block is rejected. This module parses
+nothing.
 """
 
 from __future__ import annotations
@@ -40,19 +41,20 @@ WITHIN_A_LINE: Final = len('":')
 BEFORE_FIELDS: Final = len('":{')
 BETWEEN_LINES: Final = len('"}}\n{')
 HEAD: Final = 3
-"""Strings before the first name: `id`, the id, `fields`."""
+"""The number of strings before the first name: `id`, the id, `fields`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """`ids`: text. `fields`: a map of bytes to bytes for each, in the entry's order; a name may repeat."""
+    """The entries of a block. `ids`: text. `fields`: for each entry a map of bytes to bytes in the order of
+    the entry; a name can repeat."""
 
     ids: pa.Array
     fields: pa.Array
 
 
 def scanned(lines: bytes) -> Entries | None:
-    """The entries of a block of regular lines; None where they are not. O(bytes)."""
+    """Return the entries of a block of regular lines; None if one of the lines is not regular. O(bytes)."""
     text = np.frombuffer(lines, np.uint8)
     is_escaped = b"\\" in lines
     marks = _marks(text, is_escaped=is_escaped)
@@ -73,7 +75,7 @@ def scanned(lines: bytes) -> Entries | None:
 
 
 def _marks(text: Bytes, *, is_escaped: bool) -> Places:
-    """Where strings begin and end, in turns."""
+    """Return the places where strings begin and end, in turns."""
     is_mark = text == MARK
     if is_escaped:
         is_mark[_behind_odd_runs(np.flatnonzero(text == BACKSLASH))] = False
@@ -81,7 +83,7 @@ def _marks(text: Bytes, *, is_escaped: bool) -> Places:
 
 
 def _behind_odd_runs(backslashes: Places) -> Places:
-    """The places that backslashes escape: those behind an odd number of them."""
+    """Return the places that backslashes escape: those after an odd number of backslashes."""
     begins = np.flatnonzero(np.diff(backslashes, prepend=-2) != 1)
     lengths = np.diff(begins, append=len(backslashes))
     behind: Places = (backslashes[begins] + lengths)[lengths % 2 == 1]
@@ -89,7 +91,7 @@ def _behind_odd_runs(backslashes: Places) -> Places:
 
 
 def _firsts(lines: bytes, marks: Places) -> Places | None:
-    """The number of each line's first string; None where a line is not regular."""
+    """Return the number of the first string of each line; None if one of the lines is not regular."""
     gaps = marks[2::2] - marks[1:-1:2]
     firsts = np.concatenate([[0], np.flatnonzero(gaps == BETWEEN_LINES) + 1])
     counts = np.diff(firsts, append=len(marks) // 2)
@@ -103,8 +105,11 @@ def _firsts(lines: bytes, marks: Places) -> Places | None:
 
 
 def _has_its_members(lines: bytes, count: int) -> bool:
-    """Whether each line begins and ends as it should. A raw newline stands nowhere but between lines, and a
-    mark behind a comma is in no string."""
+    """Return whether each line has the regular beginning and end.
+
+    Counting is enough: a raw newline occurs only between lines, and a quotation mark after a comma is outside
+    of every string.
+    """
     return (
         lines.startswith(BEGINNING)
         and lines.endswith(ENDING)
@@ -114,7 +119,7 @@ def _has_its_members(lines: bytes, count: int) -> bool:
 
 
 def _between(marks: Places, lines: bytes) -> pa.Array:
-    """What stands between the marks: strings, and the gaps behind them."""
+    """Return the bytes between the marks: the strings, and the gaps after them."""
     bounds = marks.astype(np.int32)
     bounds[0::2] += 1
     return pa.Array.from_buffers(
@@ -123,13 +128,13 @@ def _between(marks: Places, lines: bytes) -> pa.Array:
 
 
 def _field_offsets(firsts: Places, strings: int) -> pa.Array:
-    """Where each line's fields begin, counted over all lines, and where the last ones end."""
+    """Return where the fields of each line begin, counted over all lines, and where the last fields end."""
     counts = (np.diff(firsts, append=strings) - HEAD) // 2
     return pa.array(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
 
 
 def _decoded(texts: pa.Array) -> pa.Array:
-    """The texts without JSON's escapes."""
+    """Return the texts without JSON escapes."""
     is_escaped = pc.match_substring(texts, "\\")
     written = texts.filter(is_escaped).to_pylist()
     decoded = json.loads(b'["' + b'","'.join(written) + b'"]') if written else []

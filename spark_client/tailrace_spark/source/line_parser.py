@@ -1,14 +1,15 @@
-"""From NDJSON to names and values in Arrow, a block of lines at a time.
+"""Convert NDJSON lines to names and values in Arrow, one block of lines at a time.
 
-How it works. The server writes all entries alike, but for a few:
+How it works. The server writes almost all entries in the same form:
 
     {"id":"1-0","fields":{"rider":"Castilla","speed":"30.2"}}        regular
-    {"id":"1-0","pairs":[["k","1"],["k","2"]]}                       odd: a name stands twice
+    {"id":"1-0","pairs":[["k","1"],["k","2"]]}                       odd: a name occurs twice
     {"id":"1-0","fields":{"AA==":"/w=="},"encoding":"base64"}        odd: bytes that are not UTF-8
 
-Regular lines are scanned all at once (`reader_scan`), without a Python object for an entry. Odd ones, and
-whole blocks that the scan does not know (blanks, other members, another order), are parsed one by one, and
-then stand in their places again. Names and values are bytes here. It knows nothing of columns or types.
+`line_scanner` scans all regular lines of a block at once, without a Python object for each entry. Odd lines
+are parsed one by one and then put back in their places. A block that the scanner does not recognise (blanks,
+other members, another order) is parsed line by line. Names and values are bytes here. This module knows
+nothing of columns or types.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tailrace_spark.source.reader_scan import MAP, Bytes, Entries, Places, scanned
+from tailrace_spark.source.line_scanner import MAP, Bytes, Entries, Places, scanned
 
 NEWLINE: Final = ord("\n")
 BRACE: Final = ord("}")
 
 
 def entries_of(lines: bytes) -> Entries:
-    """The entries of a block of whole lines, of which there is at least one. O(bytes)."""
+    """Return the entries of a block of complete lines, at least one. O(bytes)."""
     text = np.frombuffer(lines, np.uint8)
     ends = np.flatnonzero(text == NEWLINE)
     is_odd = (text[ends - 1] != BRACE) | (text[ends - 2] != BRACE)
@@ -53,7 +54,10 @@ def _kept(text: Bytes, is_kept: npt.NDArray[np.bool_]) -> bytes:
 
 
 def _in_place(regular: Entries, odd: Entries, came_from: Places) -> Entries:
-    """`came_from`: of each entry, regular ones first, the number of its line."""
+    """Return all entries in the order of their lines.
+
+    `came_from` contains the line number of each entry, with the regular entries first.
+    """
     places = pa.array(np.argsort(came_from))
     return Entries(
         pa.concat_arrays([regular.ids, odd.ids]).take(places),
@@ -62,7 +66,7 @@ def _in_place(regular: Entries, odd: Entries, came_from: Places) -> Entries:
 
 
 def _parsed(lines: Iterable[bytes]) -> Entries:
-    """Entries of any form that JSON has."""
+    """Return the entries of lines in any JSON form."""
     ids, fields = [], []
     for line in lines:
         entry = dict(json.loads(line, object_pairs_hook=list))

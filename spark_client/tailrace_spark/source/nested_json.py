@@ -1,8 +1,8 @@
-"""Nested values between Arrow and JSON, as Spark's `to_json` writes them and `from_json` reads them.
+"""Convert nested values between Arrow and JSON, as Spark's `to_json` writes them and `from_json` reads them.
 
-Writing follows the options that the sink gives `to_json`: null members are kept, times have six digits and
-are in UTC, bytes are base64, decimals keep all their digits. Reading takes the same back. Every value is a
-Python object here: where many are read, a string column and Spark's own `from_json` are faster.
+Writing follows the options that the sink passes to `to_json`: null members are kept, times have six digits
+and are in UTC, bytes are base64, decimals keep all their digits. Reading accepts the same form. Every value
+is a Python object here: to read many nested values, a string column and Spark's own `from_json` are faster.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ Convert = Callable[[Any], Any]
 
 
 def json_reader(kind: T.DataType) -> Callable[[bytes], Any]:
-    """From a JSON text to what Arrow builds a value of `kind` from. It raises where they do not fit."""
+    """Return the function that reads JSON text into a value from which Arrow builds `kind`.
+
+    The function raises one of the exceptions of `text_casts` if text and type do not fit.
+    """
     convert = _reader(kind)
     return lambda text: convert(json.loads(text, parse_float=Decimal))
 
@@ -44,7 +47,8 @@ def _reader(kind: T.DataType) -> Convert:
 
 
 def _struct_reader(kind: T.StructType) -> Convert:
-    """Members that the type does not name are passed over, and those that are missing are null."""
+    """Return the reader of a struct. It ignores members that the type does not name; missing members are
+    null."""
     members = [(field.name, _reader(field.dataType)) for field in kind]
     return _or_null(
         lambda value: {name: convert(_of_type(value, dict).get(name)) for name, convert in members}
@@ -52,7 +56,7 @@ def _struct_reader(kind: T.StructType) -> Convert:
 
 
 def _key_reader(kind: T.DataType) -> Convert:
-    """A map's keys are always text in JSON."""
+    """Return the reader of a map's key, which is always text in JSON."""
     convert = _leaf_reader(kind)
     return (
         convert if isinstance(kind, _TEXTUAL) else lambda text: convert(json.loads(text, parse_float=Decimal))
@@ -63,7 +67,7 @@ def _leaf_reader(kind: T.DataType) -> Convert:
     for spark_type, convert in _LEAVES:
         if isinstance(kind, spark_type):
             return convert
-    raise TypeError(f"no JSON becomes a {kind.simpleString()}")
+    raise TypeError(f"{kind.simpleString()} cannot be read from JSON")
 
 
 def _or_null(convert: Convert) -> Convert:
@@ -72,7 +76,7 @@ def _or_null(convert: Convert) -> Convert:
 
 def _of_type(value: Any, *kinds: type) -> Any:
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        raise TypeError(f"{value!r} is no {kinds[0].__name__}")
+        raise TypeError(f"{value!r} is not of type {kinds[0].__name__}")
     return value
 
 
@@ -98,13 +102,13 @@ _LEAVES: Final[list[tuple[type[T.DataType], Convert]]] = [
 
 
 def json_texts(column: pa.Array) -> pa.Array:
-    """A nested column as JSON texts."""
+    """Return a nested column as JSON texts."""
     text_of = _writer(column.type)
     return pa.array([None if value is None else text_of(value) for value in column.to_pylist()], pa.string())
 
 
 def _writer(kind: pa.DataType) -> Callable[[Any], str]:
-    """From what Arrow gives for a value of `kind` to its JSON."""
+    """Return the function that converts Arrow's Python value of `kind` to JSON."""
     if pa.types.is_struct(kind):
         members = [(json.dumps(field.name), field.name, _writer(field.type)) for field in kind]
         return _null_or(lambda value: _object([(name, text(value[key])) for name, key, text in members]))
