@@ -609,59 +609,59 @@ export type Health = {
  */
 export type Limits = {
     /**
-     * Seconds from the connection, or from a request's first byte, to the end of its head; then it is 408, or a close where nothing was sent.
+     * Seconds for the head of a request, counted from the connection or the first byte. After that the server answers 408; if the client sent nothing, it closes the connection.
      */
     header_timeout_s: number;
     /**
-     * Bytes a second that a body must bring, on average over every 8 seconds; else it is 408. 0: as slowly as the client likes.
+     * Minimum bytes per second of a body, on average over every 8 seconds. A slower body is 408. 0: no minimum.
      */
     body_bytes_per_s_min: number;
     /**
-     * Seconds in which a client takes nothing of its answer, before the connection is cut.
+     * Seconds that a client may read nothing of its response before the server cuts the connection.
      */
     answer_timeout_s: number;
     /**
-     * Seconds that a connection is kept while no request is on it.
+     * Seconds that the server keeps a connection open between requests.
      */
     keep_alive_timeout_s: number;
     /**
-     * Connections at a time, WebSockets included; further ones are told 503 and closed.
+     * Open connections, including WebSockets. Further ones are answered with 503 and closed.
      */
     connections_max: number;
     /**
-     * Connections at a time from one address (IPv6: one /64 network); 0: no bound of its own. Behind a proxy all clients have its address.
+     * Open connections from one address (IPv6: one /64 network). 0: no limit per address. Behind a proxy, all clients share the proxy's address.
      */
     connections_per_peer_max: number;
     /**
-     * Reads that wait for data at a time, whatever they came by; further ones are 503.
+     * Reads that wait for data, over all transports. Further ones are 503.
      */
     waiting_readers_max: number;
     /**
-     * Tails (Server-Sent Events) at a time; further ones are 503.
+     * Open tails (Server-Sent Events). Further ones are 503.
      */
     event_streams_max: number;
     /**
-     * WebSockets at a time; further handshakes are 503.
+     * Open WebSockets. Further handshakes are 503.
      */
     websockets_max: number;
     /**
-     * Subscriptions of all WebSockets at a time; further ones are refused with 503.
+     * Subscriptions of all WebSockets. Further ones are refused with 503.
      */
     subscriptions_max: number;
     /**
-     * MiB of request bodies and WebSocket messages held at a time, those below 64 KiB not counted; what comes beyond is 503, or close code 4013.
+     * MiB of request bodies and WebSocket messages in memory; those below 64 KiB do not count. Further ones are 503, or close code 4013.
      */
     bodies_mb: number;
     /**
-     * Requests a second of one token, or of one address where there is none; WebSocket messages count as requests. Beyond it is 429 with Retry-After. 0: no bound.
+     * Requests per second for each token, or for each address without a token. WebSocket messages count as requests. Further ones are 429 with Retry-After. 0: no limit.
      */
     requests_per_s: number;
     /**
-     * Requests that may come at once before the rate holds; 0: as many as one second's.
+     * Requests that may arrive at once before the rate applies. 0: as many as one second allows.
      */
     request_burst: number;
     /**
-     * MiB of resident memory above which appends, and what else makes the data grow, are 507; reads, acknowledgments, deletions and trims go on. 0: no bound.
+     * MiB of resident memory. Above it, commands that make the data grow are 507; reads, acknowledgments, deletions and trims still work. 0: no limit.
      */
     memory_limit_mb: number;
     /**
@@ -708,6 +708,10 @@ export type Limits = {
      * Ids named in one request.
      */
     ids_per_request_max: number;
+    /**
+     * Keys named in one DEL or EXISTS.
+     */
+    keys_per_request_max: number;
     /**
      * Bytes of a request's target.
      */
@@ -1618,7 +1622,7 @@ export type Ticket = {
      */
     ticket: string;
     /**
-     * Seconds until it is of no use.
+     * Seconds until the ticket expires.
      */
     expires_in_s: number;
 };

@@ -20,54 +20,55 @@ class Limits:
                 'request_burst': 0, 'memory_limit_mb': 0, 'name_bytes_max': 512, 'fields_per_entry_max': 65536,
                 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max': 10000, 'large_imports_max': 2,
                 'batch_entries_max': 100000, 'body_lines_max': 200000, 'bulk_elements_max': 2000000, 'body_elements_max':
-                300000, 'ids_per_request_max': 20000, 'url_bytes_max': 65535, 'head_bytes_max': 131072, 'headers_max': 100,
-                'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000, 'subscriptions_per_socket_max': 100,
-                'read_streams_max': 1000, 'page_entries_max': 100000, 'read_entries_max': 20000, 'page_bytes_max': 8388608,
-                'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max': 10000, 'transaction_commands_max':
-                2000, 'command_arguments_max': 262144, 'copy_parts_max': 250000, 'pattern_bytes_max': 1024,
-                'matching_steps_max': 10000000, 'scan_count_max': 1000, 'xautoclaim_scan_max': 20000, 'acked_trim_looks_max':
-                10000, 'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100,
-                'turn_reply_bytes_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'element_bytes_max': 1073741824,
-                'node_entries_default': 100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100, 'idmp_duration_s_max':
-                86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000, 'epoch_producers_max':
-                10000, 'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max': 1000000}
+                300000, 'ids_per_request_max': 10000, 'keys_per_request_max': 10000, 'url_bytes_max': 65535, 'head_bytes_max':
+                131072, 'headers_max': 100, 'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000,
+                'subscriptions_per_socket_max': 100, 'read_streams_max': 1000, 'page_entries_max': 100000, 'read_entries_max':
+                20000, 'page_bytes_max': 8388608, 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max':
+                10000, 'transaction_commands_max': 2000, 'command_arguments_max': 262144, 'copy_parts_max': 250000,
+                'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000, 'xautoclaim_scan_max': 20000,
+                'acked_trim_looks_max': 10000, 'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216,
+                'turn_commands_max': 100, 'turn_reply_bytes_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000,
+                'element_bytes_max': 1073741824, 'node_entries_default': 100, 'node_bytes_default': 4096,
+                'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max':
+                10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000, 'epoch_keys_max': 100000, 'autoclaim_count_max':
+                4294967296, 'trim_limit_max': 1000000}
 
     """
 
     header_timeout_s: int
-    """ Seconds from the connection, or from a request's first byte, to the end of its head; then it is 408, or a
-    close where nothing was sent. """
+    """ Seconds for the head of a request, counted from the connection or the first byte. After that the server
+    answers 408; if the client sent nothing, it closes the connection. """
     body_bytes_per_s_min: int
-    """ Bytes a second that a body must bring, on average over every 8 seconds; else it is 408. 0: as slowly as the
-    client likes. """
+    """ Minimum bytes per second of a body, on average over every 8 seconds. A slower body is 408. 0: no minimum.
+    """
     answer_timeout_s: int
-    """ Seconds in which a client takes nothing of its answer, before the connection is cut. """
+    """ Seconds that a client may read nothing of its response before the server cuts the connection. """
     keep_alive_timeout_s: int
-    """ Seconds that a connection is kept while no request is on it. """
+    """ Seconds that the server keeps a connection open between requests. """
     connections_max: int
-    """ Connections at a time, WebSockets included; further ones are told 503 and closed. """
+    """ Open connections, including WebSockets. Further ones are answered with 503 and closed. """
     connections_per_peer_max: int
-    """ Connections at a time from one address (IPv6: one /64 network); 0: no bound of its own. Behind a proxy all
-    clients have its address. """
+    """ Open connections from one address (IPv6: one /64 network). 0: no limit per address. Behind a proxy, all
+    clients share the proxy's address. """
     waiting_readers_max: int
-    """ Reads that wait for data at a time, whatever they came by; further ones are 503. """
+    """ Reads that wait for data, over all transports. Further ones are 503. """
     event_streams_max: int
-    """ Tails (Server-Sent Events) at a time; further ones are 503. """
+    """ Open tails (Server-Sent Events). Further ones are 503. """
     websockets_max: int
-    """ WebSockets at a time; further handshakes are 503. """
+    """ Open WebSockets. Further handshakes are 503. """
     subscriptions_max: int
-    """ Subscriptions of all WebSockets at a time; further ones are refused with 503. """
+    """ Subscriptions of all WebSockets. Further ones are refused with 503. """
     bodies_mb: int
-    """ MiB of request bodies and WebSocket messages held at a time, those below 64 KiB not counted; what comes
-    beyond is 503, or close code 4013. """
+    """ MiB of request bodies and WebSocket messages in memory; those below 64 KiB do not count. Further ones are
+    503, or close code 4013. """
     requests_per_s: int
-    """ Requests a second of one token, or of one address where there is none; WebSocket messages count as requests.
-    Beyond it is 429 with Retry-After. 0: no bound. """
+    """ Requests per second for each token, or for each address without a token. WebSocket messages count as
+    requests. Further ones are 429 with Retry-After. 0: no limit. """
     request_burst: int
-    """ Requests that may come at once before the rate holds; 0: as many as one second's. """
+    """ Requests that may arrive at once before the rate applies. 0: as many as one second allows. """
     memory_limit_mb: int
-    """ MiB of resident memory above which appends, and what else makes the data grow, are 507; reads,
-    acknowledgments, deletions and trims go on. 0: no bound. """
+    """ MiB of resident memory. Above it, commands that make the data grow are 507; reads, acknowledgments,
+    deletions and trims still work. 0: no limit. """
     name_bytes_max: int
     """ Bytes of a key, group or consumer name. """
     fields_per_entry_max: int
@@ -90,6 +91,8 @@ class Limits:
     """ Members and items in any other JSON body. """
     ids_per_request_max: int
     """ Ids named in one request. """
+    keys_per_request_max: int
+    """ Keys named in one DEL or EXISTS. """
     url_bytes_max: int
     """ Bytes of a request's target. """
     head_bytes_max: int
@@ -222,6 +225,8 @@ class Limits:
 
         ids_per_request_max = self.ids_per_request_max
 
+        keys_per_request_max = self.keys_per_request_max
+
         url_bytes_max = self.url_bytes_max
 
         head_bytes_max = self.head_bytes_max
@@ -329,6 +334,7 @@ class Limits:
                 "bulk_elements_max": bulk_elements_max,
                 "body_elements_max": body_elements_max,
                 "ids_per_request_max": ids_per_request_max,
+                "keys_per_request_max": keys_per_request_max,
                 "url_bytes_max": url_bytes_max,
                 "head_bytes_max": head_bytes_max,
                 "headers_max": headers_max,
@@ -425,6 +431,8 @@ class Limits:
         body_elements_max = d.pop("body_elements_max")
 
         ids_per_request_max = d.pop("ids_per_request_max")
+
+        keys_per_request_max = d.pop("keys_per_request_max")
 
         url_bytes_max = d.pop("url_bytes_max")
 
@@ -530,6 +538,7 @@ class Limits:
             bulk_elements_max=bulk_elements_max,
             body_elements_max=body_elements_max,
             ids_per_request_max=ids_per_request_max,
+            keys_per_request_max=keys_per_request_max,
             url_bytes_max=url_bytes_max,
             head_bytes_max=head_bytes_max,
             headers_max=headers_max,

@@ -20,7 +20,7 @@ class Ticket:
     ticket: str
     """ The ticket. """
     expires_in_s: int
-    """ Seconds until it is of no use. """
+    """ Seconds until the ticket expires. """
 
     def to_dict(self) -> dict[str, Any]:
         ticket = self.ticket
