@@ -1,7 +1,7 @@
 """HTTP/1.1 below ASGI for the hot routes: the request's bytes to the store, the answer's to the socket.
 
 uvicorn's protocol, within bounds (`app.bounded_http`), with one shortcut. Creating an ASGI scope, a task
-and its messages costs several times what an append does; a plain request (`api.fast_path`) needs none of
+and its messages costs several times what an append does; a plain request (`api.hot.requests`) needs none of
 them. Its body is gathered here, its command goes to the store, and the answer is written when the store
 says that it is durable.
 Everything else goes to the application as ever, and so does a plain request that turns out not to be:
@@ -22,7 +22,7 @@ from tailrace.api.access.cutting import ABORT_EXTENSION
 from tailrace.api.access.permissions import allowed, is_administrative
 from tailrace.api.access.rates import QUOTA_STATE, Quota, Rates
 from tailrace.api.access.security import Security
-from tailrace.api.fast_path import FastRoute, plain_command, plain_route
+from tailrace.api.hot.requests import HotRoute, hot_command, hot_route
 from tailrace.api.http.request_id import request_id_of_header
 from tailrace.api.ports import DirectStore, Principal, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
@@ -71,7 +71,7 @@ class FastHttpProtocol(BoundedHttpProtocol):
         if self.is_to_begin_anew:
             return
         if self.takes_plain:
-            route = plain_route(self.parser.get_method(), self.url, self.headers)
+            route = hot_route(self.parser.get_method(), self.url, self.headers)
             if route is not None and self.parser.get_http_version() == "1.1":
                 principal = self.principal_of(credentials_of(self.headers))
                 if principal is not None:
@@ -137,7 +137,7 @@ class FastHttpProtocol(BoundedHttpProtocol):
         if plain.quota is not None and plain.quota.retry_after_s is not None:
             return False
         route = plain.route
-        command = plain_command(route, plain.body)
+        command = hot_command(route, plain.body)
         if command is None or not _is_allowed(plain.principal, route, command):
             return False
         plain.command = command
@@ -233,7 +233,7 @@ def credentials_of(headers: Sequence[tuple[bytes, bytes]]) -> Credentials:
     return Credentials(authorization, host)
 
 
-def _is_allowed(principal: Principal, route: FastRoute, command: Command) -> bool:
+def _is_allowed(principal: Principal, route: HotRoute, command: Command) -> bool:
     """Whether the command can be carried out here: the token allows it, and it is no administrative act. The
     documented route says why it refuses a command, and records administrative acts."""
     try:

@@ -20,7 +20,7 @@ from uvicorn.server import ServerState
 
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
-from tailrace.api.fast_path import FastRoute
+from tailrace.api.hot.requests import HotRoute
 from tailrace.api.http.request_id import new_request_id
 from tailrace.app.hot_observer import HotObserver
 from tailrace.app.http_protocol import Credentials, FastHttpProtocol, credentials_of
@@ -47,7 +47,7 @@ class KnownHead(NamedTuple):
 
     head: bytes
     size: int
-    route: FastRoute
+    route: HotRoute
     credentials: Credentials
     target: bytes
 

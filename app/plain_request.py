@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Final, Protocol
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from tailrace.api.access.rates import Quota
-from tailrace.api.fast_path import REPLAYED_LINE, REPLAYED_STATUS, FastRoute
-from tailrace.api.hot import encode
+from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS, encode
+from tailrace.api.hot.requests import HotRoute
 from tailrace.api.ports import Answer, NotAccepting, Principal
 from tailrace.api.problems.table import DEFECT, PROBLEM_MEDIA_TYPE, HttpCode, not_accepting_problem, problem
 from tailrace.api.wire.negotiation import JSON
@@ -26,6 +26,9 @@ from tailrace.core.replies import AppendReply
 
 _logger: Final = logging.getLogger("tailrace.http")
 
+_REPLAYED_LINES: Final = "".join(
+    f"{name.lower()}: {value}\r\n" for name, value in REPLAYED_HEADERS.items()
+).encode()
 _REFUSALS: Final = (StreamError, NotAccepting)
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -83,7 +86,7 @@ class PlainRequest(HotTiming):
     quota: Quota | None = None
     """What became of it as one of many; None where requests are not counted."""
 
-    def __init__(self, connection: Connection, route: FastRoute, principal: Principal, target: bytes) -> None:
+    def __init__(self, connection: Connection, route: HotRoute, principal: Principal, target: bytes) -> None:
         super().__init__()
         self.connection = connection
         self.route = route
@@ -112,9 +115,9 @@ class PlainRequest(HotTiming):
         if content is None:
             self.connection.hand_on(self)
         elif isinstance(answer, AppendReply) and answer.replayed:
-            self._finish(REPLAYED_STATUS, content, JSON, REPLAYED_LINE)
+            self._finish(REPLAYED_STATUS, content, JSON, _REPLAYED_LINES)
         else:
-            self._finish(self.route.status, content, JSON)
+            self._finish(self.route.operation.status, content, JSON)
 
     def _refused(self, refusal: StreamError | NotAccepting) -> None:
         if isinstance(refusal, NotAccepting) and refusal.is_outcome_unknown:
@@ -140,7 +143,7 @@ class PlainRequest(HotTiming):
         )
         connection.finish(self, answer)
         connection.observer.answered(
-            self.route.operation, status, self.request_id, self.target, self.command, self
+            self.route.operation.name, status, self.request_id, self.target, self.command, self
         )
 
 

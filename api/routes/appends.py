@@ -9,8 +9,10 @@ from fastapi import APIRouter, Header, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tailrace.api import hot
 from tailrace.api.document.operations import operation
+from tailrace.api.hot import answers, commands
+from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS
+from tailrace.api.hot.operations import IMPORT_ENTRIES, XADD, XADD_BATCH, HotOperation
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.entries import BatchReply, XaddBatchBody, XaddBody, XaddReply
 from tailrace.api.wire.appends import ENTRY_LINES, FIELDS_LINES
@@ -19,7 +21,7 @@ from tailrace.api.wire.bodies import json_body
 from tailrace.api.wire.idempotency import PRODUCER_HEADERS, idempotency_of
 from tailrace.api.wire.imports import Imports
 from tailrace.api.wire.names import KeyPath
-from tailrace.api.wire.negotiation import JSON, NDJSON, require_content_type
+from tailrace.api.wire.negotiation import JSON, require_content_type
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.trace_context import TRACE_HEADERS, traced
 from tailrace.core.errors import ErrorCode
@@ -30,7 +32,9 @@ router = APIRouter(tags=["entries"])
 APPEND_HEADERS: Final = (*PRODUCER_HEADERS, *TRACE_HEADERS)
 
 _REPLAYED: Final = {
-    200: "The key was used before: nothing is appended, these are the first ids. `Idempotent-Replayed: true`."
+    REPLAYED_STATUS: (
+        "The key was used before: nothing is appended, these are the first ids. `Idempotent-Replayed: true`."
+    )
 }
 
 _REFUSALS: Final = (
@@ -54,12 +58,12 @@ WithIds: TypeAlias = Annotated[
 
 
 @router.post(
-    "/v1/streams/{key}/entries",
+    XADD.path,
     **operation(
-        "xadd",
+        XADD.name,
         "Append an entry",
         reply=XaddReply,
-        status=201,
+        status=XADD.status,
         body=XaddBody,
         also=_REPLAYED,
         parameters=APPEND_HEADERS,
@@ -72,18 +76,18 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
     The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
     """
     raw = await json_body(request)
-    command = hot.xadd_command(key, raw, partial(idempotency_of, request.headers, raw))
-    reply = hot.appended(await store.execute(traced(request.headers, command)), key)
-    return _answer(reply, hot.xadd_bytes(reply))
+    command = commands.xadd_command(key, raw, partial(idempotency_of, request.headers, raw))
+    reply = answers.appended(await store.execute(traced(request.headers, command)), key)
+    return _answer(XADD, reply, answers.xadd_bytes(reply))
 
 
 @router.post(
-    "/v1/streams/{key}/entries:batch",
+    XADD_BATCH.path,
     **operation(
-        "xadd_batch",
+        XADD_BATCH.name,
         "Append several entries",
         reply=BatchReply,
-        status=201,
+        status=XADD_BATCH.status,
         body=XaddBatchBody,
         also=_REPLAYED,
         parameters=APPEND_HEADERS,
@@ -94,9 +98,9 @@ async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithI
     """Append entries in order, all or none. O(entries)."""
     raw = await json_body(request)
     options, new = await read_batch(raw)
-    command = hot.decoded_batch_command(key, options, new, partial(idempotency_of, request.headers, raw))
-    reply = hot.appended(await store.execute(traced(request.headers, command)), key)
-    return _answer(reply, hot.batch_bytes(reply, with_ids=ids))
+    command = commands.decoded_batch_command(key, options, new, partial(idempotency_of, request.headers, raw))
+    reply = answers.appended(await store.execute(traced(request.headers, command)), key)
+    return _answer(XADD_BATCH, reply, answers.batch_bytes(reply, with_ids=ids))
 
 
 IMPORT_EXAMPLE: Final = (
@@ -108,18 +112,18 @@ _IMPORT_BODY: Final[dict[str, Any]] = {
         "description": (
             "One JSON object a line: an entry's fields, or a whole `EntryToAppend` with `shape=entry`."
         ),
-        "content": {NDJSON: {"schema": {"type": "string"}, "example": IMPORT_EXAMPLE}},
+        "content": {IMPORT_ENTRIES.media_type: {"schema": {"type": "string"}, "example": IMPORT_EXAMPLE}},
     }
 }
 
 
 @router.post(
-    "/v1/streams/{key}/entries:import",
+    IMPORT_ENTRIES.path,
     **operation(
-        "import_entries",
+        IMPORT_ENTRIES.name,
         "Append the lines of an NDJSON body",
         reply=BatchReply,
-        status=201,
+        status=IMPORT_ENTRIES.status,
         also=_REPLAYED,
         parameters=APPEND_HEADERS,
         extra=_IMPORT_BODY,
@@ -153,16 +157,16 @@ async def import_entries(
 
     The idempotency fingerprint is that of the body as it was sent, compressed or not.
     """
-    require_content_type(request, NDJSON)
+    require_content_type(request, IMPORT_ENTRIES.media_type)
     imports: Imports = request.app.state.imports
     new = await imports.read(request, FIELDS_LINES if shape == "fields" else ENTRY_LINES)
     raw = await request.body()
-    command = hot.lines_command(key, new, partial(idempotency_of, request.headers, raw))
-    reply = hot.appended(await store.execute(traced(request.headers, command)), key)
-    return _answer(reply, hot.batch_bytes(reply))
+    command = commands.lines_command(key, new, partial(idempotency_of, request.headers, raw))
+    reply = answers.appended(await store.execute(traced(request.headers, command)), key)
+    return _answer(IMPORT_ENTRIES, reply, answers.batch_bytes(reply))
 
 
-def _answer(reply: AppendReply, content: bytes) -> Response:
+def _answer(asked: HotOperation, reply: AppendReply, content: bytes) -> Response:
     if reply.replayed:
-        return Response(content, 200, {"Idempotent-Replayed": "true"}, JSON)
-    return Response(content, 201, media_type=JSON)
+        return Response(content, REPLAYED_STATUS, REPLAYED_HEADERS, JSON)
+    return Response(content, asked.status, media_type=JSON)

@@ -108,7 +108,7 @@ def test_a_request_that_waits_for_data_is_not_taken_for_a_slow_one(impatient: Se
 
 BODIES_THAT_STOP = {
     "plain": append("body", b"x" * 100_000).partition(b"\r\n\r\n")[0] + b"\r\n\r\n",
-    "not plain": request("POST", "/v1/streams/body/entries", b"", "x-not-plain: 1", "content-length: 100000"),
+    "not plain": request("POST", "/v1/streams/body/entries", b"", "x-not-hot: 1", "content-length: 100000"),
     "chunked": request("POST", "/v1/streams/body/entries", b"", "transfer-encoding: chunked") + b"10000\r\n",
 }
 

@@ -17,7 +17,7 @@ from tests.support.wire import Answer, Wire, request, wired
 
 BURST = 20
 APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":"b"}}')
-SLOW_APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":"b"}}', "x-not-plain: 1")
+SLOW_APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":"b"}}', "x-not-hot: 1")
 REFUSED_APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":1}}')
 
 

@@ -35,7 +35,7 @@ def send(client: httpx.Client, name: str, authorization: list[str], *, is_plain:
     path, media_type, body = HOT[name]
     headers = [("Content-Type", media_type), *(("Authorization", value) for value in authorization)]
     if not is_plain:
-        headers.append(("X-Not-Plain", "1"))
+        headers.append(("X-Not-Hot", "1"))
     return client.post(path, content=body, headers=headers)
 
 
