@@ -112,8 +112,8 @@ class TurnStore(StreamStore, Protocol):
         ...
 
 
-class DirectStore(Protocol):
-    """What the path below the framework needs of a store."""
+class HotStore(Protocol):
+    """What the hot requests need of a store."""
 
     def submit(self, command: Command, receive: Callable[[Answer], None]) -> None:
         """Carry out one command that does not block, and hand its answer to `receive`, once.

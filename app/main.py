@@ -11,12 +11,12 @@ from fastapi import FastAPI
 from tailrace.api.access.security import Security
 from tailrace.api.application import create_api
 from tailrace.app import __version__
-from tailrace.app.connections import SWEEP_PERIOD_S
 from tailrace.app.lifespan import keeping, ticking, tracing_until_the_end
 from tailrace.app.metrics.endpoint import MetricsEndpoint
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.counters.loop_lag import PERIOD_S as LAG_PERIOD_S
 from tailrace.app.observed import Observed
+from tailrace.app.protocols.connections import SWEEP_PERIOD_S
 from tailrace.app.rates import TokenBuckets
 from tailrace.app.settings import Durability, Settings
 from tailrace.app.store.memory import MemoryCeiling

@@ -89,7 +89,7 @@ def hot_route(method: bytes, target: bytes, headers: RawHeaders) -> HotRoute | N
     found = _TARGET.fullmatch(target)
     if found is None:
         return None
-    row = _ROWS[found.lastgroup]
+    row = _ROWS[found.lastgroup or ""]
     given = _hot_headers(headers, row.media_type)
     is_of_producer = not given.isdisjoint(PRODUCER_HEADER_NAMES)
     if not given or (is_of_producer and not row.operation.is_append):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tailrace.app.bounded_http import BODY_WINDOW_S
+from tailrace.app.protocols.deadlines import BODY_WINDOW_S
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.wire import Wire, request, wired
 

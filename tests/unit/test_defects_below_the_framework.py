@@ -12,9 +12,10 @@ from uvicorn.server import ServerState
 
 from tailrace.api.access.security import UNSECURED
 from tailrace.api.server_limits import DEFAULT_LIMITS
-from tailrace.app.connections import Connections
-from tailrace.app.known_heads import KnownHeadsProtocol, fast_protocol
 from tailrace.app.metrics.sources import Sources
+from tailrace.app.protocols.classes import http_protocol
+from tailrace.app.protocols.connections import Connections
+from tailrace.app.protocols.http import HttpProtocol
 from tailrace.app.rates import TokenBuckets
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine
@@ -47,9 +48,9 @@ async def _no_application(_scope: Any, _receive: Any, _send: Any) -> None:
     raise AssertionError("these requests are not the application's")
 
 
-def connected(store: EngineStore) -> tuple[KnownHeadsProtocol, Transport]:
+def connected(store: EngineStore) -> tuple[HttpProtocol, Transport]:
     sources = Sources(store, None, Connections(DEFAULT_LIMITS))
-    protocol_class = fast_protocol(sources, None, UNSECURED, TokenBuckets(DEFAULT_LIMITS))
+    protocol_class = http_protocol(sources, None, UNSECURED, TokenBuckets(DEFAULT_LIMITS))
     config = uvicorn.Config(
         _no_application, interface="asgi3", http=protocol_class, lifespan="off", log_config=None
     )

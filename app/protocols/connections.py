@@ -2,7 +2,7 @@
 
 It owns the counts and the sweep. A connection costs no timer: each is looked at about once a second, a
 tenth of them every tenth of a second, so that ten thousand do not hold the loop together. What standing
-still means, a connection knows itself (`Connection.look`), and adds up the seconds between its looks. Where
+still means, a connection knows itself (`TimedConnection`), and adds up the seconds between its looks. Where
 the server itself stood still those are more, and only some are counted: what a client sent meanwhile has
 not been read yet.
 
@@ -12,13 +12,9 @@ beside the count, and beyond them connections are cut without a word.
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import struct
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 from itertools import count
 from typing import Final, NamedTuple, Protocol
@@ -40,14 +36,13 @@ SMALL_BODY_BYTES: Final = 64 * KIB
 """What a connection may hold of a body, or of a message, without its being counted."""
 
 _NETWORK_BITS: Final = 64
-_NO_LINGERING: Final = struct.pack("ii", 1, 0)
 
 
-class Connection(Protocol):
-    """What is looked at."""
+class TimedConnection(Protocol):
+    """A connection that knows its own deadlines."""
 
-    def look(self, passed_s: float) -> None:
-        """So much time has passed since the last look, about a second."""
+    def check_deadlines(self, passed_s: float) -> None:
+        """So much time has passed since the last call, about a second: end what is overdue."""
         ...
 
 
@@ -74,18 +69,18 @@ class Connections:
         self.held_bytes = 0
         self._held_bytes_max = limits.bodies_mb * MIB
         self._peers: Counter[str] = Counter()
-        self._refused: set[Connection] = set()
-        self._portions: list[dict[Connection, str]] = [{} for _ in range(PORTIONS)]
+        self._refused: set[TimedConnection] = set()
+        self._portions: list[dict[TimedConnection, str]] = [{} for _ in range(PORTIONS)]
         now_s = clock_s()
         self._swept_at_s = [now_s - number * SWEEP_PERIOD_S for number in range(PORTIONS)]
-        self._portion_of: dict[Connection, dict[Connection, str]] = {}
+        self._portion_of: dict[TimedConnection, dict[TimedConnection, str]] = {}
         self._turns = count()
 
     def __len__(self) -> int:
         """Those that are served."""
         return len(self._portion_of) - len(self._refused)
 
-    def enter(self, connection: Connection, host: str) -> Excess | None:
+    def enter(self, connection: TimedConnection, host: str) -> Excess | None:
         """Count a connection from the address `host`, or say why it is one too many. O(1)."""
         peer = network_of(host)
         detail = self._excess(peer)
@@ -108,13 +103,13 @@ class Connections:
             return f"{limits.connections_per_peer_max} connections of one address are kept"
         return None
 
-    def replace(self, connection: Connection, successor: Connection) -> None:
+    def replace(self, connection: TimedConnection, successor: TimedConnection) -> None:
         """The connection is another object's from now on: it became a WebSocket."""
         portion = self._portion_of.pop(connection)
         portion[successor] = portion.pop(connection)
         self._portion_of[successor] = portion
 
-    def leave(self, connection: Connection) -> None:
+    def leave(self, connection: TimedConnection) -> None:
         """A connection is gone; harmless where it was never counted."""
         portion = self._portion_of.pop(connection, None)
         if portion is None:
@@ -135,7 +130,7 @@ class Connections:
             if passed_s >= ROUND_S:
                 self._swept_at_s[number] = now_s
                 for connection in tuple(portion):
-                    connection.look(min(passed_s, PASSED_S_MAX))
+                    connection.check_deadlines(min(passed_s, PASSED_S_MAX))
 
     # --- what they hold together ---------------------------------------------------------------
 
@@ -151,17 +146,26 @@ class Connections:
         self.held_bytes -= size
 
 
-def cut(transport: asyncio.Transport) -> None:
-    """End a connection now, and throw away what was not taken.
+class HeldMemory:
+    """What one connection holds of a body or a message, as a part of what all of them may hold."""
 
-    An abort alone ends it here only: the system would go on holding what was written, megabytes of it, and
-    offer it to a client that takes nothing. With no time to linger it resets the connection instead.
-    """
-    connection = transport.get_extra_info("socket")
-    if connection is not None:
-        with suppress(OSError):
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)
-    transport.abort()
+    __slots__ = ("_connections", "held_bytes")
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self.held_bytes = 0
+
+    def hold(self, size: int) -> bool:
+        """Count `size` bytes more; False if that is too much for all connections together."""
+        if not self._connections.hold(size):
+            return False
+        self.held_bytes += size
+        return True
+
+    def release(self) -> None:
+        """Nothing is held any more."""
+        self._connections.release(self.held_bytes)
+        self.held_bytes = 0
 
 
 def network_of(host: str) -> str:

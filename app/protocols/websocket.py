@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, cast
 
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import Frame, Opcode
+from websockets.frames import Opcode
 from websockets.http11 import Request
 from websockets.protocol import State
 
@@ -28,8 +28,10 @@ from tailrace.api.websocket_limits import (
     STALL_S,
     CloseCode,
 )
-from tailrace.app.bounded_http import BODY_WINDOW_S
-from tailrace.app.connections import SMALL_BODY_BYTES, Connections, cut
+from tailrace.app.protocols.connections import SMALL_BODY_BYTES, Connections, HeldMemory
+from tailrace.app.protocols.deadlines import BODY_WINDOW_S
+from tailrace.app.protocols.ending import cut
+from tailrace.app.protocols.websocket_frames import frames
 
 CUT_AFTER_S: Final = 2
 """How long closing may wait for a client to take what is left for it."""
@@ -57,7 +59,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._stall_timer: TimerHandle | None = None
         self._message_bytes = 0
         """Received since the last whole message."""
-        self._held_bytes = 0
+        self._memory = HeldMemory(self.registry)
         self._last_mark = 0
         self._still_s = 0.0
 
@@ -72,7 +74,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """Write one frame; nothing, where the connection is closing. Closes it where too much waits."""
         if self.close_sent or self.transport.is_closing():
             return
-        frame = _framer.frame(payload, Opcode.TEXT if is_text else Opcode.BINARY)
+        frame = frames.frame(payload, Opcode.TEXT if is_text else Opcode.BINARY)
         self._written_bytes += len(frame)
         self.transport.write(frame)
         waiting_bytes = self.transport.get_write_buffer_size()
@@ -121,7 +123,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Nobody waits any longer for what cannot come."""
         self.registry.leave(self)
-        self._release_message()
+        self._memory.release()
         self._stop_stall_timer()
         super().connection_lost(exc)
         self._relieve()
@@ -131,12 +133,12 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._message_bytes += len(data)
         super().data_received(data)
         if self._message_bytes > SMALL_BODY_BYTES and not self.close_sent:
-            self._hold(self._message_bytes - self._held_bytes)
+            self._hold(self._message_bytes - self._memory.held_bytes)
 
     def send_receive_event_to_app(self) -> None:
         """A message is whole."""
         self._message_bytes = 0
-        self._release_message()
+        self._memory.release()
         if self.curr_msg_data_type == "text" and not self._is_text_utf8():
             self.frames = []
             self.close_now(CloseCode.INVALID_PAYLOAD, "a text message must be UTF-8")
@@ -154,17 +156,11 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         return True
 
     def _hold(self, size: int) -> None:
-        if self.registry.hold(size):
-            self._held_bytes += size
-        else:
+        if not self._memory.hold(size):
             told = f"messages and bodies of {self.registry.limits.bodies_mb} MiB are held already"
             self.close_now(CloseCode.TOO_MUCH_HELD, told)
 
-    def _release_message(self) -> None:
-        self.registry.release(self._held_bytes)
-        self._held_bytes = 0
-
-    def look(self, passed_s: float) -> None:
+    def check_deadlines(self, passed_s: float) -> None:
         """A second or so has passed: end what has stood still for too long. Whether the client reads is
         watched otherwise, from the moment when something waits for it."""
         mark, limit_s = self._mark_and_limit()
@@ -257,27 +253,3 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self._stall_timer is not None:
             self._stall_timer.cancel()
             self._stall_timer = None
-
-
-class _Framer:
-    """Makes frames, and keeps the last one: a push to many is the same object each time, and made once."""
-
-    def __init__(self) -> None:
-        self._payload = b""
-        self._opcode: Opcode | None = None
-        self._frame = b""
-
-    def frame(self, payload: bytes, opcode: Opcode) -> bytes:
-        """The frame of a whole message."""
-        if payload is not self._payload or opcode is not self._opcode:
-            self._frame = Frame(opcode, payload).serialize(mask=False)
-            self._payload, self._opcode = payload, opcode
-        return self._frame
-
-
-_framer = _Framer()
-
-
-def websocket_protocol(registry: Connections) -> type[WebSocketProtocol]:
-    """The protocol class for `uvicorn.Config(ws=...)`; `registry` counts its connections."""
-    return type("BoundWebSocketProtocol", (WebSocketProtocol,), {"registry": registry})
