@@ -41,13 +41,11 @@ class Answers:
         self.current = request
         request.start()
 
-    def start_next(self) -> bool:
-        """Go on after a complete answer; False if nothing is left."""
+    def start_next(self) -> None:
+        """Go on after a complete answer."""
         self.current = None
-        if not self.queue:
-            return False
-        self.start(self.queue.popleft())
-        return True
+        if self.queue:
+            self.start(self.queue.popleft())
 
     def drop(self) -> None:
         """Nobody is there to be answered: tell the application."""

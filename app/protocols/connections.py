@@ -54,7 +54,7 @@ class Excess(NamedTuple):
 
 
 class Connections:
-    """The connections of one server. `cuts` counts by reason those that were ended for standing still."""
+    """The connections of one server. `cuts` counts by reason those that the server ended."""
 
     def __init__(
         self,
@@ -86,9 +86,10 @@ class Connections:
         detail = self._excess(peer)
         if detail is None:
             self._peers[peer] += 1
-        elif len(self._refused) >= self._refused_max:
-            return Excess(detail, is_mute=True)
         else:
+            self.cuts["too_many_connections"] += 1
+            if len(self._refused) >= self._refused_max:
+                return Excess(detail, is_mute=True)
             self._refused.add(connection)
         portion = self._portions[next(self._turns) % PORTIONS]
         portion[connection] = peer

@@ -1,6 +1,9 @@
 """The ways to end a connection, each with its step of the connection's state.
 
 It owns the end of the transport. It never decides that a connection ends.
+
+A connection that is refused *lingers*: the server ends its side, and throws away what the client still sends.
+To close at once with unread input would reset the connection, and the client might never read the answer.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ open a WebSocket.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Final
 
@@ -49,6 +50,13 @@ def require_handshake(head: RequestHead) -> None:
         opening.accept(request)  # type: ignore[arg-type] # before the handshake there are only requests
     if opening.handshake_exc is not None:
         raise _refusal(opening.handshake_exc)
+
+
+def hand_over(transport: asyncio.Transport, successor: asyncio.Protocol, head: RequestHead) -> None:
+    """Give the connection to the WebSocket protocol, which reads the handshake again."""
+    successor.connection_made(transport)
+    successor.data_received(head.to_bytes())
+    transport.set_protocol(successor)
 
 
 def _refusal(error: Exception) -> ProtocolRefusal:

@@ -34,7 +34,7 @@ class HotRoutes:
         self._store = store
         self._security = security
         self._rates = rates
-        self._starts = AnswerStarts()
+        self.starts = AnswerStarts()
         self.observer = observer
         self.cached_heads = CachedHeads()
 
@@ -80,10 +80,6 @@ class HotRoutes:
             request.fail(error)
         if not request.is_settled:
             self.observer.submitted(request)
-
-    def answer_start(self, status: int, default_headers: Headers) -> bytes:
-        """Status line and headers of every answer. `default_headers`: uvicorn's, made anew each second."""
-        return self._starts.of(status, default_headers)
 
 
 def _is_allowed(principal: Principal, scope: Scope, command: Command) -> bool:

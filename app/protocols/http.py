@@ -1,13 +1,9 @@
 """HTTP/1.1 on one connection: the steps of `state`, carried out.
 
-It owns the order in which requests are answered, and the end of the connection. What arrives goes to
-the parser (`request_reader`), unless it is a hot request whose head is cached. A hot request goes to the
-store; every other request goes to the application, in a queue while an earlier one is being answered. What
-the store refuses, the application answers from its start.
-
-A refusal is written in its turn, behind the answers that are still due. The connection then *lingers*: the
-server ends its side, and throws away what the client still sends. To close at once with unread input would
-reset the connection, and the client might never read the answer.
+It owns which collaborator takes each step, and announces the steps to `state`. What arrives goes to the
+parser (`request_reader`), unless it is a hot request whose head is cached. A hot request goes to the store;
+every other request goes to the application, in a queue while an earlier one is being answered. A hot request
+that the store refuses is handed on: the documented route answers it from its start.
 """
 
 from __future__ import annotations
@@ -23,8 +19,9 @@ from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.asgi import AsgiAdapter, AsgiRequest
 from tailrace.app.protocols.cached_heads import CACHED_READ_BYTES_MAX, CachedHead
 from tailrace.app.protocols.connections import SMALL_BODY_BYTES, Connections, HeldMemory
-from tailrace.app.protocols.deadlines import Deadlines, Phase, Progress
+from tailrace.app.protocols.deadlines import Deadlines, Progress
 from tailrace.app.protocols.ending import Ending
+from tailrace.app.protocols.handshakes import hand_over
 from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.app.protocols.hot_routes import HotRoutes
 from tailrace.app.protocols.refusals import ProtocolRefusal, Refusals
@@ -40,11 +37,7 @@ class HttpProtocol(asyncio.Protocol):
     hot: ClassVar[HotRoutes]
 
     def __init__(
-        self,
-        config: Config,
-        server_state: ServerState,
-        app_state: dict[str, Any],
-        _loop: asyncio.AbstractEventLoop | None = None,
+        self, config: Config, server_state: ServerState, app_state: dict[str, Any], _loop: object = None
     ) -> None:
         self.state = ConnectionState()
         self._server_state = server_state
@@ -70,12 +63,9 @@ class HttpProtocol(asyncio.Protocol):
         self._client_address = self._asgi.connect(self, transport)
         self._flow = self._asgi.flow
         excess = self.registry.enter(self, self._client_address)
-        if excess is None:
-            return
-        self.registry.cuts["too_many_connections"] += 1
-        if excess.is_mute:
+        if excess is not None and excess.is_mute:
             self.cut()
-        else:
+        elif excess is not None:
             self._refuse(ProtocolRefusal(HttpCode.TOO_MANY_OPEN, excess.detail))
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -163,9 +153,7 @@ class HttpProtocol(asyncio.Protocol):
         successor: Any = self._asgi.websocket()
         self.registry.replace(self, successor)
         self._release()
-        successor.connection_made(self.transport)
-        successor.data_received(head.to_bytes())
-        self.transport.set_protocol(successor)
+        hand_over(self.transport, successor, head)
 
     # --- what is answered ----------------------------------------------------------------------
 
@@ -193,7 +181,7 @@ class HttpProtocol(asyncio.Protocol):
         """Write the answer of a hot request, unless the connection has ended."""
         request.is_settled = True
         if self.state.answering is Answering.HOT:
-            start = self.hot.answer_start(status, self._server_state.default_headers)
+            start = self.hot.starts.of(status, self._server_state.default_headers)
             self.transport.write(start + headers + content)
             if request.ends_connection:
                 self._ending.close()
@@ -210,19 +198,17 @@ class HttpProtocol(asyncio.Protocol):
             return
         if self._flow.read_paused:
             self._flow.resume_reading()
-        if not self._answers.start_next():
-            self._refusals.write_pending()
+        self._answers.start_next()
+        if self.state.receiving is Receiving.DISCARDING:
+            self._refusals.write_if_due()
 
     # --- the end -------------------------------------------------------------------------------
 
     def _refuse(self, refusal: ProtocolRefusal) -> None:
-        is_body_missing = self._is_body_awaited
-        self._arriving = None
-        self._refusals.refuse(refusal, is_body_missing=is_body_missing)
+        self._refusals.refuse(refusal, is_body_missing=self._is_body_awaited)
 
     def last_answered(self) -> None:
-        """The application ends the connection with its answer. A client that is still sending must be able
-        to read the answer."""
+        """End the connection with this answer, so that a client that is still sending can read it."""
         if self.state.receiving is Receiving.BODY:
             self._ending.linger()
         else:
@@ -242,34 +228,22 @@ class HttpProtocol(asyncio.Protocol):
 
     def check_deadlines(self, passed_s: float) -> None:
         """About a second has passed: end what has made no progress for too long."""
-        late = self._deadlines.check(self._progress(), passed_s)
-        if late is None:
+        is_body_owed = self._is_body_awaited and not self._flow.read_paused
+        progress = Progress.of(self.state, self._reader, self.transport, is_body_owed=is_body_owed)
+        overdue = self._deadlines.check(progress, passed_s)
+        if overdue is None:
             return
-        if late is not Phase.IDLE:
-            self.registry.cuts[late.value] += 1
-        if late in {Phase.ANSWER, Phase.LEAVING}:
+        if overdue.reason is not None:
+            self.registry.cuts[overdue.reason] += 1
+        if overdue.is_cut:
             self.cut()
             return
-        # Browsers open connections in stock: one that was never used is no error.
-        if late is Phase.BODY or (late is Phase.HEAD and self._reader.unframed_bytes):
-            what = "the head was not there" if late is Phase.HEAD else "nearly nothing of the body came"
-            detail = f"{what} within {self._deadlines.limit_s} s"
-            self._refuse(ProtocolRefusal(HttpCode.REQUEST_TIMEOUT, detail))
+        if overdue.refusal is not None:
+            self._refuse(overdue.refusal)
         self._ending.close()
-
-    def _progress(self) -> Progress:
-        return Progress(
-            self.state.receiving,
-            self.state.answering,
-            self._reader.head_count,
-            self._reader.body_bytes,
-            self.transport.get_write_buffer_size(),
-            self._is_body_awaited,
-            self._flow.read_paused,
-            self.transport.is_closing(),
-        )
 
     @property
     def _is_body_awaited(self) -> bool:
         """Whether a request has begun that is not answered, and its body is incomplete."""
-        return self._arriving is not None and not self._arriving.is_answered
+        arriving = self._arriving if self.state.receiving is Receiving.BODY else None
+        return arriving is not None and not arriving.is_answered

@@ -93,9 +93,9 @@ class Refusals:
         else:
             self._write(response)
 
-    def write_pending(self) -> None:
-        """No other answer is due: write the refusal, if there is one."""
-        if self._pending is not None:
+    def write_if_due(self) -> None:
+        """An answer is complete: write the refusal, if there is one and no other answer comes first."""
+        if self._pending is not None and self._answers.current is None:
             self._write(self._pending)
 
     def _write(self, response: bytes) -> None:

@@ -1,9 +1,8 @@
-"""uvicorn's WebSocket protocol with a direct way out, and an end for clients that do not read.
+"""uvicorn's WebSocket protocol, with a shorter way for frames and an end for clients that do not read.
 
-It owns bytes on the connection: frames sent without an ASGI cycle each (half the cost of a push), the
-size of what waits for the client, and the cutting of one that takes nothing, or sends a message so slowly
-that it may never end. It knows no request. Use what `websocket_protocol` makes as uvicorn's ``ws=``; the
-ASGI scope then has `SOCKET_EXTENSION`.
+It owns the bytes on the connection: frames sent without an ASGI cycle each (half the cost of a push), the
+size of what waits for the client, and the end of a client that takes nothing, or sends a message so slowly
+that the message may never end. It knows no request. The ASGI scope has the protocol as `SOCKET_EXTENSION`.
 """
 
 from __future__ import annotations
@@ -37,13 +36,9 @@ CUT_AFTER_S: Final = 2
 """How long closing may wait for a client to take what is left for it."""
 
 
-def _nothing() -> None:
-    """What is called on a drain before anybody asked for it."""
-
-
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """One connection; an `api.websocket.endpoint.Socket` once it is open. `registry` is set by
-    `websocket_protocol`; the HTTP connection that this one was is counted there already."""
+    """One connection; an `api.websocket.endpoint.Socket` once it is open. `registry` counts it already: it
+    was an HTTP connection."""
 
     registry: ClassVar[Connections]
 
@@ -52,7 +47,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         # Compression costs more than the sending, for each of a thousand receivers, and memory for each.
         self.conn.available_extensions = []
         self.conn.max_message_size = FRAME_BYTES_MAX
-        self.on_relief: Callable[[], None] = _nothing
+        self.on_relief: Callable[[], None] = lambda: None
         self._is_full = False
         self._written_bytes = 0
         self._taken_bytes = 0
@@ -121,7 +116,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         super().connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody waits any longer for what cannot come."""
+        """Release who waits for the client."""
         self.registry.leave(self)
         self._memory.release()
         self._stop_stall_timer()
@@ -132,8 +127,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """Have it parsed, as long as unfinished messages do not take too much of the memory."""
         self._message_bytes += len(data)
         super().data_received(data)
-        if self._message_bytes > SMALL_BODY_BYTES and not self.close_sent:
-            self._hold(self._message_bytes - self._memory.held_bytes)
+        is_large = self._message_bytes > SMALL_BODY_BYTES and not self.close_sent
+        if is_large and not self._memory.hold(self._message_bytes - self._memory.held_bytes):
+            told = f"messages and bodies of {self.registry.limits.bodies_mb} MiB are held already"
+            self.close_now(CloseCode.TOO_MUCH_HELD, told)
 
     def send_receive_event_to_app(self) -> None:
         """A message is whole."""
@@ -155,14 +152,9 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             return False
         return True
 
-    def _hold(self, size: int) -> None:
-        if not self._memory.hold(size):
-            told = f"messages and bodies of {self.registry.limits.bodies_mb} MiB are held already"
-            self.close_now(CloseCode.TOO_MUCH_HELD, told)
-
     def check_deadlines(self, passed_s: float) -> None:
-        """A second or so has passed: end what has stood still for too long. Whether the client reads is
-        watched otherwise, from the moment when something waits for it."""
+        """About a second has passed: end a handshake or a message that made no progress for too long. A
+        timer of its own watches whether the client reads, as soon as something waits for it."""
         mark, limit_s = self._mark_and_limit()
         if not limit_s or mark != self._last_mark:
             self._last_mark = mark
