@@ -1,7 +1,7 @@
 """Around the whole API: what is noted of each request that goes through the framework.
 
 Pure ASGI, so that it sees what a client sees: the figures by operation, the slow log, the log record, and
-the span where traces are on. The hot routes below the framework note the same (`app.protocols`). It
+the span where traces are on. Hot requests note the same (`app.protocols.hot_observer`). It
 changes nothing of a request but the trace's header, and never reads a body.
 """
 

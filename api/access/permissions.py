@@ -1,6 +1,6 @@
 """What a command needs of a token: one table from commands to the keys they touch, and one check.
 
-It owns the rule; every way to the store goes through `allowed`: HTTP and its path below the framework,
+It owns the rule; every way to the store goes through `allowed`: HTTP with its hot requests,
 pipelines, transactions, WebSocket messages, tails. A command is allowed before it is carried out, so a
 refusal says nothing of what is there, and changes nothing. What is not in the table is refused.
 

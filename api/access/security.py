@@ -2,7 +2,7 @@
 
 It owns the ASGI layer that asks the `Authenticator`, the paths that are open to all, and `Guard`, through
 which a request or a connection uses its rights. What a command needs is `api.access.permissions`'; what a token is,
-`app`'s. The path below the framework asks the same `Authenticator`, and knows the same `allowed`.
+`app`'s. Hot requests ask the same `Authenticator`, and knows the same `allowed`.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Security:
 
     def authenticate(self, authorization: bytes | None, host: bytes | None) -> Principal:
         """Who sent these headers. Raises `Unauthenticated`, and `RequestRefused` for a name that could be
-        anybody's. Cheap: asked at every request, below the framework, too."""
+        anybody's. Cheap: asked at every request, also at hot ones."""
         principal = self.authenticator.authenticate(authorization)
         if principal is ANONYMOUS_LOCAL and self.checks_host and host and not self.origins.names(host):
             raise RequestRefused(HttpCode.HOST_NOT_ALLOWED, _UNKNOWN_HOST)

@@ -23,7 +23,7 @@ async def _no_application(_scope: Any, _receive: Any, _send: Any) -> None:
     raise AssertionError("these requests are not the application's")
 
 
-@pytest.mark.parametrize("known", [0, 1], ids=["parsed", "a known head"])
+@pytest.mark.parametrize("known", [0, 1], ids=["parsed", "a cached head"])
 def test_a_command_that_breaks_the_engine_is_a_500(known: int, caplog: pytest.LogCaptureFixture) -> None:
     asyncio.run(_break(known))
     assert [record.message for record in caplog.records] == ["request_failed"]

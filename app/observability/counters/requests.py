@@ -1,6 +1,6 @@
 """Requests by operation: how many were answered how, and how long the server took for them.
 
-Filled once a request by the two ways that a request can take (`app.observed`, `app.protocols`), read
+Filled once a request by the two ways that a request can take (`app.observed`, `app.protocols.hot_observer`), read
 at the scrape. It never looks into a request.
 """
 
