@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from tailrace.api.access.security import Guard, admitted
-from tailrace.api.ports import Answer, NotAccepting, TurnStore, Unauthenticated, Watch
+from tailrace.api.ports import Answer, StoreUnavailable, TurnStore, Unauthenticated, Watch
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
@@ -54,7 +54,7 @@ class GuardedStore:
             return await self._wait(part.command)
         try:
             reply = await self._store.execute(part.command)
-        except (StreamError, NotAccepting) as refusal:
+        except (StreamError, StoreUnavailable) as refusal:
             self.guard.done(*part, refusal)
             raise
         self.guard.done(*part, reply)
@@ -72,7 +72,7 @@ class GuardedStore:
     async def _execute_parts(self, parts: Sequence[_Part]) -> Sequence[Reply | StreamError]:
         try:
             replies = await self._store.execute_all([part.command for part in parts])
-        except (StreamError, NotAccepting) as refusal:
+        except (StreamError, StoreUnavailable) as refusal:
             for part in parts:
                 self.guard.done(*part, refusal)
             raise
@@ -126,7 +126,7 @@ class GuardedStore:
 
         try:
             await self._store.execute_each([part.command for part in parts], room, taken)
-        except NotAccepting as refusal:
+        except StoreUnavailable as refusal:
             for part in following:
                 self.guard.done(*part, refusal)
             raise

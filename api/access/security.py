@@ -35,8 +35,8 @@ from tailrace.api.ports import (
     Act,
     Audit,
     Authenticator,
-    NotAccepting,
     Principal,
+    StoreUnavailable,
     Unauthenticated,
     is_open,
 )
@@ -168,7 +168,7 @@ def admitted(guard: Guard, request: RedisRequest) -> RedisRequest:
 def _outcome_of(answer: object) -> str:
     if isinstance(answer, StreamError):
         return str(answer.code)
-    if isinstance(answer, NotAccepting):
+    if isinstance(answer, StoreUnavailable):
         return "unknown" if answer.is_outcome_unknown else "not accepted"
     return "done"
 
@@ -216,7 +216,7 @@ class Authentication:
             raise token_in_url_refusal()
         if is_open(raw_path_of(scope)):
             return NOBODY
-        return self._security.authenticate(authorization_of(scope), host_of(scope))
+        return self._security.authenticate(authorization_of(scope), host_header_of(scope))
 
 
 def authorization_of(scope: AsgiScope) -> bytes | None:
@@ -232,7 +232,7 @@ def token_in_url_refusal() -> RequestRefused:
     return RequestRefused(HttpCode.TOKEN_IN_URL, _NEVER_IN_A_URL)
 
 
-def host_of(scope: AsgiScope) -> bytes | None:
+def host_header_of(scope: AsgiScope) -> bytes | None:
     """The `Host` header, which only HTTP/1.0 may lack."""
     return next((value for name, value in scope["headers"] if name == b"host"), None)
 

@@ -22,7 +22,6 @@ from tailrace.app.observability.tracing import CannotTrace, tracing_from
 from tailrace.app.open_files import OPEN_FILES_MIN, FileBudget, budget_of, raise_open_files_max
 from tailrace.app.protocols.classes import http_protocol, websocket_protocol
 from tailrace.app.protocols.connections import Connections
-from tailrace.app.rates import TokenBuckets
 from tailrace.app.reasons import reason
 from tailrace.app.server import CannotStart
 from tailrace.app.server import serve as serve_app
@@ -30,6 +29,7 @@ from tailrace.app.settings import ENVIRONMENT_PREFIX, Durability, LogFormat, Log
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
+from tailrace.app.token_buckets import TokenBuckets
 from tailrace.app.tokens.file import BadTokensFile
 from tailrace.app.tokens.keeper import TokenKeeper
 from tailrace.core.engine import Engine

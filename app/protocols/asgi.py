@@ -20,8 +20,8 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.protocols.utils import get_local_addr, get_remote_addr, is_ssl
 from uvicorn.server import ServerState
 
-from tailrace.api.access.cutting import ABORT_EXTENSION
 from tailrace.api.access.rates import QUOTA_STATE, Quota
+from tailrace.api.access.token_end import ABORT_EXTENSION
 from tailrace.app.protocols.request_head import RequestHead
 
 _logger: Final = logging.getLogger("uvicorn.error")

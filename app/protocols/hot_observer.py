@@ -1,5 +1,5 @@
-"""What the server notes of a hot request: the same as `app.observed` notes of the others, without a task, a
-scope or an object of its own.
+"""What the server notes of a hot request: the same as `app.request_observer` notes of the others, without a
+task, a scope or an object of its own.
 
 It owns the figures, the slow log, the access log and the traces of hot requests. Its cost is part of each
 request's: about 0.5 us if nothing is slow, logged or traced.

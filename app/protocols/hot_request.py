@@ -14,8 +14,14 @@ from tailrace.api.access.rates import Quota
 from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS, encode
 from tailrace.api.hot.requests import HotRoute
 from tailrace.api.http.request_id import request_id_of_header
-from tailrace.api.ports import Answer, NotAccepting
-from tailrace.api.problems.table import DEFECT, PROBLEM_MEDIA_TYPE, HttpCode, not_accepting_problem, problem
+from tailrace.api.ports import Answer, StoreUnavailable
+from tailrace.api.problems.table import (
+    DEFECT,
+    PROBLEM_MEDIA_TYPE,
+    HttpCode,
+    problem,
+    store_unavailable_problem,
+)
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.request_head import Headers, RequestHead
 from tailrace.core.commands import Command
@@ -116,7 +122,7 @@ class HotRequest:
     def receive(self, answer: Answer) -> None:
         """The store's answer, durable."""
         try:
-            if isinstance(answer, (StreamError, NotAccepting)):
+            if isinstance(answer, (StreamError, StoreUnavailable)):
                 self._refused(answer)
             else:
                 self._replied(answer)
@@ -140,10 +146,10 @@ class HotRequest:
         else:
             self._answer(route.operation.status, content, _JSON)
 
-    def _refused(self, refusal: StreamError | NotAccepting) -> None:
-        if isinstance(refusal, NotAccepting) and refusal.is_outcome_unknown:
+    def _refused(self, refusal: StreamError | StoreUnavailable) -> None:
+        if isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown:
             # The command was carried out: the documented route must not carry it out again.
-            content = not_accepting_problem(refusal, self.request_id)
+            content = store_unavailable_problem(refusal, self.request_id)
             self._answer(503, encode(content), _PROBLEM)
         else:
             self.connection.hand_on(self)

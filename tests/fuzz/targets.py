@@ -186,7 +186,7 @@ def _frames(subprotocol: str, separator: bytes, data: bytes) -> None:
     except ProtocolViolation:
         pass
     client.session.close()
-    client.store.run_all(client.session.held.questions())
+    client.store.run_all(client.session.unsettled.questions())
     check(client.store.engine.keyspace)
 
 

@@ -18,8 +18,8 @@ from tailrace.app.metrics.sources import Sources
 from tailrace.app.protocols.classes import http_protocol
 from tailrace.app.protocols.connections import Connections
 from tailrace.app.protocols.http import HttpProtocol
-from tailrace.app.rates import TokenBuckets
 from tailrace.app.store.service import EngineStore
+from tailrace.app.token_buckets import TokenBuckets
 
 
 class Transport(asyncio.Transport):

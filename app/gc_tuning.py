@@ -20,7 +20,7 @@ OLD_ROUNDS: Final = 100
 """Young collections before the middle generation is looked at, and middle ones before the old."""
 
 
-def settle_collector() -> None:
+def tune_garbage_collector() -> None:
     """To be called once, when everything that stays has been made."""
     gc.collect()
     gc.freeze()
