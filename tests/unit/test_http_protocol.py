@@ -4,14 +4,17 @@ answers are the same, in the same order."""
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 import re
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from tailrace.api.application import create_api
+from tailrace.app.protocols.http import HttpProtocol
 from tailrace.app.protocols.state import Answering, Receiving
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command
@@ -204,3 +207,25 @@ def test_a_client_that_is_gone_gets_no_answer(raw: bytes) -> None:
         assert len(protocol.registry) == 0
 
     asyncio.run(story())
+
+
+async def ended_after(requests: Sequence[bytes]) -> weakref.ref[HttpProtocol]:
+    protocol, _ = connected(EngineStore(Engine()))
+    for raw in requests:
+        protocol.data_received(raw)
+        await until(lambda: protocol.state.answering is Answering.FREE)
+    protocol.connection_lost(None)
+    return weakref.ref(protocol)
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [(), (APPEND, APPEND), (GET,), (APPEND[:-3],), (GET[:9],)],
+    ids=["nothing", "hot", "documented", "half a body", "half a head"],
+)
+def test_a_connection_that_is_gone_is_freed_without_the_garbage_collector(requests: Sequence[bytes]) -> None:
+    gc.disable()
+    try:
+        assert asyncio.run(ended_after(requests))() is None
+    finally:
+        gc.enable()
