@@ -30,13 +30,14 @@ class Ending:
 
     def close(self) -> None:
         """End after what is written."""
-        self._state.happened(Event.LEFT)
-        self._transport.close()
+        if self._leave():
+            self._transport.close()
 
     def linger(self) -> None:
         """End the server's side after what is written, and let the client finish sending: what it sends is
         read and thrown away. TLS cannot end one side alone."""
-        self._state.happened(Event.LEFT)
+        if not self._leave():
+            return
         if self._transport.can_write_eof():
             self._transport.resume_reading()
             self._transport.write_eof()
@@ -44,10 +45,16 @@ class Ending:
             self._transport.close()
 
     def cut(self) -> None:
-        """End now, and drop what is unsent. Harmless if the connection has gone."""
-        if self._state.answering is not Answering.CLOSED:
-            self._state.happened(Event.LEFT)
+        """End now, and drop what is unsent."""
+        if self._leave():
             cut(self._transport)
+
+    def _leave(self) -> bool:
+        """Take the step; False if the connection has gone, which an application learns later."""
+        if self._state.answering is Answering.CLOSED:
+            return False
+        self._state.happened(Event.LEFT)
+        return True
 
 
 def cut(transport: asyncio.Transport) -> None:

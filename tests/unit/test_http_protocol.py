@@ -209,6 +209,27 @@ def test_a_client_that_is_gone_gets_no_answer(raw: bytes) -> None:
     asyncio.run(story())
 
 
+def test_an_application_may_fail_when_its_client_has_gone(caplog: pytest.LogCaptureFixture) -> None:
+    gone = asyncio.Event()
+
+    async def failing(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await gone.wait()
+        raise RuntimeError("too late")
+
+    async def story() -> None:
+        protocol, transport = connected(EngineStore(Engine()), failing)
+        protocol.data_received(GET)
+        await until(lambda: bool(transport.written))
+        (task,) = asyncio.all_tasks() - {asyncio.current_task()}
+        protocol.connection_lost(None)
+        gone.set()
+        await task
+
+    asyncio.run(story())
+    assert [record.message for record in caplog.records] == ["Exception in ASGI application\n"]
+
+
 async def ended_after(requests: Sequence[bytes]) -> weakref.ref[HttpProtocol]:
     protocol, _ = connected(EngineStore(Engine()))
     for raw in requests:
