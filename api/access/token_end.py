@@ -1,7 +1,8 @@
 """What is streamed under a token ends with the token.
 
-It owns the cut: an answer under way cannot become a 401 any more, so its connection is dropped, and nobody
-mistakes what came for the whole. A tail gets a moment before, for a last event that says why.
+It owns the end of such an answer. An answer that has begun cannot become a 401 any more, so the server cuts
+its connection, and no client takes the part that arrived for the whole. A tail gets a moment before that, for
+a last event that says why.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""All connections of the server: how many there are, from whom, and which stand still for too long.
+"""All connections of the server: how many there are, from whom, and when each one checks its deadlines.
 
-It owns the counts and the sweep. A connection costs no timer: each is looked at about once a second, a
-tenth of them every tenth of a second, so that ten thousand do not hold the loop together. What standing
-still means, a connection knows itself (`TimedConnection`), and adds up the seconds between its looks. Where
-the server itself stood still those are more, and only some are counted: what a client sent meanwhile has
-not been read yet.
+It owns the counts and the sweep. A connection costs no timer: the sweep calls each one about once a second, a
+tenth of them every tenth of a second, so that ten thousand do not block the loop together. Each connection
+knows its own deadlines (`TimedConnection`). The sweep says how many seconds have passed. If the server itself
+was blocked, only some of them count: what a client sent meanwhile has not been read yet.
 
-A connection over the bounds is told so, and for that it must live for a moment: a few of those are kept,
-beside the count, and beyond them connections are cut without a word.
+A connection above the limits gets a response that says so, and stays open for a moment so that the client can
+read it. A few of those are kept, beside the count; above that number connections are cut without a response.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from tailrace.app.open_files import REFUSED_MAX
 from tailrace.core.limits import KIB, MIB
 
 PORTIONS: Final = 10
-"""In how many parts the connections are looked at, one after another within a second."""
+"""In how many parts the connections are swept, one after another within a second."""
 
 ROUND_S: Final = 1.0
 SWEEP_PERIOD_S: Final = ROUND_S / PORTIONS
 
 PASSED_S_MAX: Final = 2.0
-"""How much of the time between two looks counts."""
+"""How much of the time between two checks of a connection counts."""
 
 SMALL_BODY_BYTES: Final = 64 * KIB
 """What a connection may hold of a body, or of a message, without its being counted."""
@@ -124,7 +123,7 @@ class Connections:
             del self._peers[peer]
 
     def sweep(self) -> None:
-        """Look at the portions that were looked at a second ago. Call it every `SWEEP_PERIOD_S`."""
+        """Call the connections that were called a second ago. Call this every `SWEEP_PERIOD_S`."""
         now_s = self._clock_s()
         for number, portion in enumerate(self._portions):
             passed_s = now_s - self._swept_at_s[number]

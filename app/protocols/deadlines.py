@@ -1,8 +1,8 @@
 """How long a client may keep its connection waiting: a clock for each connection, without a timer.
 
 uvicorn has no such bound: a client may drip a head for ever, and leave its answer unread. Here every
-connection is looked at about once a second (`connections`). If it is still where it was at the last look,
-the time in between counts against the deadline of what it waits for:
+connection is checked about once a second (`connections`). If it is still where it was at the last check, the
+time in between counts against the deadline of what it waits for:
 
 =========  =============================================  =============================  ===================
 phase      the connection waits for                       it moved if                    when it is over
@@ -93,8 +93,8 @@ class Overdue(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """Where a connection is. `number` differs from the last look's if the connection moved; after `limit_s`
-    seconds without that it is over."""
+    """Where a connection is. `number` differs from that of the last check if the connection moved; after
+    `limit_s` seconds without a move the deadline is over."""
 
     phase: Phase
     number: int
