@@ -16,6 +16,8 @@ from tailrace.app.metrics.endpoint import MetricsEndpoint
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.counters.loop_lag import PERIOD_S as LAG_PERIOD_S
 from tailrace.app.protocols.connections import SWEEP_PERIOD_S
+from tailrace.app.protocols.hot_observer import HotObserver
+from tailrace.app.protocols.hot_routes import HotRoutes
 from tailrace.app.request_observer import RequestObserver
 from tailrace.app.settings import Durability, Settings
 from tailrace.app.store.memory import MemoryCeiling
@@ -25,6 +27,15 @@ from tailrace.app.tokens.usage import recording_usage
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
+
+
+def create_hot_routes(
+    sources: Sources, rates: TokenBuckets, security: Security, tracing: Tracing | None = None
+) -> HotRoutes:
+    """What carries out the hot requests of a server, over the store of `sources`."""
+    store = sources.store
+    observer = HotObserver(sources.requests, store.slow_log, store.figures, tracing)
+    return HotRoutes(store, security, rates, observer)
 
 
 def create_app(

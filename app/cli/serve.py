@@ -13,7 +13,7 @@ from typer.models import OptionInfo
 
 from tailrace.api.access.security import Security
 from tailrace.app import __version__
-from tailrace.app.main import create_app
+from tailrace.app.main import create_app, create_hot_routes
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.audit import write_audit_line
 from tailrace.app.observability.logs import configure_logging
@@ -123,7 +123,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
         serve_app(
             app,
             settings,
-            http=http_protocol(sources, tracing, security, rates),
+            http=http_protocol(registry, create_hot_routes(sources, rates, security, tracing)),
             ws=websocket_protocol(registry),
             on_ready=partial(_announce, settings),
             on_stop=store.drain,

@@ -11,8 +11,10 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.access_log import access_logger, log_request
+from tailrace.app.observability.counters.commands import CommandFigures
+from tailrace.app.observability.counters.requests import RequestFigures
+from tailrace.app.observability.slow_log import SlowLog
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
@@ -22,10 +24,12 @@ if TYPE_CHECKING:
 class HotObserver:
     """One object for all connections of a server. `tracing` None: no traces."""
 
-    def __init__(self, sources: Sources, tracing: Tracing | None) -> None:
-        self._requests = sources.requests
-        self._slow_log = sources.store.slow_log
-        self._commands = sources.store.figures
+    def __init__(
+        self, requests: RequestFigures, slow_log: SlowLog, commands: CommandFigures, tracing: Tracing | None
+    ) -> None:
+        self._requests = requests
+        self._slow_log = slow_log
+        self._commands = commands
         self._tracing = tracing
 
     def submitted(self, request: HotRequest) -> None:

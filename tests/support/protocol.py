@@ -14,6 +14,7 @@ from uvicorn.server import ServerState
 
 from tailrace.api.access.security import UNSECURED
 from tailrace.api.server_limits import DEFAULT_LIMITS
+from tailrace.app.main import create_hot_routes
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.protocols.classes import http_protocol
 from tailrace.app.protocols.connections import Connections
@@ -83,7 +84,8 @@ async def until(condition: Callable[[], bool]) -> None:
 def connected(store: EngineStore, app: Any = echo) -> tuple[HttpProtocol, Transport]:
     """A connection that has just been made."""
     sources = Sources(store, None, Connections(DEFAULT_LIMITS))
-    protocol_class = http_protocol(sources, None, UNSECURED, TokenBuckets(DEFAULT_LIMITS))
+    hot = create_hot_routes(sources, TokenBuckets(DEFAULT_LIMITS), UNSECURED)
+    protocol_class = http_protocol(sources.connections, hot)
     config = uvicorn.Config(app, interface="asgi3", http=protocol_class, lifespan="off", log_config=None)
     config.load()
     protocol, transport = protocol_class(config, ServerState(), {}), Transport()
