@@ -42,10 +42,8 @@ class Answers:
         request.start()
 
     def start_next(self) -> None:
-        """Go on after a complete answer."""
-        self.current = None
-        if self.queue:
-            self.start(self.queue.popleft())
+        """Start the oldest request of the queue."""
+        self.start(self.queue.popleft())
 
     def drop(self) -> None:
         """Nobody is there to be answered: tell the application."""

@@ -158,7 +158,6 @@ class HttpProtocol(asyncio.Protocol):
     # --- what is answered ----------------------------------------------------------------------
 
     def _carry_out(self, request: HotRequest) -> None:
-        """Have the store carry out a complete hot request, or hand it on if a check fails."""
         if not self.hot.prepare(request, self._client_address):
             self.hand_on(request)
             return
@@ -198,8 +197,10 @@ class HttpProtocol(asyncio.Protocol):
             return
         if self._flow.read_paused:
             self._flow.resume_reading()
-        self._answers.start_next()
-        if self.state.receiving is Receiving.DISCARDING:
+        self._answers.current = None
+        if self._answers.queue:
+            self._answers.start_next()
+        elif self.state.receiving is Receiving.DISCARDING:
             self._refusals.write_if_due()
 
     # --- the end -------------------------------------------------------------------------------

@@ -94,8 +94,8 @@ class Refusals:
             self._write(response)
 
     def write_if_due(self) -> None:
-        """An answer is complete: write the refusal, if there is one and no other answer comes first."""
-        if self._pending is not None and self._answers.current is None:
+        """No other answer comes first: write the refusal, if there is one."""
+        if self._pending is not None:
             self._write(self._pending)
 
     def _write(self, response: bytes) -> None:
