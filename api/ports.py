@@ -1,7 +1,7 @@
 """What the HTTP surface needs of the world, and nothing of how it is done.
 
 `app` implements these; tests may too. A store answers commands of `core.commands` with replies of
-`core.replies`, or raises `StreamError`, or `NotAccepting` where nothing is wrong with the request.
+`core.replies`, or raises `StreamError`, or `StoreUnavailable` where nothing is wrong with the request.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tailrace.core.glob import Glob, compile_glob
 from tailrace.core.replies import Reply
 
 
-class NotAccepting(Exception):
+class StoreUnavailable(Exception):
     """The store takes no such command now; the text says why.
 
     `retry_after_s`: when to try again, None where a restart is needed first. `is_outcome_unknown`: the
@@ -35,7 +35,7 @@ class NotAccepting(Exception):
         self.is_outcome_unknown = is_outcome_unknown
 
 
-Answer: TypeAlias = Reply | StreamError | NotAccepting
+Answer: TypeAlias = Reply | StreamError | StoreUnavailable
 """What becomes of a command: its reply, or why there is none."""
 
 
@@ -56,15 +56,15 @@ class StreamStore(Protocol):
     async def execute(self, command: Command) -> Reply:
         """Carry out one command. A read that blocks waits here; cancelling it takes nothing.
 
-        Raises `StreamError` where the command is refused, `NotAccepting` where the store is closed.
+        Raises `StreamError` where the command is refused, `StoreUnavailable` where the store is closed.
         """
         ...
 
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
         """Carry out `commands` with nothing between them, at one instant; a refused one stops none.
 
-        Reads do not block. Raises `NotAccepting`, or `StreamError` REPLY_TOO_LARGE if the replies together
-        are certain not to fit; then nothing was done.
+        Reads do not block. Raises `StoreUnavailable`, or `StreamError` REPLY_TOO_LARGE if the replies
+        together are certain not to fit; then nothing was done.
         """
         ...
 
@@ -93,7 +93,7 @@ class TurnStore(StreamStore, Protocol):
         read whose reply does not fit is refused with REPLY_TOO_LARGE.
 
         Show the answers to a client only after this returns: then what they reveal is durable. Raises
-        `NotAccepting` if nothing was done, or if the outcome is unknown. A store that closes meanwhile
+        `StoreUnavailable` if nothing was done, or if the outcome is unknown. A store that closes meanwhile
         hands the refusal to `take` for each command that is left.
         """
         ...
@@ -106,13 +106,13 @@ class TurnStore(StreamStore, Protocol):
 
         Returns the replies to all commands that were carried out. Submit the other requests again.
 
-        Reads do not block. Raises `NotAccepting`, and then nothing was done.
+        Reads do not block. Raises `StoreUnavailable`, and then nothing was done.
         """
         ...
 
 
-class DirectStore(Protocol):
-    """What the path below the framework needs of a store."""
+class HotStore(Protocol):
+    """What the hot requests need of a store."""
 
     def submit(self, command: Command, receive: Callable[[Answer], None]) -> None:
         """Carry out one command that does not block, and hand its answer to `receive`, once.

@@ -11,20 +11,31 @@ from fastapi import FastAPI
 from tailrace.api.access.security import Security
 from tailrace.api.application import create_api
 from tailrace.app import __version__
-from tailrace.app.connections import SWEEP_PERIOD_S
 from tailrace.app.lifespan import keeping, ticking, tracing_until_the_end
 from tailrace.app.metrics.endpoint import MetricsEndpoint
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.counters.loop_lag import PERIOD_S as LAG_PERIOD_S
-from tailrace.app.observed import Observed
-from tailrace.app.rates import TokenBuckets
+from tailrace.app.protocols.connections import SWEEP_PERIOD_S
+from tailrace.app.protocols.hot_observer import HotObserver
+from tailrace.app.protocols.hot_routes import HotRoutes
+from tailrace.app.request_observer import RequestObserver
 from tailrace.app.settings import Durability, Settings
 from tailrace.app.store.memory import MemoryCeiling
+from tailrace.app.token_buckets import TokenBuckets
 from tailrace.app.tokens.keeper import REFRESH_PERIOD_S, TokenKeeper
 from tailrace.app.tokens.usage import recording_usage
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
+
+
+def create_hot_routes(
+    sources: Sources, rates: TokenBuckets, security: Security, tracing: Tracing | None = None
+) -> HotRoutes:
+    """What carries out the hot requests of a server, over the store of `sources`."""
+    store = sources.store
+    observer = HotObserver(sources.requests, store.slow_log, store.figures, tracing)
+    return HotRoutes(store, security, rates, observer)
 
 
 def create_app(
@@ -34,7 +45,7 @@ def create_app(
     tokens: TokenKeeper,
     security: Security,
     tracing: Tracing | None = None,
-) -> Observed:
+) -> RequestObserver:
     """The ASGI application that serves the store of `sources`, keeps it in their storage, and while it is
     served ticks it, looks after their connections, and sees changes of the `tokens`."""
     store, registry = sources.store, sources.connections
@@ -71,4 +82,4 @@ def create_app(
     sources.tokens = tokens
     endpoint = MetricsEndpoint(sources, settings.metrics_groups)
     api.add_route("/metrics", endpoint.metrics, methods=["GET"], include_in_schema=False)
-    return Observed(api, sources, tracing)
+    return RequestObserver(api, sources, tracing)

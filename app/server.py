@@ -17,7 +17,7 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
-from tailrace.app.collector import settle_collector
+from tailrace.app.gc_tuning import tune_garbage_collector
 from tailrace.app.reasons import reason
 from tailrace.app.settings import Settings
 
@@ -110,7 +110,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        settle_collector()
+        tune_garbage_collector()
         self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

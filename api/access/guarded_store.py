@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from tailrace.api.access.security import Guard, admitted
-from tailrace.api.ports import Answer, NotAccepting, TokenScope, TurnStore, Unauthenticated, Watch
+from tailrace.api.ports import Answer, StoreUnavailable, TokenScope, TurnStore, Unauthenticated, Watch
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
@@ -53,7 +53,7 @@ class GuardedStore:
             return await self._wait(part.command)
         try:
             reply = await self._store.execute(part.command)
-        except (StreamError, NotAccepting) as refusal:
+        except (StreamError, StoreUnavailable) as refusal:
             self.guard.done(*part, refusal)
             raise
         self.guard.done(*part, reply)
@@ -71,7 +71,7 @@ class GuardedStore:
     async def _execute_parts(self, parts: Sequence[_Part]) -> Sequence[Reply | StreamError]:
         try:
             replies = await self._store.execute_all([part.command for part in parts])
-        except (StreamError, NotAccepting) as refusal:
+        except (StreamError, StoreUnavailable) as refusal:
             for part in parts:
                 self.guard.done(*part, refusal)
             raise
@@ -125,7 +125,7 @@ class GuardedStore:
 
         try:
             await self._store.execute_each([part.command for part in parts], room, taken)
-        except NotAccepting as refusal:
+        except StoreUnavailable as refusal:
             for part in following:
                 self.guard.done(*part, refusal)
             raise

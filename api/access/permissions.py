@@ -1,7 +1,7 @@
 """What a command needs of a token: the rule, and one check.
 
 It owns the rule; which keys a command concerns is in `core.command_table`. Every way to the store goes
-through `allowed`: HTTP and its path below the framework, pipelines, transactions, WebSocket messages, tails.
+through `allowed`: HTTP with its hot requests, pipelines, transactions, WebSocket messages, tails.
 A command is allowed before it is carried out, so a refusal says nothing of what is there and changes nothing.
 
 ===================  ==============================================================================

@@ -1,7 +1,7 @@
 """Request rates as clients see them: what a quota is, the headers that show it, and the refusal beyond it.
 
 It owns the ASGI layer that asks for each request, and the words. How quotas are counted, and of whom, is
-`app.rates`'. The headers are those of the IETF's draft (draft-ietf-httpapi-ratelimit-headers-11):
+`app.token_buckets`'. The headers are those of the IETF's draft (draft-ietf-httpapi-ratelimit-headers-11):
 `RateLimit-Policy` names the quota `q` of a window of `w` seconds, `RateLimit` what remains (`r`) and in how
 many seconds (`t`) the quota is whole again.
 """
@@ -132,7 +132,7 @@ class RateLimit:
         if scope["type"] != "http" or raw_path_of(scope) in UNCOUNTED_PATHS:
             return None
         counted: Quota | None = scope.get("state", {}).get(QUOTA_STATE)
-        return counted or self._rates.take(self._principal(scope), host_of(scope))
+        return counted or self._rates.take(self._principal(scope), client_address_of(scope))
 
     def _principal(self, scope: Scope) -> Principal | None:
         try:
@@ -141,7 +141,7 @@ class RateLimit:
             return None
 
 
-def host_of(scope: Scope) -> str:
+def client_address_of(scope: Scope) -> str:
     """The address that a request came from; empty where the server does not say."""
     client = scope.get("client")
     return client[0] if client else ""

@@ -2,7 +2,8 @@
 
 It owns the ASGI layer that asks the `Authenticator`, the paths that are open to all, and `Guard`, through
 which a request or a connection uses its rights. What a command needs is `api.access.permissions`'; what a
-token is, `app`'s. The path below the framework asks the same `Authenticator`, and knows the same `allowed`.
+token is, `app`'s. Hot requests ask the same `Authenticator` and use the same
+`allowed`.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from tailrace.api.ports import (
     Act,
     Audit,
     Authenticator,
-    NotAccepting,
     Principal,
+    StoreUnavailable,
     TokenScope,
     Unauthenticated,
     is_open,
@@ -97,7 +98,7 @@ class Security:
 
     def authenticate(self, authorization: bytes | None, host: bytes | None) -> Principal:
         """Who sent these headers. Raises `Unauthenticated`, and `RequestRefused` for a name that could be
-        anybody's. Cheap: asked at every request, below the framework, too."""
+        anybody's. Cheap: asked at every request, also at hot ones."""
         principal = self.authenticator.authenticate(authorization)
         if principal is ANONYMOUS_LOCAL and self.checks_host and host and not self.origins.names(host):
             raise RequestRefused(HttpCode.HOST_NOT_ALLOWED, _UNKNOWN_HOST)
@@ -162,7 +163,7 @@ def admitted(guard: Guard, request: RedisRequest) -> RedisRequest:
 def _outcome_of(answer: object) -> str:
     if isinstance(answer, StreamError):
         return str(answer.code)
-    if isinstance(answer, NotAccepting):
+    if isinstance(answer, StoreUnavailable):
         return "unknown" if answer.is_outcome_unknown else "not accepted"
     return "done"
 
@@ -210,7 +211,7 @@ class Authentication:
             raise token_in_url_refusal()
         if is_open(raw_path_of(scope)):
             return NOBODY
-        return self._security.authenticate(authorization_of(scope), host_of(scope))
+        return self._security.authenticate(authorization_of(scope), host_header_of(scope))
 
 
 def authorization_of(scope: Scope) -> bytes | None:
@@ -226,7 +227,7 @@ def token_in_url_refusal() -> RequestRefused:
     return RequestRefused(HttpCode.TOKEN_IN_URL, _NEVER_IN_A_URL)
 
 
-def host_of(scope: Scope) -> bytes | None:
+def host_header_of(scope: Scope) -> bytes | None:
     """The `Host` header, which only HTTP/1.0 may lack."""
     return next((value for name, value in scope["headers"] if name == b"host"), None)
 

@@ -22,7 +22,7 @@ from starlette.types import Scope
 from tailrace.api.http.disconnect import client_gone
 from tailrace.api.http.path_shim import raw_path_of
 from tailrace.api.http.request_id import REQUEST_ID_HEADER
-from tailrace.api.ports import NotAccepting, Unauthenticated
+from tailrace.api.ports import StoreUnavailable, Unauthenticated
 from tailrace.api.problems.redis_over_rest import (
     commands_are_elsewhere,
     is_command_path,
@@ -35,11 +35,11 @@ from tailrace.api.problems.table import (
     RequestRefused,
     challenge,
     headers_of,
-    not_accepting_problem,
     problem,
     problem_of,
     problem_response,
     request_id_of,
+    store_unavailable_problem,
     unauthenticated_problem,
 )
 from tailrace.api.schemas.texts import parameter_text
@@ -57,7 +57,7 @@ def install_problem_handlers(app: FastAPI) -> None:
     app.add_exception_handler(StreamError, _command_refused)
     app.add_exception_handler(RequestRefused, _request_refused)
     app.add_exception_handler(RequestValidationError, _parameters_refused)
-    app.add_exception_handler(NotAccepting, _not_accepting)
+    app.add_exception_handler(StoreUnavailable, _not_accepting)
     app.add_exception_handler(Unauthenticated, _unauthenticated)
     app.add_exception_handler(HTTPException, _not_routed)
     app.add_exception_handler(ClientDisconnect, client_gone)
@@ -114,8 +114,8 @@ def _parameters(dependant: Dependant) -> Iterator[tuple[str, FieldInfo]]:
 
 
 async def _not_accepting(request: Request, error: Exception) -> Response:
-    assert isinstance(error, NotAccepting)
-    content = not_accepting_problem(error, request_id_of(request.scope))
+    assert isinstance(error, StoreUnavailable)
+    content = store_unavailable_problem(error, request_id_of(request.scope))
     _add_error_line(request.scope, content)
     headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
     return problem_response(content, headers)

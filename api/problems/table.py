@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from tailrace.api.name_members import named
-from tailrace.api.ports import NotAccepting, Unauthenticated
+from tailrace.api.ports import StoreUnavailable, Unauthenticated
 from tailrace.api.problems.refusal_texts import human_text, rest_text
 from tailrace.core.errors import ErrorCode, StreamError
 
@@ -191,7 +191,7 @@ def problem_of(error: StreamError, request_id: str | None) -> dict[str, Any]:
     return problem(error.code, rest_text(error), request_id, **members)
 
 
-def not_accepting_problem(error: NotAccepting, request_id: str | None) -> dict[str, Any]:
+def store_unavailable_problem(error: StoreUnavailable, request_id: str | None) -> dict[str, Any]:
     """The problem of a command that the store does not take, or cannot vouch for."""
     content = problem(HttpCode.NOT_ACCEPTING, error.reason, request_id)
     content["retryable"] = error.retry_after_s is not None

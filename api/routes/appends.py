@@ -9,8 +9,10 @@ from fastapi import APIRouter, Header, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tailrace.api import hot
 from tailrace.api.document.operations import operation
+from tailrace.api.hot import answers, commands
+from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS
+from tailrace.api.hot.operations import IMPORT_ENTRIES, XADD, XADD_BATCH, HotOperation
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.entries import BatchReply, XaddBatchBody, XaddBody, XaddReply
 from tailrace.api.wire.appends import ENTRY_LINES, FIELDS_LINES
@@ -19,7 +21,7 @@ from tailrace.api.wire.bodies import json_body
 from tailrace.api.wire.idempotency import PRODUCER_HEADERS, idempotency_of
 from tailrace.api.wire.imports import Imports
 from tailrace.api.wire.names import KeyPath
-from tailrace.api.wire.negotiation import JSON, NDJSON, require_content_type
+from tailrace.api.wire.negotiation import JSON, require_content_type
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.trace_context import TRACE_HEADERS, traced
 from tailrace.api.wire.turns import off_the_loop
@@ -31,7 +33,9 @@ router = APIRouter(tags=["entries"])
 APPEND_HEADERS: Final = (*PRODUCER_HEADERS, *TRACE_HEADERS)
 
 _REPLAYED: Final = {
-    200: "The key was used before: nothing is appended, these are the first ids. `Idempotent-Replayed: true`."
+    REPLAYED_STATUS: (
+        "The key was used before: nothing is appended, these are the first ids. `Idempotent-Replayed: true`."
+    )
 }
 
 _REFUSALS: Final = (
@@ -55,12 +59,12 @@ WithIds: TypeAlias = Annotated[
 
 
 @router.post(
-    "/v1/streams/{key}/entries",
+    XADD.path,
     **operation(
-        "xadd",
+        XADD.name,
         "Append an entry",
         reply=XaddReply,
-        status=201,
+        status=XADD.status,
         body=XaddBody,
         also=_REPLAYED,
         parameters=APPEND_HEADERS,
@@ -73,19 +77,19 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
     The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
     """
     raw = await json_body(request)
-    make = partial(hot.xadd_command, key, raw, partial(idempotency_of, request.headers, raw))
+    make = partial(commands.xadd_command, key, raw, partial(idempotency_of, request.headers, raw))
     command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
-    reply = hot.appended(await store.execute(command), key)
-    return _answer(reply, hot.xadd_bytes(reply))
+    reply = answers.appended(await store.execute(command), key)
+    return _answer(XADD, reply, answers.xadd_bytes(reply))
 
 
 @router.post(
-    "/v1/streams/{key}/entries:batch",
+    XADD_BATCH.path,
     **operation(
-        "xadd_batch",
+        XADD_BATCH.name,
         "Append several entries",
         reply=BatchReply,
-        status=201,
+        status=XADD_BATCH.status,
         body=XaddBatchBody,
         also=_REPLAYED,
         parameters=APPEND_HEADERS,
@@ -97,11 +101,11 @@ async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithI
     raw = await json_body(request)
     options, new = await read_batch(raw)
     make = partial(
-        hot.decoded_batch_command, key, options, new, partial(idempotency_of, request.headers, raw)
+        commands.decoded_batch_command, key, options, new, partial(idempotency_of, request.headers, raw)
     )
     command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
-    reply = hot.appended(await store.execute(command), key)
-    return _answer(reply, hot.batch_bytes(reply, with_ids=ids))
+    reply = answers.appended(await store.execute(command), key)
+    return _answer(XADD_BATCH, reply, answers.batch_bytes(reply, with_ids=ids))
 
 
 IMPORT_EXAMPLE: Final = (
@@ -113,18 +117,18 @@ _IMPORT_BODY: Final[dict[str, Any]] = {
         "description": (
             "One JSON object a line: an entry's fields, or a whole `EntryToAppend` with `shape=entry`."
         ),
-        "content": {NDJSON: {"schema": {"type": "string"}, "example": IMPORT_EXAMPLE}},
+        "content": {IMPORT_ENTRIES.media_type: {"schema": {"type": "string"}, "example": IMPORT_EXAMPLE}},
     }
 }
 
 
 @router.post(
-    "/v1/streams/{key}/entries:import",
+    IMPORT_ENTRIES.path,
     **operation(
-        "import_entries",
+        IMPORT_ENTRIES.name,
         "Append the lines of an NDJSON body",
         reply=BatchReply,
-        status=201,
+        status=IMPORT_ENTRIES.status,
         also=_REPLAYED,
         parameters=APPEND_HEADERS,
         extra=_IMPORT_BODY,
@@ -158,17 +162,17 @@ async def import_entries(
 
     The idempotency fingerprint is that of the body as it was sent, compressed or not.
     """
-    require_content_type(request, NDJSON)
+    require_content_type(request, IMPORT_ENTRIES.media_type)
     imports: Imports = request.app.state.imports
     new = await imports.read(request, FIELDS_LINES if shape == "fields" else ENTRY_LINES)
     raw = await request.body()
-    make = partial(hot.lines_command, key, new, partial(idempotency_of, request.headers, raw))
+    make = partial(commands.lines_command, key, new, partial(idempotency_of, request.headers, raw))
     command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
-    reply = hot.appended(await store.execute(command), key)
-    return _answer(reply, hot.batch_bytes(reply))
+    reply = answers.appended(await store.execute(command), key)
+    return _answer(IMPORT_ENTRIES, reply, answers.batch_bytes(reply))
 
 
-def _answer(reply: AppendReply, content: bytes) -> Response:
+def _answer(asked: HotOperation, reply: AppendReply, content: bytes) -> Response:
     if reply.replayed:
-        return Response(content, 200, {"Idempotent-Replayed": "true"}, JSON)
-    return Response(content, 201, media_type=JSON)
+        return Response(content, REPLAYED_STATUS, REPLAYED_HEADERS, JSON)
+    return Response(content, asked.status, media_type=JSON)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from tailrace.api.document.operations import operation
 from tailrace.api.http.disconnect import execute_while_connected
 from tailrace.api.http.problem_handlers import refusal_response
-from tailrace.api.ports import Answer, NotAccepting
+from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.api.problems.table import (
     CommandRefused,
     HttpCode,
@@ -219,7 +219,7 @@ class _Outcomes:
         request = await self._next_with_command()
         assert request is not None, "there is an answer for each command"
         await self._write(
-            answer if isinstance(answer, StreamError | NotAccepting) else request.to_resp(answer)
+            answer if isinstance(answer, StreamError | StoreUnavailable) else request.to_resp(answer)
         )
 
     async def parts(self) -> list[bytes]:
@@ -247,7 +247,7 @@ class _Outcomes:
         else:
             await self._write(literal)
 
-    async def _write(self, outcome: Resp | StreamError | NotAccepting) -> None:
+    async def _write(self, outcome: Resp | StreamError | StoreUnavailable) -> None:
         self._parts += await self._slices.gather(outcome_parts(outcome, all_base64=self._all_base64))
         self._parts.append(b",")
 

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tailrace.api import hot
 from tailrace.api.document.operations import operation
+from tailrace.api.hot import answers, commands
+from tailrace.api.hot.operations import XACK
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.base import I64_MAX
@@ -123,11 +124,12 @@ async def xpending_summary(key: KeyPath, group: GroupPath, store: Store) -> Resp
 
 
 @router.post(
-    "/v1/streams/{key}/groups/{group}:ack",
+    XACK.path,
     **operation(
-        "xack",
+        XACK.name,
         "Acknowledge entries",
         reply=AckReply,
+        status=XACK.status,
         body=AckBody,
         errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
     ),
@@ -140,8 +142,8 @@ async def xack(key: KeyPath, group: GroupPath, request: Request, store: Store) -
     body = await read_body(request, AckBody)
     if body.delete:
         return json_response(await _acknowledge_and_delete(store, key, group, body))
-    command = hot.ack_command(key, group, body.ids)
-    return Response(hot.ack_bytes(await store.execute(command)), media_type=JSON)
+    command = commands.ack_command(key, group, body.ids)
+    return Response(answers.ack_bytes(await store.execute(command)), media_type=JSON)
 
 
 async def _acknowledge_and_delete(store: StreamStore, key: bytes, group: bytes, body: AckBody) -> Json:

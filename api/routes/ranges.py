@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tailrace.api.access.cutting import GuardedStreamingResponse
+from tailrace.api.access.token_end import GuardedStreamingResponse
 from tailrace.api.document.operations import operation
 from tailrace.api.http.disconnect import execute_while_connected
 from tailrace.api.http.head import is_head

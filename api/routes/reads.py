@@ -6,8 +6,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tailrace.api import hot
 from tailrace.api.document.operations import operation
+from tailrace.api.hot import answers, commands
+from tailrace.api.hot.operations import XREADGROUP
 from tailrace.api.http.disconnect import execute_while_connected
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage, ReadPosition
@@ -47,17 +48,18 @@ async def xread(request: Request, store: Store, shape: EntryShape, prefer: Prefe
     body = await read_body(request, ReadBody)
     wait = waiting(body.wait_ms, prefer)
     streams = tuple([_read_from(position) for position in body.streams])
-    command = Read(streams, hot.read_limits(body), wait.block_ms, body.strict)
+    command = Read(streams, commands.read_limits(body), wait.block_ms, body.strict)
     reply = await execute_while_connected(request, store, command)
     return _slices(reply, shape, wait, deliveries=False)
 
 
 @router.post(
-    "/v1/read-group",
+    XREADGROUP.path,
     **operation(
-        "xreadgroup",
+        XREADGROUP.name,
         "Read as a consumer of a group",
         reply=GroupReadPage,
+        status=XREADGROUP.status,
         body=GroupReadBody,
         errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP, ErrorCode.TOO_MANY_READERS),
     ),
@@ -70,7 +72,7 @@ async def xreadgroup(request: Request, store: Store, shape: EntryShape, prefer: 
     """
     body = await read_body(request, GroupReadBody)
     wait = waiting(body.wait_ms, prefer)
-    command = hot.group_read_command(body, wait.block_ms)
+    command = commands.group_read_command(body, wait.block_ms)
     reply = await execute_while_connected(request, store, command)
     return _slices(reply, shape, wait, deliveries=True)
 
@@ -80,5 +82,5 @@ def _read_from(position: ReadPosition) -> ReadFrom:
 
 
 def _slices(reply: Reply, shape: Shape, wait: Waiting, *, deliveries: bool) -> Response:
-    content = hot.slices_bytes(reply, shape, deliveries=deliveries)
+    content = answers.slices_bytes(reply, shape, deliveries=deliveries)
     return Response(content, 200, wait.headers, JSON)

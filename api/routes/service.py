@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from tailrace.api.document.operations import operation
 from tailrace.api.http.pages import page
-from tailrace.api.ports import NotAccepting
+from tailrace.api.ports import StoreUnavailable
 from tailrace.api.schemas.service import Health, Limits, Readiness
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.replies import json_response
@@ -37,7 +37,7 @@ async def readyz(store: Store) -> Response:
     """Whether reads and writes are taken; else a 503 that says why not."""
     reason = store.not_ready_reason
     if reason is not None:
-        raise NotAccepting(reason)
+        raise StoreUnavailable(reason)
     return json_response({"status": "ready"})
 
 

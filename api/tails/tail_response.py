@@ -16,10 +16,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from tailrace.api.access.cutting import abort_of, cut_with_token
 from tailrace.api.access.guarded_store import GuardedStore
+from tailrace.api.access.token_end import abort_of, end_with_token
 from tailrace.api.http.disconnect import disconnected, while_connected
-from tailrace.api.ports import NotAccepting, Unauthenticated
+from tailrace.api.ports import StoreUnavailable, Unauthenticated
 from tailrace.api.problems.table import HttpCode, problem, problem_of, unauthenticated_problem
 from tailrace.api.tails import sse
 from tailrace.api.tails.tail import Tail
@@ -68,7 +68,7 @@ class TailResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve until the tail ends or the client goes."""
         try:
-            with self._open_limit, cut_with_token(self._store.guard, scope), suppress(ClientDisconnect):
+            with self._open_limit, end_with_token(self._store.guard, scope), suppress(ClientDisconnect):
                 await while_connected(receive, self._serve(send))
         except ClientStalled:
             abort = abort_of(scope)
@@ -107,7 +107,7 @@ class TailResponse(Response):
             yield sse.failure("end", problem_of(error, self._request_id))
         except Unauthenticated as error:
             yield sse.failure("end", unauthenticated_problem(error, self._request_id))
-        except NotAccepting as error:
+        except StoreUnavailable as error:
             content = problem(HttpCode.NOT_ACCEPTING, error.reason, self._request_id)
             yield sse.failure("end", {**content, "retryable": error.retry_after_s is not None})
         except Exception:

@@ -16,9 +16,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from tailrace.api.access.rates import Quota, Rates, host_of, require_quota
+from tailrace.api.access.rates import Quota, Rates, client_address_of, require_quota
 from tailrace.api.access.security import Guard, Security
-from tailrace.api.ports import NotAccepting, TurnStore, Unauthenticated
+from tailrace.api.ports import StoreUnavailable, TurnStore, Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.tallies import OpenLimits
 from tailrace.api.websocket.codecs import Codec
@@ -80,7 +80,7 @@ class WebSocketEndpoint:
         try:
             self._open_limit.require_room()
             principal, subprotocol = shake_hands(scope, self._security)
-            take = partial(self._rates.take, principal, host_of(scope))
+            take = partial(self._rates.take, principal, client_address_of(scope))
             require_quota(take())
         except (RequestRefused, Unauthenticated) as error:
             await refuse(scope, send, error)
@@ -188,13 +188,13 @@ class _Connection:
         finally:
             self._work = None
 
-    async def _answers(self, turn: Turn) -> Answers | NotAccepting:
+    async def _answers(self, turn: Turn) -> Answers | StoreUnavailable:
         commands = turn.commands_by_request
         if not any(commands):
             return ()
         try:
             return await self._store.execute_turn(commands, turn.rooms)
-        except NotAccepting as refusal:
+        except StoreUnavailable as refusal:
             return refusal
 
     async def _uncongested(self) -> None:
@@ -211,14 +211,14 @@ class _Connection:
     async def _end(self) -> None:
         """Let what is under way end, then give back what the client had asked to be given back."""
         await self._worked_off()
-        held = self._session.held
+        held = self._session.unsettled
         questions = held.questions()
         if not questions:
             return
         try:
             releases = held.releases(await self._store.execute_all(questions))
             await self._store.execute_all(releases)
-        except NotAccepting as refusal:
+        except StoreUnavailable as refusal:
             # They stay pending, and are claimed by their idle time.
             _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
 
@@ -228,7 +228,7 @@ class _Connection:
     async def _carry_out_unasked(self, commands: Sequence[Command]) -> None:
         try:
             await self._store.execute_all(commands)
-        except NotAccepting as refusal:
+        except StoreUnavailable as refusal:
             _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

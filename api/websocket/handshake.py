@@ -17,7 +17,7 @@ from tailrace.api.access.security import (
     Security,
     authorization_of,
     has_token_in_url,
-    host_of,
+    host_header_of,
     token_in_url_refusal,
 )
 from tailrace.api.access.tickets import TICKET_SUBPROTOCOL
@@ -63,7 +63,7 @@ def shake_hands(scope: Scope, security: Security) -> Handshake:
 def _principal(scope: Scope, security: Security, offered: Sequence[str]) -> Principal:
     tickets = [name for name in offered if name.startswith(TICKET_SUBPROTOCOL)]
     if not tickets:
-        return security.authenticate(authorization_of(scope), host_of(scope))
+        return security.authenticate(authorization_of(scope), host_header_of(scope))
     if len(tickets) > 1:
         raise Unauthenticated("the handshake has more than one ticket")
     principal = security.tickets.redeem(tickets[0].removeprefix(TICKET_SUBPROTOCOL))

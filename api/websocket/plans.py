@@ -12,12 +12,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from tailrace.api.access.permissions import is_administrative
 from tailrace.api.access.security import Guard, admitted
-from tailrace.api.ports import NotAccepting, TokenScope
+from tailrace.api.ports import StoreUnavailable, TokenScope
 from tailrace.api.problems.table import CommandRefused, RequestRefused
 from tailrace.api.schemas.texts import shown, suggestion
 from tailrace.api.websocket import frames
 from tailrace.api.websocket.codecs import Codec, Envelope, NewEntry, name_of, octets_of
-from tailrace.api.websocket.held import Held, Owner
 from tailrace.api.websocket.pushes import filter_of
 from tailrace.api.websocket.requests import (
     REQUESTS,
@@ -34,6 +33,7 @@ from tailrace.api.websocket.requests import (
 )
 from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket.subscriptions import CreditBalance, new_entries_of
+from tailrace.api.websocket.unsettled import Owner, Unsettled
 from tailrace.api.wire.parameters import ids_of, optional_id_of, position_of, references_of, requested_id_of
 from tailrace.api.wire.replies import deletions_json, formatted
 from tailrace.core.commands import (
@@ -62,7 +62,7 @@ Content: TypeAlias = Mapping[str, object]
 Answers: TypeAlias = Sequence[Reply | StreamError]
 
 
-def _unrecorded(_answers: Answers | NotAccepting) -> None:
+def _unrecorded(_answers: Answers | StoreUnavailable) -> None:
     """What every request is but some commands: no administrative act."""
 
 
@@ -74,7 +74,7 @@ class Plan(NamedTuple):
 
     commands: tuple[Command, ...]
     finish: Callable[[Answers], Content]
-    record: Callable[[Answers | NotAccepting], None] = _unrecorded
+    record: Callable[[Answers | StoreUnavailable], None] = _unrecorded
 
 
 def _done(answers: Answers) -> Any:
@@ -88,11 +88,11 @@ def _done(answers: Answers) -> Any:
 class Planner:
     """Plans for the requests of one connection; only what `guard` allows becomes one."""
 
-    def __init__(self, codec: Codec, book: SubscriptionBook, held: Held, guard: Guard) -> None:
+    def __init__(self, codec: Codec, book: SubscriptionBook, unsettled: Unsettled, guard: Guard) -> None:
         self._guard = guard
         self._codec = codec
         self._book = book
-        self._held = held
+        self._unsettled = unsettled
 
     def plan(self, envelope: Envelope, raw: bytes) -> Plan:
         """The plan of one request. Raises `StreamError` or `RequestRefused`."""
@@ -131,15 +131,15 @@ class Planner:
 
     def _allowed(
         self, scope: TokenScope, command: Command, op: str
-    ) -> Callable[[Answers | NotAccepting], None]:
+    ) -> Callable[[Answers | StoreUnavailable], None]:
         """What records the outcome of `command`. Raises `StreamError` where the token does not allow it."""
         self._guard.allow(scope, command, op)
         return partial(self._record, scope, command, op) if is_administrative(scope, command) else _unrecorded
 
     def _record(
-        self, scope: TokenScope, command: Command, name: str, answers: Answers | NotAccepting
+        self, scope: TokenScope, command: Command, name: str, answers: Answers | StoreUnavailable
     ) -> None:
-        answer = answers if isinstance(answers, NotAccepting) else answers[0]
+        answer = answers if isinstance(answers, StoreUnavailable) else answers[0]
         self._guard.done(scope, command, name, answer)
 
     def _command_done(self, parsed: RedisRequest, answers: Answers) -> Content:
@@ -194,14 +194,14 @@ class Planner:
         self, told_as: str, key: bytes, group: bytes, ids: Sequence[StreamId], answers: Answers
     ) -> Content:
         count = _done(answers)
-        self._held.settled(key, group, ids)
+        self._unsettled.settled(key, group, ids)
         return {told_as: count}
 
     def _acknowledged_and_deleted(
         self, command: AcknowledgeAndDelete, ids: Sequence[StreamId], answers: Answers
     ) -> Content:
         results = _done(answers)
-        self._held.settled(command.key, command.group, ids)
+        self._unsettled.settled(command.key, command.group, ids)
         acknowledged = sum(result is not DeleteResult.NOT_FOUND for result in results)
         return {"acknowledged": acknowledged, "results": deletions_json(ids, results)}
 
@@ -217,7 +217,7 @@ class Planner:
 
     def _claimed(self, owner: Owner, answers: Answers) -> Content:
         reply: ClaimReply = _done(answers)
-        self._held.delivered(owner, reply.entries.ids)
+        self._unsettled.delivered(owner, reply.entries.ids)
         if reply.just_id:
             return {"ids": formatted(reply.entries.ids)}
         return {"entries": self._codec.entries(reply.entries)}
@@ -273,7 +273,7 @@ class Planner:
         self._book.consume(request.id, command, _balance(request.credit))
         if request.on_close == "nack":
             for stream in command.streams:
-                self._held.track(Owner(stream.key, command.group, command.consumer))
+                self._unsettled.track(Owner(stream.key, command.group, command.consumer))
         return {}
 
     def credit(self, raw: bytes) -> Plan:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from tailrace.api.ports import NotAccepting, Unauthenticated
+from tailrace.api.ports import StoreUnavailable, Unauthenticated
 from tailrace.api.problems.table import (
     RequestRefused,
-    not_accepting_problem,
     problem,
     problem_of,
+    store_unavailable_problem,
     unauthenticated_problem,
 )
 from tailrace.api.websocket.codecs import Codec
@@ -24,15 +24,15 @@ from tailrace.core.log.entry import flat_of
 from tailrace.core.replies import Entries, StreamRead
 from tailrace.core.stream_id import StreamId, format_id
 
-Failure: TypeAlias = StreamError | RequestRefused | NotAccepting | Unauthenticated
+Failure: TypeAlias = StreamError | RequestRefused | StoreUnavailable | Unauthenticated
 
 
 def problem_for(failure: Failure) -> dict[str, Any]:
     """The problem that tells of `failure`. Its `request_id` is null: replies carry their own `id`."""
     if isinstance(failure, StreamError):
         return problem_of(failure, None)
-    if isinstance(failure, NotAccepting):
-        return not_accepting_problem(failure, None)
+    if isinstance(failure, StoreUnavailable):
+        return store_unavailable_problem(failure, None)
     if isinstance(failure, Unauthenticated):
         return unauthenticated_problem(failure, None)
     members = dict(failure.members)

@@ -22,16 +22,16 @@ from typing import Any, Final, NamedTuple, Protocol
 from tailrace.api import websocket_limits as limits
 from tailrace.api.access.rates import Quota, require_quota
 from tailrace.api.access.security import Guard
-from tailrace.api.ports import NotAccepting, StreamStore, Unauthenticated
+from tailrace.api.ports import StoreUnavailable, StreamStore, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.websocket.codecs import Codec, Envelope
 from tailrace.api.websocket.frames import Frame, ReadRequest, split_frame
-from tailrace.api.websocket.held import Held
 from tailrace.api.websocket.plans import Answers, Plan, Planner
 from tailrace.api.websocket.pushes import Failure, problem_for
 from tailrace.api.websocket.requests import RequestId
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subscription_book import SubscriptionBook
+from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import (
     BACKLOG_MAX,
     REPLY_BYTES_MAX,
@@ -152,15 +152,15 @@ class WebSocketSession:
         take: Callable[[], Quota | None] = _uncounted,
     ) -> None:
         self.codec = codec
-        self.held = Held()
+        self.unsettled = Unsettled()
         self._outlet = outlet
         self._release = release
         self._take = take
         self._inbox: deque[_Pending] = deque()
         self._has_left = False
         self._is_closed = False
-        self._book = SubscriptionBook(self, store, reads, self.held)
-        self._planner = Planner(codec, self._book, self.held, guard)
+        self._book = SubscriptionBook(self, store, reads, self.unsettled)
+        self._planner = Planner(codec, self._book, self.unsettled, guard)
 
     # --- requests ------------------------------------------------------------------------------
 
@@ -211,15 +211,15 @@ class WebSocketSession:
         count = min(len(self._inbox), TURN_REQUESTS_MAX)
         return Turn([self._inbox.popleft() for _ in range(count)])
 
-    def replies(self, turn: Turn, answers: Answers | NotAccepting) -> Iterator[bytes]:
+    def replies(self, turn: Turn, answers: Answers | StoreUnavailable) -> Iterator[bytes]:
         """Frames, each to be sent before the next is asked for: large replies are made one by one.
 
         `answers`: of the turn's commands in order, or why none was carried out. Where there are answers for
         the first commands only, the requests that lack one wait for the next turn.
         """
-        remaining = answers if isinstance(answers, NotAccepting) else iter(answers)
+        remaining = answers if isinstance(answers, StoreUnavailable) else iter(answers)
         for request in self._carried_out(turn, answers):
-            if isinstance(remaining, NotAccepting):
+            if isinstance(remaining, StoreUnavailable):
                 content = self._content(request, remaining if request.commands else ())
             else:
                 content = self._content(request, list(islice(remaining, len(request.commands))))
@@ -228,26 +228,26 @@ class WebSocketSession:
                 yield frame
                 self._book.arm_fresh()
 
-    def _carried_out(self, turn: Turn, answers: Answers | NotAccepting) -> Sequence[_Pending]:
+    def _carried_out(self, turn: Turn, answers: Answers | StoreUnavailable) -> Sequence[_Pending]:
         """The requests of the turn that have their answers; the others go back, in their order."""
-        if isinstance(answers, NotAccepting):
+        if isinstance(answers, StoreUnavailable):
             return turn.requests
         asked = list(accumulate(len(request.commands) for request in turn.requests))
         count = bisect_right(asked, len(answers))
         self._inbox.extendleft(reversed(turn.requests[count:]))
         return turn.requests[:count]
 
-    def _content(self, request: _Pending, answers: Answers | NotAccepting) -> dict[str, Any]:
+    def _content(self, request: _Pending, answers: Answers | StoreUnavailable) -> dict[str, Any]:
         plan = request.plan
         try:
             if isinstance(plan, Plan):
                 plan.record(answers)
-            if isinstance(answers, NotAccepting):
+            if isinstance(answers, StoreUnavailable):
                 raise answers
             if not isinstance(plan, Plan):
                 raise plan
             return {"id": request.request_id, "ok": plan.finish(answers)}
-        except (StreamError, RequestRefused, NotAccepting, Unauthenticated) as failure:
+        except (StreamError, RequestRefused, StoreUnavailable, Unauthenticated) as failure:
             return {"id": request.request_id, "error": problem_for(failure)}
 
     # --- pushes --------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ class WebSocketSession:
     def subscription_ended(self, sub: RequestId, failure: Failure) -> None:
         """A subscription ended by itself; where the store has closed, so must the connection."""
         self._book.forget(sub)
-        if isinstance(failure, NotAccepting):
+        if isinstance(failure, StoreUnavailable):
             self._outlet.restarting()
 
     def give_back(self, commands: Sequence[Command]) -> None:

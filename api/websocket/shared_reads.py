@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from tailrace.api.ports import Answer, NotAccepting, StreamStore, Watch
+from tailrace.api.ports import Answer, StoreUnavailable, StreamStore, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.tallies import OpenLimit, OpenLimits
 from tailrace.api.websocket.pushes import Delivery
@@ -33,7 +33,7 @@ class Place(NamedTuple):
     strict: bool
 
 
-Received: TypeAlias = Delivery | StreamError | NotAccepting
+Received: TypeAlias = Delivery | StreamError | StoreUnavailable
 
 
 class Member(Protocol):
@@ -95,7 +95,7 @@ class SharedRead:
         if isinstance(answer, ReadReply):
             received = Delivery(answer.streams[0])
         else:
-            assert isinstance(answer, StreamError | NotAccepting)
+            assert isinstance(answer, StreamError | StoreUnavailable)
             received = answer
         for member in list(self.members):
             # An earlier one's answer may have made this one leave.

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.websocket.held import Held
 from tailrace.api.websocket.pushes import Failure, Filter
 from tailrace.api.websocket.requests import RequestId
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subscriptions import Connection, Consumption, CreditBalance, Subscription
+from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import SUBSCRIPTIONS_MAX, WATCHED_STREAMS_MAX
 from tailrace.core.commands import ReadGroup
 from tailrace.core.errors import ErrorCode
@@ -27,11 +27,13 @@ class SubscriptionBook:
     may overtake the reply that opened it.
     """
 
-    def __init__(self, connection: Connection, store: StreamStore, reads: SharedReads, held: Held) -> None:
+    def __init__(
+        self, connection: Connection, store: StreamStore, reads: SharedReads, unsettled: Unsettled
+    ) -> None:
         self._connection = connection
         self._store = store
         self._reads = reads
-        self._held = held
+        self._unsettled = unsettled
         self._open: dict[RequestId, Subscription | Consumption] = {}
         self._fresh: list[Subscription | Consumption] = []
 
@@ -52,7 +54,7 @@ class SubscriptionBook:
     def consume(self, sub: RequestId, command: ReadGroup, credit: CreditBalance) -> None:
         """Open a group's subscription. Raises `RequestRefused`."""
         self._require_room(sub, len(command.streams))
-        self._add(sub, Consumption(self._connection, self._store, sub, command, self._held, credit))
+        self._add(sub, Consumption(self._connection, self._store, sub, command, self._unsettled, credit))
 
     def add_credit(self, sub: RequestId, entries: int, size: int | None) -> CreditBalance:
         """Allow more; the balance is given back. Raises `RequestRefused` for an unknown subscription."""

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 from typing import Protocol
 
-from tailrace.api.ports import Answer, NotAccepting, StreamStore, Watch
+from tailrace.api.ports import Answer, StoreUnavailable, StreamStore, Watch
 from tailrace.api.websocket.codecs import Codec
-from tailrace.api.websocket.held import Held, Owner, given_back
 from tailrace.api.websocket.pushes import Delivery, Failure, Filter, end_push, entries_push, gap_push
 from tailrace.api.websocket.requests import RequestId
 from tailrace.api.websocket.shared_reads import Place, Received, SharedRead, SharedReads
+from tailrace.api.websocket.unsettled import Owner, Unsettled, given_back
 from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
 from tailrace.core.commands import Command, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.errors import ErrorCode, StreamError
@@ -228,14 +228,14 @@ class Consumption:
         store: StreamStore,
         sub: RequestId,
         command: ReadGroup,
-        held: Held,
+        unsettled: Unsettled,
         credit: CreditBalance,
     ) -> None:
         self._connection = connection
         self._store = store
         self._sub = sub
         self._command = command
-        self._held = held
+        self._unsettled = unsettled
         self._watch: Watch | None = None
         self._is_closed = False
         self.credit = credit
@@ -284,7 +284,7 @@ class Consumption:
         if isinstance(answer, ReadReply):
             self._take([read for read in answer.streams if read.entries.ids])
         elif not self._is_closed:
-            assert isinstance(answer, StreamError | NotAccepting)
+            assert isinstance(answer, StreamError | StoreUnavailable)
             self.end(answer)
 
     def _take(self, reads: Sequence[StreamRead]) -> None:
@@ -296,7 +296,7 @@ class Consumption:
         self.arm()
 
     def _push(self, read: StreamRead) -> None:
-        self._held.delivered(self._owner(read), read.entries.ids)
+        self._unsettled.delivered(self._owner(read), read.entries.ids)
         # All of it: the engine was asked for no more than the credit. It counts bytes as RESP, so that part
         # of the balance may end a little below zero.
         self.credit.pay(read.entries, len(read.entries))

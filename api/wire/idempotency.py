@@ -1,7 +1,7 @@
 """Idempotency keys: from request headers and the body's bytes to what the engine remembers.
 
 It owns the four headers and the fingerprint. What a repeated key means is the engine's business. The
-headers are read by hand and documented below: on the hot path declared ones cost as much as the rest.
+headers are read by hand and documented below: in a hot request declared ones cost as much as the rest.
 """
 
 from __future__ import annotations

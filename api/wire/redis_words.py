@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from tailrace.api.ports import NotAccepting
+from tailrace.api.ports import StoreUnavailable
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.schemas.command import CommandBody, CommandsBody
 from tailrace.api.wire.appends import UNREADABLE
@@ -110,11 +110,11 @@ def waiting_at_most(command: Command, wait_ms_max: int) -> Command:
     return command
 
 
-def outcome_parts(answer: Resp | StreamError | NotAccepting, *, all_base64: bool) -> Iterator[bytes]:
+def outcome_parts(answer: Resp | StreamError | StoreUnavailable, *, all_base64: bool) -> Iterator[bytes]:
     """The JSON text of one item of a pipeline's answer, in parts."""
     if isinstance(answer, StreamError):
         yield _encode({"error": answer.line})
-    elif isinstance(answer, NotAccepting):
+    elif isinstance(answer, StoreUnavailable):
         yield _encode({"error": f"ERR {answer.reason}"})
     else:
         yield b'{"result":'

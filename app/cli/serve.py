@@ -13,16 +13,15 @@ from typer.models import OptionInfo
 
 from tailrace.api.access.security import Security
 from tailrace.app import __version__
-from tailrace.app.connections import Connections
-from tailrace.app.known_heads import fast_protocol
-from tailrace.app.main import create_app
+from tailrace.app.main import create_app, create_hot_routes
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.audit import write_audit_line
 from tailrace.app.observability.logs import configure_logging
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.tracing import CannotTrace, tracing_from
 from tailrace.app.open_files import OPEN_FILES_MIN, FileBudget, budget_of, raise_open_files_max
-from tailrace.app.rates import TokenBuckets
+from tailrace.app.protocols.classes import http_protocol, websocket_protocol
+from tailrace.app.protocols.connections import Connections
 from tailrace.app.reasons import reason
 from tailrace.app.server import CannotStart
 from tailrace.app.server import serve as serve_app
@@ -30,9 +29,9 @@ from tailrace.app.settings import ENVIRONMENT_PREFIX, Durability, LogFormat, Log
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
+from tailrace.app.token_buckets import TokenBuckets
 from tailrace.app.tokens.file import BadTokensFile
 from tailrace.app.tokens.keeper import TokenKeeper
-from tailrace.app.websocket_protocol import websocket_protocol
 from tailrace.core.engine import Engine
 from tailrace.core.limits import MIB
 from tailrace.core.log.block_cache import BlockCache
@@ -125,7 +124,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
         serve_app(
             app,
             settings,
-            http=fast_protocol(sources, tracing, security, rates),
+            http=http_protocol(registry, create_hot_routes(sources, rates, security, tracing)),
             ws=websocket_protocol(registry),
             on_ready=partial(_announce, settings),
             on_stop=store.drain,

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.tallies import OpenLimits
-from tailrace.app.connections import Connections
 from tailrace.app.observability.counters.loop_lag import LoopLag
 from tailrace.app.observability.counters.requests import RequestFigures
+from tailrace.app.protocols.connections import Connections
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.app.tokens.keeper import TokenKeeper

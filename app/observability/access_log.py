@@ -1,7 +1,7 @@
 """One log record a request: who it was (request id), what was asked, what was answered, how long it took.
 
 It logs the path and never the query, a header or a body: that is where a secret or somebody's data would
-stand. Whoever answers a request calls it: `app.observed`, or `app.hot_observer` for the hot routes.
+stand. `app.request_observer` calls it, and `app.protocols.hot_observer` for hot requests.
 
 A record of the logging library, and a system call for each, would cost as much as the append that it tells
 of. So where logs are JSON the lines are made here, and those of one turn of the loop are written together;

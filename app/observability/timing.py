@@ -1,8 +1,8 @@
 """Where the time of one request goes: the engine's part, the disk's part, and what it waited as asked.
 
 A request's timing travels with its task in a context variable: who serves the request sets it
-(`app.observed`), the store adds to it, whoever reads it decides what is slow. Where none is set nothing
-is noted. Instants and durations are of `time.perf_counter_ns`.
+(`app.request_observer`), the store adds to it, whoever reads it decides what is slow. Where none is set
+nothing is noted. Instants and durations are of `time.perf_counter_ns`.
 """
 
 from __future__ import annotations

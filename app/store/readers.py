@@ -14,7 +14,7 @@ from typing import Final, cast
 
 from msgspec.structs import replace
 
-from tailrace.api.ports import Answer, NotAccepting
+from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.app.clock import Clock
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError, kept
@@ -114,7 +114,7 @@ class WaitingReaders:
         if before_ms is not None and abs(apart_ms - before_ms) >= STEP_MS:
             self._look_again(cast("list[Reader]", self._queue.claiming()))
 
-    def close(self, reason: NotAccepting) -> None:
+    def close(self, reason: StoreUnavailable) -> None:
         """Tell every reader why it is not served."""
         for reader in cast("list[Reader]", self._queue.tokens()):
             self._queue.discard(reader)
@@ -132,7 +132,7 @@ class WaitingReaders:
     def _serve(self, reader: Reader) -> None:
         try:
             outcome = self._run(reader.command)
-        except (StreamError, NotAccepting) as refusal:
+        except (StreamError, StoreUnavailable) as refusal:
             self._hand_over(reader.receive, kept(refusal))
             return
         if outcome.wait is None or self._is_over(reader):

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from tailrace.api.ports import Answer, NotAccepting, Watch
+from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.clock import Clock, monotonic_clock_ms, system_clock_ms
@@ -67,7 +67,7 @@ class EngineStore:
         look_again = partial(self._run, execute=self._engine.look_again)
         self._readers = WaitingReaders(look_again, self._hand_over, lambda: self._ran_at_ms, monotonic_clock)
         self._reclaimer = Reclaimer(engine.keyspace.garbage)
-        self._refusal: NotAccepting | None = None
+        self._refusal: StoreUnavailable | None = None
         self._failure: str | None = None
         self._is_draining = False
         self._refuses_growth = False
@@ -124,7 +124,7 @@ class EngineStore:
     async def execute(self, command: Command) -> Reply:
         """Carry out one command at the present time; a read that blocks waits here.
 
-        Raises `StreamError` where the command is refused, `NotAccepting` where the store drains or its
+        Raises `StreamError` where the command is refused, `StoreUnavailable` where the store drains or its
         storage failed. Cancelled while it waits, it has taken nothing.
         """
         try:
@@ -132,7 +132,7 @@ class EngineStore:
             self._require_memory(command)
             outcome = self._run(command)
             self._require_room(outcome)
-        except NotAccepting as refusal:
+        except StoreUnavailable as refusal:
             self._note_refusal(command, refusal)
             raise
         except StreamError as refusal:
@@ -161,7 +161,7 @@ class EngineStore:
         finally:
             reader.cancel()
             note_phase(WAIT, begin_ns)
-        if isinstance(answer, StreamError | NotAccepting):
+        if isinstance(answer, StreamError | StoreUnavailable):
             raise answer
         return answer
 
@@ -184,7 +184,7 @@ class EngineStore:
             try:
                 some = [(command,) for command in commands[done : done + TURN_COMMANDS_MAX]]
                 replies = self._run_some(some, [room] * len(some))
-            except NotAccepting as refusal:
+            except StoreUnavailable as refusal:
                 if not done:
                     raise
                 for _ in commands[done:]:
@@ -239,7 +239,7 @@ class EngineStore:
             self._require_accepting(command)
             self._require_memory(command)
             outcome = self._run(command)
-        except (StreamError, NotAccepting) as refusal:
+        except (StreamError, StoreUnavailable) as refusal:
             answer = kept(refusal)
         else:
             self._readers.wake(outcome.wake_ups)
@@ -252,7 +252,7 @@ class EngineStore:
             self._require_accepting(command)
             outcome = self._run(command, partial(self._engine.execute_for, SUBSCRIPTION))
             self._require_room(outcome)
-        except (StreamError, NotAccepting) as refusal:
+        except (StreamError, StoreUnavailable) as refusal:
             self._note_refusal(command, refusal)
             return self._answered(receive, kept(refusal))
         if outcome.wait is not None:
@@ -275,18 +275,18 @@ class EngineStore:
         self._record(outcome)
         return outcome
 
-    def _note_refusal(self, command: Command, refusal: StreamError | NotAccepting) -> None:
+    def _note_refusal(self, command: Command, refusal: StreamError | StoreUnavailable) -> None:
         """For the figures. Not for `submit`: what is refused there is asked again, by `execute`."""
         code = refusal.code if isinstance(refusal, StreamError) else HttpCode.NOT_ACCEPTING
         self.figures.refused(command, code)
 
-    def _damaged(self, commands: Sequence[Command], damage: Damage) -> NotAccepting:
+    def _damaged(self, commands: Sequence[Command], damage: Damage) -> StoreUnavailable:
         """A block on disk is not what was written. A read is refused; a command that may have changed
         something on its way there cannot be trusted to have changed all, so it is the last one."""
         if any(type(command) not in READ_ONLY for command in commands):
             # By way of the log, which then writes no more of what is half done, not even when it closes.
             self._log.fail(damage)
-        return NotAccepting(f"storage is damaged: {damage}")
+        return StoreUnavailable(f"storage is damaged: {damage}")
 
     def _record(self, outcome: Outcome) -> None:
         if outcome.effects:
@@ -308,7 +308,7 @@ class EngineStore:
     # --- what leaves ---------------------------------------------------------------------------
 
     async def _durable(self) -> None:
-        """Come back when all that happened so far is durable; raises `NotAccepting` if it never can be."""
+        """Return when all that happened so far is durable. Raises `StoreUnavailable` if it never can be."""
         if self._log.is_behind:
             reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._log.when_durable(lambda: _settle(reached, None))
@@ -340,7 +340,7 @@ class EngineStore:
         Readers that wait are told so.
         """
         self._is_draining = True
-        self._refuse(NotAccepting(_DRAINING, retry_after_s=_RETRY_AFTER_DRAINING_S))
+        self._refuse(StoreUnavailable(_DRAINING, retry_after_s=_RETRY_AFTER_DRAINING_S))
 
     def fail(self, reason: str) -> None:
         """The disk refused a commit, or holds something else than was written: take no writes until a
@@ -354,15 +354,15 @@ class EngineStore:
         self._is_draining = self._is_draining or committed is None
         self._log = NoLog()
         self._failure = f"storage failed: {reason}"
-        self._refuse(NotAccepting(self._failure))
+        self._refuse(StoreUnavailable(self._failure))
 
-    def _refuse(self, refusal: NotAccepting) -> None:
+    def _refuse(self, refusal: StoreUnavailable) -> None:
         self._refusal = refusal
         self._readers.close(refusal)
 
     def _require_accepting(self, command: Command) -> None:
         if self._refusal is not None and (self._is_draining or type(command) not in READ_ONLY):
-            raise NotAccepting(self._refusal.reason, retry_after_s=self._refusal.retry_after_s)
+            raise StoreUnavailable(self._refusal.reason, retry_after_s=self._refusal.retry_after_s)
 
     def _require_memory(self, command: Command) -> None:
         if self._refuses_growth and type(command) in GROWING:
@@ -406,9 +406,9 @@ class EngineStore:
         if outcome.wait is not None and len(self._readers) >= self._readers_max:
             raise too_many_readers(self._readers_max)
 
-    def _refusal_after_failure(self) -> NotAccepting | None:
+    def _refusal_after_failure(self) -> StoreUnavailable | None:
         """What to tell those whose command was carried out before the storage failed."""
-        return None if self._failure is None else NotAccepting(self._failure, is_outcome_unknown=True)
+        return None if self._failure is None else StoreUnavailable(self._failure, is_outcome_unknown=True)
 
     def _require_storage(self) -> None:
         refusal = self._refusal_after_failure()

@@ -80,7 +80,7 @@ REQUESTS: Final[Sequence[Mapping[str, Any]]] = (
     {"id": 11, "op": "ping"},
 )
 
-PLAIN: Final = (
+HOT_REQUESTS: Final = (
     b"/v1/streams/s/entries\ncontent-type:application/json\ncontent-length:5\n\n" + BODIES[0],
     b"/v1/streams/a%2Fb%FF/entries:batch\ncontent-type:application/json\ncontent-length:5\n\n" + BODIES[3],
     b"/v1/streams/s/entries:import\ncontent-type:application/x-ndjson\ncontent-length:5\n\n" + BODIES[4],
@@ -99,7 +99,7 @@ SEEDS: Final[Mapping[str, Sequence[bytes]]] = {
         b'[["XRANGE","s","-","+","COUNT",1]]',
     ),
     "hot_bodies": BODIES,
-    "plain_requests": PLAIN,
+    "hot_requests": HOT_REQUESTS,
     "compressed_bodies": (
         gzip.compress(_GOOD_LINES, mtime=0),
         gzip.compress(_GOOD_LINES, mtime=0) + gzip.compress(BODIES[0], mtime=0),

@@ -11,8 +11,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from tailrace.api import hot
-from tailrace.api.fast_path import plain_command, plain_route
+from tailrace.api.hot import commands as hot
+from tailrace.api.hot.requests import hot_command, hot_route
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.tails import sse
 from tailrace.api.websocket_limits import ProtocolViolation
@@ -112,7 +112,7 @@ HOT: Final[tuple[Callable[[bytes], Command], ...]] = (
     lambda raw: hot.batch_command(b"s", raw),
     lambda raw: hot.import_command(b"s", raw),
     lambda raw: hot.lines_command(b"s", decode_lines(raw, ENTRY_LINES), hot.no_idempotency),
-    lambda raw: hot.ack_command(b"s", b"g", hot.plain_ack_ids(raw) or ["1-1"]),
+    lambda raw: hot.ack_command(b"s", b"g", hot.hot_ack_ids(raw) or ["1-1"]),
     lambda raw: hot.group_read_command(hot.parse_group_read(raw), None),
 )
 
@@ -129,14 +129,14 @@ def hot_bodies(data: bytes) -> None:
     world.check()
 
 
-def plain_requests(data: bytes) -> None:
-    """The recognition of plain requests: target, header and body, as the parser would give them."""
+def hot_requests(data: bytes) -> None:
+    """The recognition of hot requests: target, header and body, as the parser would give them."""
     target, _, rest = data.partition(b"\n")
     headers, _, body = rest.partition(b"\n\n")
     pairs = [line.partition(b":")[::2] for line in headers.split(b"\n")]
-    route = plain_route(b"POST", target, [(name.lower(), value) for name, value in pairs])
+    route = hot_route(b"POST", target, [(name.lower(), value) for name, value in pairs])
     if route is not None:
-        plain_command(route, body)
+        hot_command(route, body)
 
 
 def compressed_bodies(data: bytes) -> None:
@@ -184,7 +184,7 @@ def _frames(subprotocol: str, separator: bytes, data: bytes) -> None:
     except ProtocolViolation:
         pass
     client.session.close()
-    client.store.run_all(client.session.held.questions())
+    client.store.run_all(client.session.unsettled.questions())
     check(client.store.engine.keyspace)
 
 
@@ -214,7 +214,7 @@ TARGETS: Final = {
     "commands": Target(commands, 3),
     "command_bodies": Target(command_bodies, 1),
     "hot_bodies": Target(hot_bodies, 2),
-    "plain_requests": Target(plain_requests, 1),
+    "hot_requests": Target(hot_requests, 1),
     "compressed_bodies": Target(compressed_bodies, 1),
     "resume_positions": Target(resume_positions, 1),
     "stored_values": Target(stored_values, 1),

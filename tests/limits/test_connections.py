@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tailrace.api.server_limits import ServerLimits
-from tailrace.app.connections import PASSED_S_MAX, PORTIONS, SWEEP_PERIOD_S, Connections, network_of
 from tailrace.app.open_files import BACKLOG, OPEN_FILES_MIN, OWN_FILES, REFUSED_MAX, budget_of
+from tailrace.app.protocols.connections import (
+    PASSED_S_MAX,
+    PORTIONS,
+    SWEEP_PERIOD_S,
+    Connections,
+    network_of,
+)
 from tailrace.core.limits import MIB
 
 
@@ -17,7 +23,7 @@ class Standing:
         self.looks = 0
         self.passed_s = 0.0
 
-    def look(self, passed_s: float) -> None:
+    def check_deadlines(self, passed_s: float) -> None:
         self.looks += 1
         self.passed_s += passed_s
 
@@ -153,8 +159,8 @@ def test_one_that_leaves_while_it_is_looked_at_disturbs_nobody() -> None:
     connections = registry(clock)
 
     class Leaving(Standing):
-        def look(self, passed_s: float) -> None:
-            super().look(passed_s)
+        def check_deadlines(self, passed_s: float) -> None:
+            super().check_deadlines(passed_s)
             connections.leave(self)
 
     leaving = [Leaving() for _ in range(3 * PORTIONS)]

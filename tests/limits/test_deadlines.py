@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tailrace.app.bounded_http import BODY_WINDOW_S
+from tailrace.app.protocols.deadlines import BODY_WINDOW_S
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.wire import Wire, request, wired
 
@@ -41,8 +41,8 @@ def test_a_connection_on_which_nothing_comes_is_closed_without_a_word(impatient:
         assert wire.read_to_end() == b""
 
 
-@pytest.mark.parametrize("again", [1, 2], ids=["parsed", "a known head"])
-@pytest.mark.parametrize("asked", [append("idle"), request("GET", "/healthz")], ids=["hot", "framework"])
+@pytest.mark.parametrize("again", [1, 2], ids=["parsed", "a cached head"])
+@pytest.mark.parametrize("asked", [append("idle"), request("GET", "/healthz")], ids=["hot", "documented"])
 def test_a_connection_on_which_nothing_more_comes_is_closed_without_a_word(
     tmp_path: Path, asked: bytes, again: int
 ) -> None:
@@ -107,8 +107,8 @@ def test_a_request_that_waits_for_data_is_not_taken_for_a_slow_one(impatient: Se
 
 
 BODIES_THAT_STOP = {
-    "plain": append("body", b"x" * 100_000).partition(b"\r\n\r\n")[0] + b"\r\n\r\n",
-    "not plain": request("POST", "/v1/streams/body/entries", b"", "x-not-plain: 1", "content-length: 100000"),
+    "hot": append("body", b"x" * 100_000).partition(b"\r\n\r\n")[0] + b"\r\n\r\n",
+    "documented": request("POST", "/v1/streams/body/entries", b"", "x-not-hot: 1", "content-length: 100000"),
     "chunked": request("POST", "/v1/streams/body/entries", b"", "transfer-encoding: chunked") + b"10000\r\n",
 }
 

@@ -97,8 +97,8 @@ def test_a_server_at_its_ceiling_refuses_appends_and_serves_the_rest_until_there
         assert (answer.status, answer.problem["code"]) == (507, "MEMORY_LIMIT")
         assert (answer.problem["retryable"], answer.problem["side_effects"]) == (True, "none")
 
-        slow_one = one.replace(b"host:", b"x-not-plain: 1\r\nhost:")
-        assert [wire.ask(raw).status for raw in (one, slow_one)] == [507, 507]
+        documented_one = one.replace(b"host:", b"x-not-hot: 1\r\nhost:")
+        assert [wire.ask(raw).status for raw in (one, documented_one)] == [507, 507]
         refused = wire.ask(request("POST", "/v1/command", b'["XADD","small","*","a","b"]'))
         assert (refused.status, refused.problem["error"]) == (507, OOM)
         pipeline = b'[["XADD","small","*","a","b"],["XLEN","small"]]'

@@ -1,4 +1,4 @@
-"""Request rates at a server: below the framework and through it, over a WebSocket, and for health."""
+"""Request rates at a server: on the hot way and through the application, over a WebSocket, and for health."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.wire import Answer, Wire, request, wired
 
 BURST = 20
 APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":"b"}}')
-SLOW_APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":"b"}}', "x-not-plain: 1")
+DOCUMENTED_APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":"b"}}', "x-not-hot: 1")
 REFUSED_APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":1}}')
 
 
@@ -63,15 +63,15 @@ def until_refused(wire: Wire, raw: bytes, status: int) -> int:
     ("raw", "status"),
     [
         (APPEND, 201),
-        (SLOW_APPEND, 201),
+        (DOCUMENTED_APPEND, 201),
         (REFUSED_APPEND, 422),
         (request("GET", "/v1/streams"), 200),
         (request("GET", "/nowhere"), 404),
     ],
-    ids=["plain", "not plain", "plain, refused", "read", "nowhere"],
+    ids=["hot", "documented", "hot, refused", "read", "nowhere"],
 )
 def test_a_burst_is_served_then_429_and_nothing_is_done(wire: Wire, raw: bytes, status: int) -> None:
-    """A request that turns out not to be plain is counted once, not twice."""
+    """A request that turns out not to be hot is counted once, not twice."""
     count = until_refused(wire, raw, status)
     # While the burst was sent the bucket may have gained a request or two.
     assert BURST <= count < 2 * BURST
@@ -83,7 +83,7 @@ def test_a_burst_is_served_then_429_and_nothing_is_done(wire: Wire, raw: bytes, 
 
 
 def test_every_answer_shows_the_quota_and_each_request_takes_one(wire: Wire) -> None:
-    shown = [remaining(wire.ask(raw)) for raw in (APPEND, SLOW_APPEND, REFUSED_APPEND, APPEND)]
+    shown = [remaining(wire.ask(raw)) for raw in (APPEND, DOCUMENTED_APPEND, REFUSED_APPEND, APPEND)]
     assert all(before - 1 <= after <= before for before, after in pairwise(shown))
     assert shown[0] == BURST - 1
     assert shown[-1] < BURST - 1
@@ -124,7 +124,7 @@ def test_messages_of_a_websocket_are_requests_and_so_is_its_handshake(rated: Ser
 
 def test_without_a_rate_no_quota_is_shown(server: ServerProcess) -> None:
     with wired(server.port) as wire:
-        for raw in (APPEND, SLOW_APPEND):
+        for raw in (APPEND, DOCUMENTED_APPEND):
             answer = wire.ask(raw)
             assert answer.status == 201
             assert not {"ratelimit", "ratelimit-policy"} & set(answer.headers)

@@ -7,8 +7,8 @@ import pytest
 from tailrace.api.access.rates import Quota
 from tailrace.api.ports import ANONYMOUS_LOCAL, Principal
 from tailrace.api.server_limits import ServerLimits
-from tailrace.app import rates
-from tailrace.app.rates import TokenBuckets
+from tailrace.app import token_buckets
+from tailrace.app.token_buckets import TokenBuckets
 
 
 class Clock:
@@ -102,7 +102,7 @@ def test_a_token_is_one_wherever_it_comes_from_and_no_token_is_an_address(clock:
 
 
 def test_buckets_that_are_full_again_are_forgotten(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "BUCKETS_MAX", 3)
+    monkeypatch.setattr(token_buckets, "BUCKETS_MAX", 3)
     rated = buckets(clock, per_s=1)
     for host in ("192.0.2.1", "192.0.2.2"):
         taken(rated, host=host)
@@ -113,7 +113,7 @@ def test_buckets_that_are_full_again_are_forgotten(clock: Clock, monkeypatch: py
 
 
 def test_more_addresses_than_are_kept_begin_anew(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "BUCKETS_MAX", 3)
+    monkeypatch.setattr(token_buckets, "BUCKETS_MAX", 3)
     rated = buckets(clock, per_s=1)
     for number in range(100):
         assert taken(rated, host=f"192.0.2.{number}").retry_after_s is None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tailrace.api.ports import Answer, NotAccepting
+from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.app.store.service import EngineStore
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Append, Command, InfoStream, Range, StreamLength
@@ -223,7 +223,7 @@ def test_a_refusal_that_is_kept_as_an_answer_keeps_no_frames() -> None:
 
     kept = asyncio.run(answers())
     assert len(kept) == 5
-    assert all(isinstance(answer, StreamError | NotAccepting) for answer in kept)
+    assert all(isinstance(answer, StreamError | StoreUnavailable) for answer in kept)
     assert [answer.__traceback__ for answer in kept if isinstance(answer, Exception)] == [None] * 5
 
 
@@ -235,13 +235,13 @@ def test_a_pipeline_that_a_stop_interrupts_reports_what_was_done() -> None:
         await asyncio.sleep(0)
         store.drain()
         await pipeline
-        with pytest.raises(NotAccepting):
+        with pytest.raises(StoreUnavailable):
             await answers_of(store, [APPEND], [])
         return answers
 
     answers = asyncio.run(interrupted())
     assert len(answers) == 3 * TURN_COMMANDS_MAX
-    assert [isinstance(answer, NotAccepting) for answer in answers] == (
+    assert [isinstance(answer, StoreUnavailable) for answer in answers] == (
         [False] * TURN_COMMANDS_MAX + [True] * 2 * TURN_COMMANDS_MAX
     )
 

@@ -1,4 +1,4 @@
-"""Heads that are ambiguous, or of another version of HTTP: refused alike on the hot path and on the
+"""Heads that are ambiguous, or of another version of HTTP: refused alike on the hot way and on the
 documented route. The connection ends, so that no proxy can disagree about where a request ends."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def wire(target: ServerProcess) -> Iterator[Wire]:
         yield connection
 
 
-@pytest.fixture(params=[b"", b"x-not-plain: 1\r\n"], ids=["hot path", "documented route"])
+@pytest.fixture(params=[b"", b"x-not-hot: 1\r\n"], ids=["hot", "documented"])
 def route(request: pytest.FixtureRequest) -> bytes:
     """A header that chooses who answers an append."""
     value: bytes = request.param

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tailrace.api.ports import Answer, NotAccepting
+from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.app.observability.counters.moved import MEANINGS
 from tailrace.app.store.service import EngineStore
 from tailrace.core import commands as c
@@ -136,7 +136,7 @@ def test_refused_commands_are_counted_by_their_code_and_not_as_carried_out(store
         run(store.execute(refused))
     run(store.execute_all([refused, c.KeyspaceSize()]))
     store.drain()
-    with pytest.raises(NotAccepting):
+    with pytest.raises(StoreUnavailable):
         run(store.execute(append()))
     assert counts(store) == {"dbsize": 1, "several": 1}
     assert sorted(store.figures.refusals.items()) == [

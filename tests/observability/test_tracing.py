@@ -22,7 +22,7 @@ from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.spans import Tracing
 from tailrace.app.observability.timing import WAIT
 from tailrace.app.observability.tracing import CannotTrace, exporter_named_in, tracing_from
-from tailrace.app.observed import Observed
+from tailrace.app.request_observer import RequestObserver
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine
 from tests.support.server_process import running_server
@@ -44,7 +44,7 @@ class Traced:
         provider.add_span_processor(SimpleSpanProcessor(self._exporter))
         self.tracing = Tracing(provider)
         store = EngineStore(Engine())
-        self._app = Observed(create_api(store), Sources(store), self.tracing)
+        self._app = RequestObserver(create_api(store), Sources(store), self.tracing)
 
     def send(self, *requests: httpx.Request) -> list[httpx.Response]:
         """All at once."""

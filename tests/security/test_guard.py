@@ -11,7 +11,7 @@ import pytest
 
 from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.access.security import Guard, Security
-from tailrace.api.ports import Act, NotAccepting, TokenScope, Unauthenticated
+from tailrace.api.ports import Act, StoreUnavailable, TokenScope, Unauthenticated
 from tailrace.app.store.service import EngineStore
 from tailrace.app.tokens.keeper import TokenKeeper
 from tailrace.core.commands import (
@@ -32,7 +32,7 @@ from tests.support.websocket_client import Client
 
 FRAGMENT = b'{"a":"1"}'
 WAITING = Read((ReadFrom(b"race:a", 0),), ReadLimits(), block_ms=0)
-UNKNOWN = NotAccepting("storage failed", is_outcome_unknown=True)
+UNKNOWN = StoreUnavailable("storage failed", is_outcome_unknown=True)
 
 
 class Rights:
@@ -92,9 +92,9 @@ def test_what_came_of_administrative_acts_is_recorded_whatever_it_was(tmp_path: 
         await guarded.execute(Flush())
         await guarded.execute(CountKeys((b"race:a",)))
         inner.drain()
-        with pytest.raises(NotAccepting):
+        with pytest.raises(StoreUnavailable):
             await guarded.execute(Flush())
-        with pytest.raises(NotAccepting):
+        with pytest.raises(StoreUnavailable):
             await guarded.execute_all([Flush(), Flush()])
 
     played(story)

@@ -1,4 +1,4 @@
-"""Tokens on the hot routes: below the framework and through it, one rule and one answer."""
+"""Tokens on the hot routes: hot or documented, one rule and one answer."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def group(secured: SecuredServer) -> None:
     httpx.put(url, json={"create_stream": True}, headers=headers)
 
 
-def send(client: httpx.Client, name: str, authorization: list[str], *, is_plain: bool) -> httpx.Response:
+def send(client: httpx.Client, name: str, authorization: list[str], *, is_hot: bool) -> httpx.Response:
     path, media_type, body = HOT[name]
     headers = [("Content-Type", media_type), *(("Authorization", value) for value in authorization)]
-    if not is_plain:
-        headers.append(("X-Not-Plain", "1"))
+    if not is_hot:
+        headers.append(("X-Not-Hot", "1"))
     return client.post(path, content=body, headers=headers)
 
 
@@ -59,14 +59,14 @@ def test_both_ways_answer_alike_whatever_is_shown(secured: SecuredServer, name: 
     }
     with httpx.Client(base_url=secured.url) as client:
         for text, status in cases.items():
-            fast, again, slow = (
-                send(client, name, [f"Bearer {text}"], is_plain=is_plain) for is_plain in (True, True, False)
+            hot, again, documented = (
+                send(client, name, [f"Bearer {text}"], is_hot=is_hot) for is_hot in (True, True, False)
             )
-            assert fast.status_code == status, fast.text
-            assert comparable(fast) == comparable(slow)
-            assert comparable(again) == comparable(slow)
+            assert hot.status_code == status, hot.text
+            assert comparable(hot) == comparable(documented)
+            assert comparable(again) == comparable(documented)
         for shown in ([], ["Basic eA=="], [f"Bearer {good}"] * 2):
-            answers = [send(client, name, shown, is_plain=is_plain) for is_plain in (True, False)]
+            answers = [send(client, name, shown, is_hot=is_hot) for is_hot in (True, False)]
             assert [answer.status_code for answer in answers] == [401, 401]
             assert comparable(answers[0]) == comparable(answers[1])
 
@@ -75,11 +75,11 @@ def test_a_connection_that_was_let_in_is_asked_again_at_each_request(secured: Se
     text = secured.token("append")
     with httpx.Client(base_url=secured.url) as client:
         for _ in range(3):
-            assert send(client, "xadd", [f"Bearer {text}"], is_plain=True).status_code == 201
+            assert send(client, "xadd", [f"Bearer {text}"], is_hot=True).status_code == 201
         revoke_token(secured.tokens_file, text)
-        while send(client, "xadd", [f"Bearer {text}"], is_plain=True).status_code == 201:
+        while send(client, "xadd", [f"Bearer {text}"], is_hot=True).status_code == 201:
             pass
-        last = send(client, "xadd", [f"Bearer {text}"], is_plain=True)
+        last = send(client, "xadd", [f"Bearer {text}"], is_hot=True)
     assert (last.status_code, last.json()["code"]) == (401, "UNAUTHENTICATED")
 
 
@@ -89,5 +89,5 @@ def test_a_refused_append_appends_nothing(secured: SecuredServer) -> None:
     before = httpx.get(url, headers=bearer(reader)).json()
     with httpx.Client(base_url=secured.url) as client:
         for name in ("xadd", "xadd_batch", "import_entries"):
-            assert send(client, name, [f"Bearer {reader}"], is_plain=True).status_code == 403
+            assert send(client, name, [f"Bearer {reader}"], is_hot=True).status_code == 403
     assert httpx.get(url, headers=bearer(reader)).json() == before

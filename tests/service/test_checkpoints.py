@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tailrace.api.ports import NotAccepting
+from tailrace.api.ports import StoreUnavailable
 from tailrace.app.lifespan import keeping
 from tailrace.app.store import storage as storage_module
 from tailrace.app.store.service import EngineStore
@@ -185,9 +185,9 @@ def test_what_a_command_left_half_done_when_it_met_damage_is_never_written(tmp_p
 
     async def meet_damage(store: EngineStore, _storage: Storage) -> None:
         await store.execute(c.Append(KEY, FRAGMENTS[:1]))
-        with pytest.raises(NotAccepting, match="the checksum does not match"):
+        with pytest.raises(StoreUnavailable, match="the checksum does not match"):
             await store.execute(c.TrimStream(KEY, c.Trim(max_length=300)))
-        with pytest.raises(NotAccepting, match="storage failed: block"):
+        with pytest.raises(StoreUnavailable, match="storage failed: block"):
             await store.execute(c.Append(KEY, FRAGMENTS[:1]))
 
     play(tmp_path, fill)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tailrace.api.ports import Answer, NotAccepting, StreamStore
+from tailrace.api.ports import Answer, StoreUnavailable, StreamStore
 from tailrace.app.lifespan import ticking
 from tailrace.app.store.service import EngineStore
 from tailrace.core.bounds.reply_room import ReplyRoom
@@ -68,7 +68,7 @@ def test_a_pipeline_whose_storage_failed_is_told_so_though_the_server_shuts_down
         store.drain()
         await pipeline
 
-    with pytest.raises(NotAccepting, match="storage failed: the disk is full") as refused:
+    with pytest.raises(StoreUnavailable, match="storage failed: the disk is full") as refused:
         run(failing_between_two_turns())
     assert refused.value.is_outcome_unknown
 
@@ -93,7 +93,7 @@ def test_a_draining_store_takes_no_command_and_says_why(store: EngineStore) -> N
     reasons.append(port.not_ready_reason)
     assert reasons == [None, "the server is shutting down"]
     for command in (port.execute(StreamLength(b"s")), port.execute_all([StreamLength(b"s")])):
-        with pytest.raises(NotAccepting) as refusal:
+        with pytest.raises(StoreUnavailable) as refusal:
             run(command)
         assert refusal.value.retry_after_s == 1
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tailrace.api.ports import Answer, NotAccepting, Watch
+from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import (
     Append,
@@ -253,7 +253,7 @@ def test_draining_tells_every_reader_why() -> None:
         tasks = await waiting(store, read(), read(block_ms=50_000))
         store.drain()
         for task in tasks:
-            with pytest.raises(NotAccepting, match="shutting down"):
+            with pytest.raises(StoreUnavailable, match="shutting down"):
                 await task
 
     served(story)
@@ -300,7 +300,7 @@ def test_a_refused_watch_is_answered_with_the_refusal() -> None:
         store.watch(read(), answers.append)
         await asyncio.sleep(0)
         assert isinstance(answers[0], StreamError)
-        assert isinstance(answers[1], NotAccepting)
+        assert isinstance(answers[1], StoreUnavailable)
 
     served(story)
 

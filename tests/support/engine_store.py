@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from tailrace.api.ports import Answer, NotAccepting, Watch
+from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.engine import Engine
@@ -31,7 +31,7 @@ class EngineStore:
         self.now_ms = now_ms
         self.waits: list[Wait] = []
         self.while_waiting: Callable[[], object] = lambda: None
-        self.closed_by: NotAccepting | None = None
+        self.closed_by: StoreUnavailable | None = None
 
     async def execute(self, command: Command) -> Reply:
         """Carry out one command at the clock's time."""
@@ -72,7 +72,7 @@ class EngineStore:
     async def _hand_over(self, command: Command, receive: Callable[[Answer], None]) -> None:
         try:
             receive(await self.execute(command))
-        except (StreamError, NotAccepting) as refusal:
+        except (StreamError, StoreUnavailable) as refusal:
             receive(refusal)
 
     @property

@@ -18,11 +18,11 @@ from starlette.routing import Route
 from tailrace.api.application import create_api
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.websocket.endpoint import WEBSOCKET_PATH
-from tailrace.app.connections import Connections
 from tailrace.app.open_files import BACKLOG
+from tailrace.app.protocols.classes import websocket_protocol
+from tailrace.app.protocols.connections import Connections
 from tailrace.app.server import bind
 from tailrace.app.store.service import EngineStore
-from tailrace.app.websocket_protocol import websocket_protocol
 from tailrace.core.commands import Command
 from tailrace.core.engine import Engine
 

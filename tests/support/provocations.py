@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import httpx
 
-from tailrace.api.ports import NotAccepting
+from tailrace.api.ports import StoreUnavailable
 from tailrace.core.apply import apply
 from tailrace.core.commands import Trim, TrimStream
 from tailrace.core.effects import AppendRemembered
@@ -85,7 +85,7 @@ def _lose_the_keyspace(api: ApiClient) -> None:
 
 
 def _close(api: ApiClient) -> None:
-    api.store.closed_by = NotAccepting("the server is shutting down", retry_after_s=1)
+    api.store.closed_by = StoreUnavailable("the server is shutting down", retry_after_s=1)
 
 
 def _trim(api: ApiClient) -> None:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
-from tailrace.api.ports import Answer, NotAccepting, Watch
+from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.engine import Engine
@@ -45,7 +45,7 @@ class WatchingStore:
         self.queue = WaitQueue()
         self.watched: list[Read | ReadGroup] = []
         self.cancelled = 0
-        self.closed_by: NotAccepting | None = None
+        self.closed_by: StoreUnavailable | None = None
         self._answers: deque[tuple[Receive, Answer]] = deque()
 
     @property
@@ -99,7 +99,7 @@ class WatchingStore:
         self.now_ms += ms
         self._look_again(cast("list[_Reader]", self.queue.due(self.now_ms)))
 
-    def close(self, reason: NotAccepting) -> None:
+    def close(self, reason: StoreUnavailable) -> None:
         """Refuse everything from now on, and tell those who wait."""
         self.closed_by = reason
         for reader in cast("list[_Reader]", self.queue.tokens()):

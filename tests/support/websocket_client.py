@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from tailrace.api.access.security import UNSECURED, Guard
-from tailrace.api.ports import ANONYMOUS_LOCAL, NotAccepting
+from tailrace.api.ports import ANONYMOUS_LOCAL, StoreUnavailable
 from tailrace.api.websocket.plans import Answers
 from tailrace.api.websocket.session import Turn, WebSocketSession
 from tailrace.api.websocket.shared_reads import SharedReads
@@ -81,10 +81,10 @@ class Client:
             replies += [self.decoded(frame) for frame in self.session.replies(turn, self._answers(turn))]
         return replies
 
-    def _answers(self, turn: Turn) -> Answers | NotAccepting:
+    def _answers(self, turn: Turn) -> Answers | StoreUnavailable:
         try:
             return self.store.run_turn(turn.commands_by_request, turn.rooms)
-        except NotAccepting as refusal:
+        except StoreUnavailable as refusal:
             return refusal
 
     def ok(self, **request: Any) -> Any:

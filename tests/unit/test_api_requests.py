@@ -10,7 +10,7 @@ from starlette.types import Message, Scope
 from tailrace.api.http.body_limit import BodyLimit
 from tailrace.api.http.path_shim import RawPath
 from tailrace.api.http.request_id import RequestId
-from tailrace.api.ports import NotAccepting
+from tailrace.api.ports import StoreUnavailable
 from tailrace.api.wire.negotiation import accepts
 from tailrace.core.limits import BODY_BYTES_MAX
 from tests.support.api_client import JSON, KEY, ApiClient, assert_problem
@@ -139,7 +139,7 @@ def test_what_is_no_http_request_passes_the_layers_untouched(kind: str) -> None:
 
 
 def test_a_store_that_takes_nothing_is_a_503_that_says_when_to_come_back(api: ApiClient) -> None:
-    api.store.closed_by = NotAccepting("draining", retry_after_s=3)
+    api.store.closed_by = StoreUnavailable("draining", retry_after_s=3)
     response = api.get(KEY)
     problem = assert_problem(response, 503, "NOT_ACCEPTING")
     assert (response.headers["retry-after"], problem["retryable"], problem["detail"]) == (
@@ -150,7 +150,7 @@ def test_a_store_that_takes_nothing_is_a_503_that_says_when_to_come_back(api: Ap
 
 
 def test_a_store_that_needs_a_restart_promises_nothing(api: ApiClient) -> None:
-    api.store.closed_by = NotAccepting("the disk failed")
+    api.store.closed_by = StoreUnavailable("the disk failed")
     response = api.get("/readyz")
     assert assert_problem(response, 503, "NOT_ACCEPTING")["retryable"] is False
     assert "retry-after" not in response.headers

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tailrace.api import hot
-from tailrace.api.fast_path import plain_command, plain_route
+from tailrace.api.hot.commands import xadd_command
+from tailrace.api.hot.requests import hot_command, hot_route
 from tailrace.api.websocket.frames import read_frame
 from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX, ProtocolViolation
 from tailrace.api.wire import turns
@@ -71,11 +71,11 @@ def test_a_large_request_is_answered_as_if_it_were_read_at_once(
 
 def test_a_large_append_is_left_to_the_documented_route() -> None:
     headers = [(b"host", b"h"), (b"content-type", b"application/json"), (b"content-length", b"9")]
-    route = plain_route(b"POST", b"/v1/streams/s/entries", headers)
+    route = hot_route(b"POST", b"/v1/streams/s/entries", headers)
     assert route is not None
     small, large = (json.dumps({"fields": {"v": "x" * size}}).encode() for size in (9, AT_ONCE_BYTES_MAX))
-    assert plain_command(route, small) == hot.xadd_command(b"s", small)
-    assert plain_command(route, large) is None
+    assert hot_command(route, small) == xadd_command(b"s", small)
+    assert hot_command(route, large) is None
 
 
 def test_others_are_served_while_the_long_words_of_a_pipeline_are_decoded() -> None:

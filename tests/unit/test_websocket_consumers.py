@@ -44,7 +44,7 @@ def with_group(*ids: int) -> Client:
 def end(client: Client) -> None:
     """What the endpoint does when the connection has gone."""
     client.session.close()
-    held = client.session.held
+    held = client.session.unsettled
     questions = held.questions()
     client.store.run_all(held.releases(client.store.run_all(questions)))
 

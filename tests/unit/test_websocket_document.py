@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from tailrace.api.document.asyncapi import asyncapi_document
-from tailrace.api.ports import NotAccepting
+from tailrace.api.ports import StoreUnavailable
 from tailrace.api.websocket.messages import MESSAGES
 from tailrace.api.websocket.requests import REQUESTS
 from tailrace.api.websocket_limits import CloseCode
@@ -69,7 +69,7 @@ def test_every_frame_that_a_session_sends_fits_the_model_of_its_kind() -> None:
     frames.append(client.say({**EXAMPLES["consume_request"], "id": 2}))
     frames.append(client.say({"id": 3, "op": "nonsense"}))
     frames.append(client.say({"op": "ping"}))
-    client.store.close(NotAccepting("over"))
+    client.store.close(StoreUnavailable("over"))
     frames += client.taken_pushes()
     assert {kind_of(frame) for frame in frames} == set(MESSAGES)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tailrace.api import websocket_limits as limits
-from tailrace.api.ports import NotAccepting
+from tailrace.api.ports import StoreUnavailable
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
 from tailrace.core.commands import Flush
 from tests.support.websocket_client import MSGPACK, Client
@@ -184,7 +184,7 @@ def test_ack_nack_and_claim_work_on_what_any_connection_was_given() -> None:
 
 def test_a_store_that_takes_nothing_is_told_with_each_request_that_needs_it() -> None:
     client = Client()
-    client.store.close(NotAccepting("draining", retry_after_s=1))
+    client.store.close(StoreUnavailable("draining", retry_after_s=1))
     problem = client.refused(op="append", key="s", fields={"a": "1"})
     assert (problem["code"], problem["retryable"]) == ("NOT_ACCEPTING", True)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tailrace.api import websocket_limits as limits
-from tailrace.api.ports import NotAccepting
+from tailrace.api.ports import StoreUnavailable
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.core.commands import Command, DeleteKeys, References, Trim, TrimStream
 from tests.support.watching_store import WatchingStore
@@ -400,7 +400,7 @@ def test_a_client_that_lags_is_pushed_nothing_more_and_loses_nothing() -> None:
 def test_when_the_store_closes_every_subscription_is_told_why_and_the_connection_restarts() -> None:
     client = Client()
     subscribed(client, "s", "t", credit=10)
-    client.store.close(NotAccepting("the server is shutting down", retry_after_s=1))
+    client.store.close(StoreUnavailable("the server is shutting down", retry_after_s=1))
     [push] = client.taken_pushes()
     assert (push["sub"], push["end"]["code"], push["end"]["retryable"]) == (1, "NOT_ACCEPTING", True)
     assert client.is_restarting
@@ -413,6 +413,6 @@ def test_gaps_and_ends_are_told_in_both_subprotocols(subprotocol: str) -> None:
     client.store.run(trim("s", 1))
     subscribed(client, credit=1)
     client.ok(op="credit", sub=1, entries=1)
-    client.store.close(NotAccepting("over"))
+    client.store.close(StoreUnavailable("over"))
     kinds = [next(iter(push.keys() - {"sub", "key", "next"})) for push in client.taken_pushes()]
     assert kinds == ["gap", "entries", "end"]

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from tailrace.app.cli.redis.quoting import quoted
-from tailrace.app.cli.redis.replies import Failure, Reply, Status, Words
+from tailrace.app.cli.redis.replies import Failure, Reply, SimpleString, Words
 
 _RED: Final = "\x1b[31m"
 _PLAIN: Final = "\x1b[0m"
@@ -63,7 +63,7 @@ def _numbered(items: list[Reply], margin: str, *, colour: bool) -> str:
     return margin.join(written)
 
 
-def _scalar(reply: int | bytes | Status | Failure | None, *, colour: bool) -> str:
+def _scalar(reply: int | bytes | SimpleString | Failure | None, *, colour: bool) -> str:
     if reply is None:
         return "(nil)"
     if isinstance(reply, Failure):
@@ -110,7 +110,7 @@ def _json_value(reply: Reply) -> Any:
             return reply.decode()
         except UnicodeDecodeError:
             return {"base64": reply}
-    return str(reply) if isinstance(reply, Status) else reply
+    return str(reply) if isinstance(reply, SimpleString) else reply
 
 
 _WRITERS: Final[dict[Form, Callable[[Reply, bool], bytes]]] = {

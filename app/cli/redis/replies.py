@@ -15,7 +15,7 @@ from tailrace.app.cli.client.http_client import RefusedByServer, Server
 REPLIES_IN_BASE64: Final = {"Upstash-Encoding": "base64"}
 
 
-class Status(str):
+class SimpleString(str):
     """A reply that says how it went, and is shown without quotes."""
 
     __slots__ = ()
@@ -27,11 +27,11 @@ class Failure(NamedTuple):
     line: str
 
 
-Reply: TypeAlias = "int | bytes | Status | Failure | list[Reply] | None"
+Reply: TypeAlias = "int | bytes | SimpleString | Failure | list[Reply] | None"
 Words: TypeAlias = Sequence[bytes]
 
-OK: Final = Status("OK")
-QUEUED: Final = Status("QUEUED")
+OK: Final = SimpleString("OK")
+QUEUED: Final = SimpleString("QUEUED")
 
 _NOT_TAKEN: Final = frozenset({401, 429, 503})
 """Answers of a server that looks at no command: who sends it is not known, or it takes none now."""
@@ -85,7 +85,7 @@ def _reply(result: Any, *, statuses: bool) -> Reply:
         return OK
     if isinstance(result, str):
         raw = b64decode(result)
-        return Status(raw.decode()) if statuses else raw
+        return SimpleString(raw.decode()) if statuses else raw
     assert result is None or isinstance(result, int)
     return result
 

@@ -1,7 +1,7 @@
 """Requests by operation: how many were answered how, and how long the server took for them.
 
-Filled once a request by the two ways that a request can take (`app.observed`, `app.http_protocol`), read
-at the scrape. It never looks into a request.
+Filled once a request by the two ways that a request can take (`app.request_observer`,
+`app.protocols.hot_observer`), read at the scrape. It never looks into a request.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The path below the framework answers as the documented route does, byte for byte but for what differs
-by request: the date, the request id, and ids that the server chose."""
+"""The hot way answers as the documented route does, byte for byte except for what differs by request: the
+date, the request id, and ids that the server chose."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def wire(server: ServerProcess) -> Iterator[Wire]:
 
 @pytest.fixture
 def key() -> str:
-    return f"fast:{next(_numbers)}"
+    return f"hot:{next(_numbers)}"
 
 
 def request(
@@ -39,10 +39,10 @@ def request(
 
 
 def both(wire: Wire, path: str, body: bytes, content_type: str = "application/json") -> tuple[Answer, Answer]:
-    """The same request twice: plain, and with a header that is nobody's business but is not plain."""
-    fast = wire.ask(request(path, body, content_type=content_type))
-    slow = wire.ask(request(path, body, "x-not-plain: 1", content_type=content_type))
-    return fast, slow
+    """The same request twice: as a hot one, and with a header that changes nothing but is not hot."""
+    hot = wire.ask(request(path, body, content_type=content_type))
+    documented = wire.ask(request(path, body, "x-not-hot: 1", content_type=content_type))
+    return hot, documented
 
 
 def comparable(answer: Answer) -> tuple[int, dict[str, str], bytes]:
@@ -64,7 +64,7 @@ def comparable(answer: Answer) -> tuple[int, dict[str, str], bytes]:
         ("entries", b'{"id":"0-0","fields":{"a":"1"}}', "application/json"),
         ("entries", b'{"id":"nonsense","fields":{"a":"1"}}', "application/json"),
         ("entries", ENTRY[:-1] + b',"if_last_id":"5-5"}', "application/json"),
-        ("entries", ENTRY, "text/plain"),
+        ("entries", ENTRY, "text/append"),
         ("entries", ENTRY[:-1] + b',"nomkstream":true}', "application/json"),
         ("entries", ENTRY[:-1] + b"]", "application/json"),
         ("entries", ENTRY + b"}", "application/json"),
@@ -99,17 +99,17 @@ def test_an_answer_is_that_of_the_documented_route(
 ) -> None:
     wire.ask(request(f"/v1/streams/{key}/entries", ENTRY))
     assert wire.ask(_group_of(key)).status == 201
-    fast, slow = both(wire, f"/v1/streams/{key}/{path}", body, content_type)
-    assert comparable(fast) == comparable(slow)
+    hot, documented = both(wire, f"/v1/streams/{key}/{path}", body, content_type)
+    assert comparable(hot) == comparable(documented)
     again = wire.ask(request(f"/v1/streams/{key}/{path}", body, content_type=content_type))
-    assert comparable(again) == comparable(slow), "a head that was seen before is answered otherwise"
+    assert comparable(again) == comparable(documented), "a head that was seen before is answered otherwise"
 
 
 def _group_of(key: str) -> bytes:
     return f"PUT /v1/streams/{key}/groups/g HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
 
 
-@pytest.mark.parametrize("extra", ["accept: */*", "x-not-plain: 1"])
+@pytest.mark.parametrize("extra", ["accept: */*", "x-not-hot: 1"])
 def test_an_acknowledgment_without_its_group_is_a_404_on_both_ways(wire: Wire, key: str, extra: str) -> None:
     path, body = f"/v1/streams/{key}/groups/g:ack", b'{"ids":["1-1"]}'
     missing = wire.ask(request(path, body, extra))
@@ -123,16 +123,16 @@ def test_an_acknowledgment_without_its_group_is_a_404_on_both_ways(wire: Wire, k
 
 def test_a_head_seen_before_is_carried_out_once_whatever_stands_around_it(wire: Wire, key: str) -> None:
     path = f"/v1/streams/{key}/entries"
-    plain = request(path, ENTRY)
+    append = request(path, ENTRY)
     for _ in range(3):
-        assert wire.ask(plain).status == 201
-    assert wire.ask(request(path, ENTRY, "x-not-plain: 1")).status == 201
-    wire.send(plain + plain)
+        assert wire.ask(append).status == 201
+    assert wire.ask(request(path, ENTRY, "x-not-hot: 1")).status == 201
+    wire.send(append + append)
     assert [wire.receive().status, wire.receive().status] == [201, 201]
-    wire.send(plain[:-5])
-    wire.send(plain[-5:])
+    wire.send(append[:-5])
+    wire.send(append[-5:])
     assert wire.receive().status == 201
-    assert wire.ask(plain).status == 201
+    assert wire.ask(append).status == 201
     wire.send(b"GET " + path.encode() + b"/../length HTTP/1.1\r\nhost: local")
     wire.send(b"host\r\n\r\n")
     wire.receive()
@@ -186,7 +186,7 @@ def test_a_producer_is_answered_as_by_the_documented_route(
     wire: Wire, key: str, path: str, body: bytes, content_type: str, changes: dict[str, str | None]
 ) -> None:
     answers = []
-    for way, extra in {"fast": (), "slow": ("x-not-plain: 1",)}.items():
+    for way, extra in {"hot": (), "documented": ("x-not-hot: 1",)}.items():
         headers = {"idempotency-key": "k", "producer-id": f"p-{way}", **changes}
         lines = (f"{name}: {value}" for name, value in headers.items() if value is not None)
         raw = request(f"/v1/streams/{key}-{way}/{path}", body, *lines, *extra, content_type=content_type)
@@ -206,9 +206,9 @@ def _length_of(key: str) -> bytes:
 
 
 def test_an_append_to_a_stream_that_must_exist_is_refused_alike(wire: Wire, key: str) -> None:
-    fast, slow = both(wire, f"/v1/streams/{key}/entries", ENTRY[:-1] + b',"nomkstream":true}')
-    assert fast.status == 404
-    assert comparable(fast) == comparable(slow)
+    hot, documented = both(wire, f"/v1/streams/{key}/entries", ENTRY[:-1] + b',"nomkstream":true}')
+    assert hot.status == 404
+    assert comparable(hot) == comparable(documented)
 
 
 @pytest.mark.parametrize("consumer", ["alice", "bob"])
@@ -217,10 +217,10 @@ def test_a_group_is_read_and_acknowledged_alike(wire: Wire, key: str, consumer: 
     wire.ask(create.replace(b"POST", b"PUT", 1))
     wire.ask(request(f"/v1/streams/{key}/entries:import", b'{"a":"1"}\n{"a":"1"}', content_type=NDJSON))
     body = {"group": "g", "consumer": consumer, "count": 1, "streams": [{"key": key, "id": ">"}]}
-    fast, slow = both(wire, "/v1/read-group", json.dumps(body).encode())
-    assert fast.status == 200
-    assert comparable(fast) == comparable(slow)
-    for answer in (fast, slow):
+    hot, documented = both(wire, "/v1/read-group", json.dumps(body).encode())
+    assert hot.status == 200
+    assert comparable(hot) == comparable(documented)
+    for answer in (hot, documented):
         ids = [entry["id"] for entry in json.loads(answer.body)["streams"][0]["entries"]]
         acked = wire.ask(request(f"/v1/streams/{key}/groups/g:ack", json.dumps({"ids": ids}).encode()))
         assert json.loads(acked.body) == {"acknowledged": 1}
@@ -240,16 +240,16 @@ def test_a_read_that_waits_waits(wire: Wire, key: str) -> None:
 
 @pytest.mark.parametrize("name", ["a%2Fb", "%FF", "race:france", "x%3Aack", "a" * 512])
 def test_names_are_decoded_alike(wire: Wire, name: str) -> None:
-    fast, slow = both(wire, f"/v1/streams/fast-{name[:505]}/entries", ENTRY)
-    assert fast.status == 201
-    assert comparable(fast) == comparable(slow)
+    hot, documented = both(wire, f"/v1/streams/hot-{name[:506]}/entries", ENTRY)
+    assert hot.status == 201
+    assert comparable(hot) == comparable(documented)
 
 
 @pytest.mark.parametrize("name", ["a" * 513, "%00" * 600])
 def test_names_that_are_too_long_are_refused_alike(wire: Wire, name: str) -> None:
-    fast, slow = both(wire, f"/v1/streams/{name}/entries", ENTRY)
-    assert fast.status == 400
-    assert comparable(fast) == comparable(slow)
+    hot, documented = both(wire, f"/v1/streams/{name}/entries", ENTRY)
+    assert hot.status == 400
+    assert comparable(hot) == comparable(documented)
 
 
 def test_a_request_id_is_kept_or_replaced_alike(wire: Wire, key: str) -> None:
@@ -280,10 +280,18 @@ def test_pipelined_requests_are_answered_in_order_whatever_their_kind(wire: Wire
     path = f"/v1/streams/{key}/entries"
     length = f"GET /v1/streams/{key}/length HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
     bad = request(path, b"{")
-    slow = request(path, ENTRY, "x-not-plain: 1")
+    documented = request(path, ENTRY, "x-not-hot: 1")
     wire.send(
         b"".join(
-            [request(path, ENTRY), length, request(path, ENTRY), bad, slow, length, request(path, ENTRY)]
+            [
+                request(path, ENTRY),
+                length,
+                request(path, ENTRY),
+                bad,
+                documented,
+                length,
+                request(path, ENTRY),
+            ]
         )
     )
     answers = [wire.receive() for _ in range(7)]

@@ -1,9 +1,9 @@
 """The garbage collector's settings for a heap of long-lived objects.
 
 What the server keeps (blocks, pending entries, indexes) is freed by reference counts: it has no cycles.
-A full collection walks all of it, in vain, while every client waits. So what is there at the start is
-put out of the collector's sight, and the old generations are looked at rarely: cycles come from
-exceptions and tasks only, and die young.
+A full collection walks all of it, finds nothing, and every client waits meanwhile. So the collector ignores
+what exists at the start, and rarely examines the old generations: only exceptions and tasks make cycles, and
+these die young.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ OLD_ROUNDS: Final = 100
 """Young collections before the middle generation is looked at, and middle ones before the old."""
 
 
-def settle_collector() -> None:
-    """To be called once, when everything that stays has been made."""
+def tune_garbage_collector() -> None:
+    """Call this once, when everything that stays has been made."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, MIDDLE_ROUNDS, OLD_ROUNDS)

@@ -1,9 +1,9 @@
 """What a request's head must be beyond what the parser checks.
 
 It owns the rules of RFC 9112 that the parser leaves to its caller: the HTTP version, `Host`, the form of the
-target, and `Transfer-Encoding`. It never sees a connection. A head that breaks a rule raises `Refused`, and
-the connection ends with the response: a proxy in front of the server may have understood the head in another
-way, and may disagree with the server about where the request ends.
+target, and `Transfer-Encoding`. It never sees a connection. A head that breaks a rule raises
+`ProtocolRefusal`, and the connection ends with the response: a proxy in front of the server may have
+understood the head in another way, and may disagree with the server about where the request ends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import Final
 
 from tailrace.api.problems.table import HttpCode
-from tailrace.app.refusals import Headers, Refused
+from tailrace.app.protocols.refusals import ProtocolRefusal
+from tailrace.app.protocols.request_head import Headers
 
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
 
@@ -29,24 +30,26 @@ _SHOWN_BYTES_MAX: Final = 100
 def require_sound_head(method: bytes, version: str, headers: Headers) -> None:
     """Check version, method, `Host` and `Transfer-Encoding`. Names in `headers` are in lower case.
 
-    Raises `Refused`: 400, 501 or 505. O(headers).
+    Raises `ProtocolRefusal`: 400, 501 or 505. O(headers).
     """
     if version not in _VERSIONS:
-        raise Refused(
+        raise ProtocolRefusal(
             HttpCode.HTTP_VERSION_NOT_SUPPORTED, f"HTTP/{version} is not supported: send HTTP/1.1 or HTTP/1.0"
         )
     if method == b"CONNECT":
-        raise Refused(HttpCode.NOT_IMPLEMENTED, "CONNECT is not supported: this server is not a proxy")
+        raise ProtocolRefusal(
+            HttpCode.NOT_IMPLEMENTED, "CONNECT is not supported: this server is not a proxy"
+        )
     hosts = 0
     for name, value in headers:
         if name == b"host":
             hosts += 1
             if not _is_host(value):
-                raise Refused(HttpCode.BAD_REQUEST, f"the Host header is not a host: {_shown(value)}")
+                raise ProtocolRefusal(HttpCode.BAD_REQUEST, f"the Host header is not a host: {_shown(value)}")
         elif name == b"transfer-encoding":
             _require_chunked(version, value)
     if hosts > 1 or (hosts == 0 and version == "1.1"):
-        raise Refused(
+        raise ProtocolRefusal(
             HttpCode.BAD_REQUEST, f"the request has {hosts} Host headers: an HTTP/1.1 request has exactly one"
         )
 
@@ -58,9 +61,9 @@ def _is_host(value: bytes) -> bool:
 
 def _require_chunked(version: str, value: bytes) -> None:
     if version == "1.0":
-        raise Refused(HttpCode.BAD_REQUEST, "HTTP/1.0 has no Transfer-Encoding: send Content-Length")
+        raise ProtocolRefusal(HttpCode.BAD_REQUEST, "HTTP/1.0 has no Transfer-Encoding: send Content-Length")
     if value.strip(b" \t").lower() != b"chunked":
-        raise Refused(
+        raise ProtocolRefusal(
             HttpCode.NOT_IMPLEMENTED,
             f"Transfer-Encoding {_shown(value)} is not supported: `chunked` is the only one",
         )
@@ -69,8 +72,8 @@ def _require_chunked(version: str, value: bytes) -> None:
 def origin_form(method: bytes, target: bytes, headers: Headers) -> bytes:
     """The target as a path with its query; of an absolute one (`http://host/path`), the path and the query.
 
-    Raises `Refused` 400: a target of another form, one with a fragment, or one whose host is not that of the
-    `Host` header, which the server checks.
+    Raises `ProtocolRefusal` 400: a target of another form, one with a fragment, or one whose host is not that
+    of the `Host` header, which the server checks.
     """
     if target.startswith(b"/") and b"#" not in target:
         return target
@@ -78,9 +81,9 @@ def origin_form(method: bytes, target: bytes, headers: Headers) -> bytes:
         return target
     found = _ABSOLUTE.fullmatch(target)
     if found is None:
-        raise Refused(HttpCode.BAD_REQUEST, f"the request's target is not a path: {_shown(target)}")
+        raise ProtocolRefusal(HttpCode.BAD_REQUEST, f"the request's target is not a path: {_shown(target)}")
     if any(name == b"host" and value.lower() != found[1].lower() for name, value in headers):
-        raise Refused(HttpCode.BAD_REQUEST, "the target and the Host header name different hosts")
+        raise ProtocolRefusal(HttpCode.BAD_REQUEST, "the target and the Host header name different hosts")
     path: bytes = found[2] or b"/"
     return path if path.startswith(b"/") else b"/" + path
 

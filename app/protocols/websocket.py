@@ -1,9 +1,8 @@
-"""uvicorn's WebSocket protocol with a direct way out, and an end for clients that do not read.
+"""uvicorn's WebSocket protocol, with a shorter way for frames and an end for clients that do not read.
 
-It owns bytes on the connection: frames sent without an ASGI cycle each (half the cost of a push), the
-size of what waits for the client, and the cutting of one that takes nothing, or sends a message so slowly
-that it may never end. It knows no request. Use what `websocket_protocol` makes as uvicorn's ``ws=``; the
-ASGI scope then has `SOCKET_EXTENSION`.
+It owns the bytes on the connection: frames sent without an ASGI cycle each (half the cost of a push), the
+size of what waits for the client, and the end of a client that takes nothing, or sends a message so slowly
+that the message may never end. It knows no request. The ASGI scope has the protocol as `SOCKET_EXTENSION`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, ClassVar, Final, cast
 
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import Frame, Opcode
+from websockets.frames import Opcode
 from websockets.http11 import Request
 from websockets.protocol import State
 
@@ -28,20 +27,18 @@ from tailrace.api.websocket_limits import (
     STALL_S,
     CloseCode,
 )
-from tailrace.app.bounded_http import BODY_WINDOW_S
-from tailrace.app.connections import SMALL_BODY_BYTES, Connections, cut
+from tailrace.app.protocols.connections import SMALL_BODY_BYTES, Connections, HeldMemory
+from tailrace.app.protocols.deadlines import BODY_WINDOW_S
+from tailrace.app.protocols.ending import cut
+from tailrace.app.protocols.websocket_frames import frames
 
 CUT_AFTER_S: Final = 2
 """How long closing may wait for a client to take what is left for it."""
 
 
-def _nothing() -> None:
-    """What is called on a drain before anybody asked for it."""
-
-
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """One connection; an `api.websocket.endpoint.Socket` once it is open. `registry` is set by
-    `websocket_protocol`; the HTTP connection that this one was is counted there already."""
+    """One connection; an `api.websocket.endpoint.Socket` once it is open. `registry` counts it already: it
+    was an HTTP connection."""
 
     registry: ClassVar[Connections]
 
@@ -50,14 +47,14 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         # Compression costs more than the sending, for each of a thousand receivers, and memory for each.
         self.conn.available_extensions = []
         self.conn.max_message_size = FRAME_BYTES_MAX
-        self.on_relief: Callable[[], None] = _nothing
+        self.on_relief: Callable[[], None] = lambda: None
         self._is_full = False
         self._written_bytes = 0
         self._taken_bytes = 0
         self._stall_timer: TimerHandle | None = None
         self._message_bytes = 0
         """Received since the last whole message."""
-        self._held_bytes = 0
+        self._memory = HeldMemory(self.registry)
         self._last_mark = 0
         self._still_s = 0.0
 
@@ -72,7 +69,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """Write one frame; nothing, where the connection is closing. Closes it where too much waits."""
         if self.close_sent or self.transport.is_closing():
             return
-        frame = _framer.frame(payload, Opcode.TEXT if is_text else Opcode.BINARY)
+        frame = frames.frame(payload, Opcode.TEXT if is_text else Opcode.BINARY)
         self._written_bytes += len(frame)
         self.transport.write(frame)
         waiting_bytes = self.transport.get_write_buffer_size()
@@ -119,9 +116,9 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         super().connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody waits any longer for what cannot come."""
+        """Release who waits for the client."""
         self.registry.leave(self)
-        self._release_message()
+        self._memory.release()
         self._stop_stall_timer()
         super().connection_lost(exc)
         self._relieve()
@@ -130,13 +127,15 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """Have it parsed, as long as unfinished messages do not take too much of the memory."""
         self._message_bytes += len(data)
         super().data_received(data)
-        if self._message_bytes > SMALL_BODY_BYTES and not self.close_sent:
-            self._hold(self._message_bytes - self._held_bytes)
+        is_large = self._message_bytes > SMALL_BODY_BYTES and not self.close_sent
+        if is_large and not self._memory.hold(self._message_bytes - self._memory.held_bytes):
+            told = f"messages and bodies of {self.registry.limits.bodies_mb} MiB are held already"
+            self.close_now(CloseCode.TOO_MUCH_HELD, told)
 
     def send_receive_event_to_app(self) -> None:
         """A message is whole."""
         self._message_bytes = 0
-        self._release_message()
+        self._memory.release()
         if self.curr_msg_data_type == "text" and not self._is_text_utf8():
             self.frames = []
             self.close_now(CloseCode.INVALID_PAYLOAD, "a text message must be UTF-8")
@@ -153,20 +152,9 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             return False
         return True
 
-    def _hold(self, size: int) -> None:
-        if self.registry.hold(size):
-            self._held_bytes += size
-        else:
-            told = f"messages and bodies of {self.registry.limits.bodies_mb} MiB are held already"
-            self.close_now(CloseCode.TOO_MUCH_HELD, told)
-
-    def _release_message(self) -> None:
-        self.registry.release(self._held_bytes)
-        self._held_bytes = 0
-
-    def look(self, passed_s: float) -> None:
-        """A second or so has passed: end what has stood still for too long. Whether the client reads is
-        watched otherwise, from the moment when something waits for it."""
+    def check_deadlines(self, passed_s: float) -> None:
+        """About a second has passed: end a handshake or a message that made no progress for too long. A
+        timer of its own watches whether the client reads, as soon as something waits for it."""
         mark, limit_s = self._mark_and_limit()
         if not limit_s or mark != self._last_mark:
             self._last_mark = mark
@@ -186,8 +174,8 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self.close_now(CloseCode.TOO_SLOW, told)
 
     def _mark_and_limit(self) -> tuple[int, int]:
-        """What differs from the last look's where the connection moved, and for how many seconds it may
-        not; 0: for ever."""
+        """A mark that differs from the last check's if the connection moved, and for how many seconds it may
+        stay; 0: for ever."""
         if self.transport.is_closing():
             return -1, CUT_AFTER_S
         if not self.handshake_complete:
@@ -257,27 +245,3 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self._stall_timer is not None:
             self._stall_timer.cancel()
             self._stall_timer = None
-
-
-class _Framer:
-    """Makes frames, and keeps the last one: a push to many is the same object each time, and made once."""
-
-    def __init__(self) -> None:
-        self._payload = b""
-        self._opcode: Opcode | None = None
-        self._frame = b""
-
-    def frame(self, payload: bytes, opcode: Opcode) -> bytes:
-        """The frame of a whole message."""
-        if payload is not self._payload or opcode is not self._opcode:
-            self._frame = Frame(opcode, payload).serialize(mask=False)
-            self._payload, self._opcode = payload, opcode
-        return self._frame
-
-
-_framer = _Framer()
-
-
-def websocket_protocol(registry: Connections) -> type[WebSocketProtocol]:
-    """The protocol class for `uvicorn.Config(ws=...)`; `registry` counts its connections."""
-    return type("BoundWebSocketProtocol", (WebSocketProtocol,), {"registry": registry})

@@ -1,8 +1,8 @@
 """Around the whole API: what is noted of each request that goes through the framework.
 
 Pure ASGI, so that it sees what a client sees: the figures by operation, the slow log, the log record, and
-the span where traces are on. The hot routes below the framework note the same (`app.http_protocol`). It
-changes nothing of a request but the trace's header, and never reads a body.
+the span where traces are on. `app.protocols.hot_observer` notes the same of hot requests. It changes nothing
+of a request but the trace's header, and never reads a body.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ UNROUTED: Final = "unrouted"
 """The operation of a request that is none: no such path or method, or refused before it was looked up."""
 
 
-class Observed:
+class RequestObserver:
     """Wraps `app`. `tracing` None: no traces."""
 
     def __init__(self, app: ASGIApp, sources: Sources, tracing: Tracing | None = None) -> None:

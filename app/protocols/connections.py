@@ -1,24 +1,19 @@
-"""All connections of the server: how many there are, from whom, and which stand still for too long.
+"""All connections of the server: how many there are, from whom, and when each one checks its deadlines.
 
-It owns the counts and the sweep. A connection costs no timer: each is looked at about once a second, a
-tenth of them every tenth of a second, so that ten thousand do not hold the loop together. What standing
-still means, a connection knows itself (`Connection.look`), and adds up the seconds between its looks. Where
-the server itself stood still those are more, and only some are counted: what a client sent meanwhile has
-not been read yet.
+It owns the counts and the sweep. A connection costs no timer: the sweep calls each one about once a second, a
+tenth of them every tenth of a second, so that ten thousand do not block the loop together. Each connection
+knows its own deadlines (`TimedConnection`). The sweep says how many seconds have passed. If the server itself
+was blocked, only some of them count: what a client sent meanwhile has not been read yet.
 
-A connection over the bounds is told so, and for that it must live for a moment: a few of those are kept,
-beside the count, and beyond them connections are cut without a word.
+A connection above the limits gets a response that says so, and stays open for a moment so that the client can
+read it. A few of those are kept, beside the count; above that number connections are cut without a response.
 """
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import struct
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 from itertools import count
 from typing import Final, NamedTuple, Protocol
@@ -28,26 +23,25 @@ from tailrace.app.open_files import REFUSED_MAX
 from tailrace.core.limits import KIB, MIB
 
 PORTIONS: Final = 10
-"""In how many parts the connections are looked at, one after another within a second."""
+"""In how many parts the connections are swept, one after another within a second."""
 
 ROUND_S: Final = 1.0
 SWEEP_PERIOD_S: Final = ROUND_S / PORTIONS
 
 PASSED_S_MAX: Final = 2.0
-"""How much of the time between two looks counts."""
+"""How much of the time between two checks of a connection counts."""
 
 SMALL_BODY_BYTES: Final = 64 * KIB
 """What a connection may hold of a body, or of a message, without its being counted."""
 
 _NETWORK_BITS: Final = 64
-_NO_LINGERING: Final = struct.pack("ii", 1, 0)
 
 
-class Connection(Protocol):
-    """What is looked at."""
+class TimedConnection(Protocol):
+    """A connection that knows its own deadlines."""
 
-    def look(self, passed_s: float) -> None:
-        """So much time has passed since the last look, about a second."""
+    def check_deadlines(self, passed_s: float) -> None:
+        """So much time has passed since the last call, about a second: end what is overdue."""
         ...
 
 
@@ -59,7 +53,7 @@ class Excess(NamedTuple):
 
 
 class Connections:
-    """The connections of one server. `cuts` counts by reason those that were ended for standing still."""
+    """The connections of one server. `cuts` counts by reason those that the server ended."""
 
     def __init__(
         self,
@@ -74,26 +68,27 @@ class Connections:
         self.held_bytes = 0
         self._held_bytes_max = limits.bodies_mb * MIB
         self._peers: Counter[str] = Counter()
-        self._refused: set[Connection] = set()
-        self._portions: list[dict[Connection, str]] = [{} for _ in range(PORTIONS)]
+        self._refused: set[TimedConnection] = set()
+        self._portions: list[dict[TimedConnection, str]] = [{} for _ in range(PORTIONS)]
         now_s = clock_s()
         self._swept_at_s = [now_s - number * SWEEP_PERIOD_S for number in range(PORTIONS)]
-        self._portion_of: dict[Connection, dict[Connection, str]] = {}
+        self._portion_of: dict[TimedConnection, dict[TimedConnection, str]] = {}
         self._turns = count()
 
     def __len__(self) -> int:
         """Those that are served."""
         return len(self._portion_of) - len(self._refused)
 
-    def enter(self, connection: Connection, host: str) -> Excess | None:
+    def enter(self, connection: TimedConnection, host: str) -> Excess | None:
         """Count a connection from the address `host`, or say why it is one too many. O(1)."""
         peer = network_of(host)
         detail = self._excess(peer)
         if detail is None:
             self._peers[peer] += 1
-        elif len(self._refused) >= self._refused_max:
-            return Excess(detail, is_mute=True)
         else:
+            self.cuts["too_many_connections"] += 1
+            if len(self._refused) >= self._refused_max:
+                return Excess(detail, is_mute=True)
             self._refused.add(connection)
         portion = self._portions[next(self._turns) % PORTIONS]
         portion[connection] = peer
@@ -108,13 +103,13 @@ class Connections:
             return f"{limits.connections_per_peer_max} connections of one address are kept"
         return None
 
-    def replace(self, connection: Connection, successor: Connection) -> None:
+    def replace(self, connection: TimedConnection, successor: TimedConnection) -> None:
         """The connection is another object's from now on: it became a WebSocket."""
         portion = self._portion_of.pop(connection)
         portion[successor] = portion.pop(connection)
         self._portion_of[successor] = portion
 
-    def leave(self, connection: Connection) -> None:
+    def leave(self, connection: TimedConnection) -> None:
         """A connection is gone; harmless where it was never counted."""
         portion = self._portion_of.pop(connection, None)
         if portion is None:
@@ -128,14 +123,14 @@ class Connections:
             del self._peers[peer]
 
     def sweep(self) -> None:
-        """Look at the portions that were looked at a second ago. Call it every `SWEEP_PERIOD_S`."""
+        """Call the connections that were called a second ago. Call this every `SWEEP_PERIOD_S`."""
         now_s = self._clock_s()
         for number, portion in enumerate(self._portions):
             passed_s = now_s - self._swept_at_s[number]
             if passed_s >= ROUND_S:
                 self._swept_at_s[number] = now_s
                 for connection in tuple(portion):
-                    connection.look(min(passed_s, PASSED_S_MAX))
+                    connection.check_deadlines(min(passed_s, PASSED_S_MAX))
 
     # --- what they hold together ---------------------------------------------------------------
 
@@ -151,17 +146,26 @@ class Connections:
         self.held_bytes -= size
 
 
-def cut(transport: asyncio.Transport) -> None:
-    """End a connection now, and throw away what was not taken.
+class HeldMemory:
+    """What one connection holds of a body or a message, as a part of what all of them may hold."""
 
-    An abort alone ends it here only: the system would go on holding what was written, megabytes of it, and
-    offer it to a client that takes nothing. With no time to linger it resets the connection instead.
-    """
-    connection = transport.get_extra_info("socket")
-    if connection is not None:
-        with suppress(OSError):
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)
-    transport.abort()
+    __slots__ = ("_connections", "held_bytes")
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self.held_bytes = 0
+
+    def hold(self, size: int) -> bool:
+        """Count `size` bytes more; False if that is too much for all connections together."""
+        if not self._connections.hold(size):
+            return False
+        self.held_bytes += size
+        return True
+
+    def release(self) -> None:
+        """Nothing is held any more."""
+        self._connections.release(self.held_bytes)
+        self.held_bytes = 0
 
 
 def network_of(host: str) -> str:

@@ -31,7 +31,7 @@ def given_back(owner: Owner, ids: Sequence[StreamId]) -> NegativeAcknowledge:
     return NegativeAcknowledge(owner.key, owner.group, NackMode.SILENT, tuple(ids))
 
 
-class Held:
+class Unsettled:
     """Unsettled deliveries by owner, the latest `RELEASED_IDS_MAX` of each. All is O(1) an id."""
 
     def __init__(self) -> None:

@@ -8,6 +8,7 @@ open a WebSocket.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Final
 
@@ -17,7 +18,8 @@ from websockets.server import ServerProtocol
 
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.websocket.endpoint import WEBSOCKET_PATH
-from tailrace.app.refusals import Headers, Refused
+from tailrace.app.protocols.refusals import ProtocolRefusal
+from tailrace.app.protocols.request_head import RequestHead
 
 _PATH: Final = WEBSOCKET_PATH.encode()
 _VERSION_HEADER: Final = "Sec-WebSocket-Version"
@@ -29,42 +31,43 @@ _silent.addHandler(logging.NullHandler())
 _silent.propagate = False
 
 
-def opens_websocket(method: bytes, target: bytes, version: str, headers: Headers) -> bool:
+def opens_websocket(head: RequestHead) -> bool:
     """Whether a request asks for the WebSocket protocol where the server speaks it.
 
     A request for any other protocol is served as HTTP/1.1, which HTTP allows.
     """
-    if method != b"GET" or version != "1.1" or target.partition(b"?")[0] != _PATH:
+    if head.method != b"GET" or head.version != "1.1" or head.target.partition(b"?")[0] != _PATH:
         return False
-    wished = [value.strip(b" \t").lower() for name, value in headers if name == b"upgrade"]
+    wished = [value.strip(b" \t").lower() for name, value in head.headers if name == b"upgrade"]
     return wished == [b"websocket"]
 
 
-def require_handshake(target: bytes, headers: Headers) -> None:
-    """Raises `Refused` if the opening handshake is invalid: 400, 414, 426 or 431. O(bytes)."""
+def require_handshake(head: RequestHead) -> None:
+    """Raises `ProtocolRefusal` if the opening handshake is invalid: 400, 414, 426 or 431. O(bytes)."""
     opening = ServerProtocol(logger=_silent)
-    opening.receive_data(head_bytes(b"GET", target, "1.1", headers))
+    opening.receive_data(head.to_bytes())
     for request in opening.events_received():
         opening.accept(request)  # type: ignore[arg-type] # before the handshake there are only requests
     if opening.handshake_exc is not None:
         raise _refusal(opening.handshake_exc)
 
 
-def _refusal(error: Exception) -> Refused:
+def hand_over(transport: asyncio.Transport, successor: asyncio.Protocol, head: RequestHead) -> None:
+    """Give the connection to the WebSocket protocol, which reads the handshake again."""
+    successor.connection_made(transport)
+    successor.data_received(head.to_bytes())
+    transport.set_protocol(successor)
+
+
+def _refusal(error: Exception) -> ProtocolRefusal:
     if isinstance(error, RequestLineTooLong):
         detail = f"the request line of a WebSocket handshake may take {MAX_LINE_LENGTH} bytes at most"
-        return Refused(HttpCode.URL_TOO_LONG, detail)
+        return ProtocolRefusal(HttpCode.URL_TOO_LONG, detail)
     if isinstance(error, HeaderLineTooLong):
         detail = f"a header line of a WebSocket handshake may take {MAX_LINE_LENGTH} bytes at most"
-        return Refused(HttpCode.HEAD_TOO_LARGE, detail)
+        return ProtocolRefusal(HttpCode.HEAD_TOO_LARGE, detail)
     if isinstance(error, InvalidHeader) and error.name == _VERSION_HEADER:
         detail = f"the WebSocket version is 13: {error}"
-        return Refused(HttpCode.UPGRADE_REQUIRED, detail, _UPGRADE_HEADERS)
+        return ProtocolRefusal(HttpCode.UPGRADE_REQUIRED, detail, _UPGRADE_HEADERS)
     cause = error.__cause__ or error
-    return Refused(HttpCode.BAD_REQUEST, f"the WebSocket handshake is not valid: {cause}")
-
-
-def head_bytes(method: bytes, target: bytes, version: str, headers: Headers) -> bytes:
-    """A parsed head as bytes again."""
-    lines = b"".join(b"%b: %b\r\n" % header for header in headers)
-    return b"%b %b HTTP/%b\r\n%b\r\n" % (method, target, version.encode(), lines)
+    return ProtocolRefusal(HttpCode.BAD_REQUEST, f"the WebSocket handshake is not valid: {cause}")

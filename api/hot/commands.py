@@ -1,8 +1,7 @@
-"""The hot routes: bytes in, a command; a reply, bytes out. Called by the documented route and by the
-path below the framework alike, so that nothing of them is written twice.
+"""The commands that the bodies of the hot operations ask for, for both ways to them.
 
-It owns what these routes do with a body and a reply. Who called, and how the answer travels, it never
-knows. Whatever is not the plain case raises, and the documented route says it well.
+It owns the step from a body to a command. Who called, and how the answer travels, it does not know. A body
+that is not in the common form raises; the documented route then says what is wrong.
 """
 
 from __future__ import annotations
@@ -27,18 +26,11 @@ from tailrace.api.wire.appends import (
 from tailrace.api.wire.bodies import parse_body, require_few_elements
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.parameters import group_read_position_of, ids_of, optional_id_of
-from tailrace.api.wire.replies import appended_json, slice_json
 from tailrace.core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits
-from tailrace.core.errors import no_such_key
 from tailrace.core.limits import BODY_ELEMENTS_MAX, IDS_PER_REQUEST_MAX, PAGE_BYTES_MAX, READ_ENTRIES_MAX
-from tailrace.core.log.entry import Shape
-from tailrace.core.replies import AppendReply, ReadReply, Reply
-from tailrace.core.stream_id import SEQ_BITS, U64_MAX
 
 IdempotencyOf = Callable[[bool], Idempotency | None]
 """The idempotency that a request asks for; the argument says whether the server chooses all ids."""
-
-encode: Final = msgspec.json.Encoder().encode
 
 
 def no_idempotency(_chosen: bool) -> None:  # noqa: FBT001 - an `IdempotencyOf`
@@ -94,26 +86,12 @@ def lines_command(key: bytes, new: NewEntries, idempotency: IdempotencyOf) -> Ap
     return Append(key, new.fragments, new.ids, idempotency=idempotency(new.ids is None))
 
 
-def appended(reply: Reply, key: bytes) -> AppendReply:
-    """The reply of an append to `key`; raises NO_SUCH_STREAM where it was not to make one."""
-    if reply is None:
-        raise no_such_key(key)
-    assert isinstance(reply, AppendReply)
-    return reply
-
-
-def xadd_bytes(reply: AppendReply) -> bytes:
-    """The answer of `xadd`."""
-    value = reply.ids[0]
-    return b'{"id":"%d-%d"}' % (value >> SEQ_BITS, value & U64_MAX)
-
-
-def batch_bytes(reply: AppendReply, *, with_ids: bool = False) -> bytes:
-    """The answer of `xadd_batch` and `import_entries`."""
-    return encode(appended_json(reply, with_ids=with_ids))
-
-
 # --- reading as a group ----------------------------------------------------------------------------
+
+
+def parse_group_read(raw: bytes) -> GroupReadBody:
+    """The body of `xreadgroup`."""
+    return parse_body(raw, GroupReadBody)
 
 
 def group_read_command(body: GroupReadBody, block_ms: int | None) -> ReadGroup:
@@ -144,32 +122,26 @@ def read_limits(bounds: ReadBounds) -> ReadLimits:
     )
 
 
-def slices_bytes(reply: Reply, shape: Shape = Shape.NATURAL, *, deliveries: bool) -> bytes:
-    """The answer of `xread` and `xreadgroup`."""
-    assert isinstance(reply, ReadReply)
-    return encode({"streams": [slice_json(read, shape, deliveries=deliveries) for read in reply.streams]})
-
-
 # --- acknowledging ---------------------------------------------------------------------------------
 
 
-class _PlainAck(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class _HotAck(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The body of `xack` as nearly all are. Documented as `AckBody`, which has more."""
 
     ids: Annotated[list[str], msgspec.Meta(min_length=1, max_length=IDS_PER_REQUEST_MAX)]
 
 
-_decode_plain_ack: Final = msgspec.json.Decoder(_PlainAck).decode
+_decode_hot_ack: Final = msgspec.json.Decoder(_HotAck).decode
 
 
-def plain_ack_ids(raw: bytes) -> list[str] | None:
+def hot_ack_ids(raw: bytes) -> list[str] | None:
     """The ids in the body of `xack` where it has nothing else; None leaves it to its model.
 
     Raises `RequestRefused` 413.
     """
     require_few_elements(raw, BODY_ELEMENTS_MAX)
     try:
-        return _decode_plain_ack(raw).ids
+        return _decode_hot_ack(raw).ids
     except UNREADABLE:
         return None
 
@@ -177,14 +149,3 @@ def plain_ack_ids(raw: bytes) -> list[str] | None:
 def ack_command(key: bytes, group: bytes, ids: Sequence[str]) -> Acknowledge:
     """Entries are done."""
     return Acknowledge(key, group, ids_of(ids), require_group=True)
-
-
-def ack_bytes(reply: Reply) -> bytes:
-    """The answer of `xack`."""
-    assert isinstance(reply, int)
-    return b'{"acknowledged":%d}' % reply
-
-
-def parse_group_read(raw: bytes) -> GroupReadBody:
-    """The body of `xreadgroup`."""
-    return parse_body(raw, GroupReadBody)

@@ -1,10 +1,10 @@
-"""Which requests are plain."""
+"""Which requests are hot."""
 
 from __future__ import annotations
 
 import pytest
 
-from tailrace.api.fast_path import BODY_BYTES_MAX, plain_command, plain_route
+from tailrace.api.hot.requests import BODY_BYTES_MAX, hot_command, hot_route
 from tailrace.core.commands import Acknowledge, Append, Command, ReadGroup
 
 HEADERS = [
@@ -30,24 +30,24 @@ READ = b'{"group":"g","consumer":"c","streams":[{"key":"s","id":">"}]}'
         (b"/v1/streams/s/groups/a:b:ack", HEADERS, b'{"ids":["1-1"]}', Acknowledge),
     ],
 )
-def test_the_plain_case_of_a_hot_route_is_taken(
+def test_a_request_for_a_hot_operation_is_recognised(
     target: bytes, headers: list[tuple[bytes, bytes]], body: bytes, kind: type[Command]
 ) -> None:
-    route = plain_route(b"POST", target, headers)
+    route = hot_route(b"POST", target, headers)
     assert route is not None
-    assert type(plain_command(route, body)) is kind
+    assert type(hot_command(route, body)) is kind
 
 
-def test_a_producer_leaves_an_append_plain_and_nothing_else() -> None:
+def test_a_producer_leaves_an_append_hot_and_nothing_else() -> None:
     producer = [(b"idempotency-key", b"k"), (b"producer-id", b"p")]
-    assert plain_route(b"POST", ENTRIES, [*HEADERS, *producer]) is not None
-    assert plain_route(b"POST", b"/v1/read-group", [*HEADERS, *producer]) is None
+    assert hot_route(b"POST", ENTRIES, [*HEADERS, *producer]) is not None
+    assert hot_route(b"POST", b"/v1/read-group", [*HEADERS, *producer]) is None
 
 
-def test_a_token_leaves_a_request_plain() -> None:
+def test_a_token_leaves_a_request_hot() -> None:
     shown = (b"authorization", b"Bearer x")
-    assert plain_route(b"POST", ENTRIES, [*HEADERS, shown]) is not None
-    assert plain_route(b"POST", ENTRIES, [*HEADERS, shown, shown]) is None
+    assert hot_route(b"POST", ENTRIES, [*HEADERS, shown]) is not None
+    assert hot_route(b"POST", ENTRIES, [*HEADERS, shown, shown]) is None
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_token_leaves_a_request_plain() -> None:
 def test_any_header_that_could_change_the_answer_leaves_it_to_the_documented_route(
     extra: tuple[bytes, bytes],
 ) -> None:
-    assert plain_route(b"POST", ENTRIES, [*HEADERS, extra]) is None
+    assert hot_route(b"POST", ENTRIES, [*HEADERS, extra]) is None
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_any_header_that_could_change_the_answer_leaves_it_to_the_documented_rou
 def test_everything_else_is_left_to_the_documented_route(
     method: bytes, target: bytes, headers: list[tuple[bytes, bytes]]
 ) -> None:
-    assert plain_route(method, target, headers) is None
+    assert hot_route(method, target, headers) is None
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_everything_else_is_left_to_the_documented_route(
         (b"/v1/streams/s/groups/g:ack", b'{"ids":["1-1"],"delete":true}'),
     ],
 )
-def test_a_body_that_is_not_plain_is_no_command(target: bytes, body: bytes) -> None:
-    route = plain_route(b"POST", target, HEADERS)
+def test_a_body_that_is_not_hot_is_no_command(target: bytes, body: bytes) -> None:
+    route = hot_route(b"POST", target, HEADERS)
     assert route is not None
-    assert plain_command(route, body) is None
+    assert hot_command(route, body) is None

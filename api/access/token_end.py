@@ -1,7 +1,8 @@
 """What is streamed under a token ends with the token.
 
-It owns the cut: an answer under way cannot become a 401 any more, so its connection is dropped, and nobody
-mistakes what came for the whole. A tail gets a moment before, for a last event that says why.
+It owns the end of such an answer. An answer that has begun cannot become a 401 any more, so the server cuts
+its connection, and no client takes the part that arrived for the whole. A tail gets a moment before that, for
+a last event that says why.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ABORT_EXTENSION: Final = "tailrace.abort"
 """An ASGI extension of the server: a function of no arguments that drops the connection and what is
 still buffered for it. Without it the server closes in its own way, which may wait for the client."""
 
-LAST_WORD_S: Final = 0.5
+FINAL_EVENT_S: Final = 0.5
 """How long a tail may take to say why it ends: a revocation is to be felt within a second."""
 
 
@@ -32,7 +33,7 @@ def abort_of(scope: Scope) -> Callable[[], None] | None:
 
 
 @contextmanager
-def cut_with_token(guard: Guard, scope: Scope, grace_s: float = LAST_WORD_S) -> Iterator[None]:
+def end_with_token(guard: Guard, scope: Scope, grace_s: float = FINAL_EVENT_S) -> Iterator[None]:
     """While the context lasts, the end of the token is the end of the connection, `grace_s` later."""
     abort = abort_of(scope)
     timers: list[asyncio.TimerHandle] = []
@@ -61,7 +62,7 @@ class GuardedStreamingResponse(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, in full or visibly not."""
         self._can_be_cut = abort_of(scope) is not None
-        with cut_with_token(self._guard, scope, grace_s=0):
+        with end_with_token(self._guard, scope, grace_s=0):
             await super().__call__(scope, receive, send)
 
     async def _until_ended(self, content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

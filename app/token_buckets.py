@@ -15,7 +15,7 @@ from typing import Final
 from tailrace.api.access.rates import Quota
 from tailrace.api.ports import ANONYMOUS_LOCAL, Principal
 from tailrace.api.server_limits import ServerLimits
-from tailrace.app.connections import network_of
+from tailrace.app.protocols.connections import network_of
 
 BUCKETS_MAX: Final = 100_000
 """Buckets kept; an attacker with more addresses than that meets the bound on connections first."""

@@ -1,0 +1,55 @@
+"""The replies of the hot operations as the bytes of a body, for both ways to them.
+
+It owns the JSON of a reply, and how an answer shows that an append was made earlier. It never writes a
+status line or a header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from tailrace.api.wire.replies import appended_json, slice_json
+from tailrace.core.errors import no_such_key
+from tailrace.core.log.entry import Shape
+from tailrace.core.replies import AppendReply, ReadReply, Reply
+from tailrace.core.stream_id import SEQ_BITS, U64_MAX
+
+REPLAYED_STATUS: Final = 200
+REPLAYED_HEADERS: Final[Mapping[str, str]] = {"Idempotent-Replayed": "true"}
+"""The answer to an append that was made earlier under the same key, in place of the operation's status."""
+
+encode: Final = msgspec.json.Encoder().encode
+
+
+def appended(reply: Reply, key: bytes) -> AppendReply:
+    """The reply of an append to `key`. Raises NO_SUCH_STREAM if the append was not to create the stream."""
+    if reply is None:
+        raise no_such_key(key)
+    assert isinstance(reply, AppendReply)
+    return reply
+
+
+def xadd_bytes(reply: AppendReply) -> bytes:
+    """The answer of `xadd`."""
+    value = reply.ids[0]
+    return b'{"id":"%d-%d"}' % (value >> SEQ_BITS, value & U64_MAX)
+
+
+def batch_bytes(reply: AppendReply, *, with_ids: bool = False) -> bytes:
+    """The answer of `xadd_batch` and `import_entries`."""
+    return encode(appended_json(reply, with_ids=with_ids))
+
+
+def slices_bytes(reply: Reply, shape: Shape = Shape.NATURAL, *, deliveries: bool) -> bytes:
+    """The answer of `xread` and `xreadgroup`."""
+    assert isinstance(reply, ReadReply)
+    return encode({"streams": [slice_json(read, shape, deliveries=deliveries) for read in reply.streams]})
+
+
+def ack_bytes(reply: Reply) -> bytes:
+    """The answer of `xack`."""
+    assert isinstance(reply, int)
+    return b'{"acknowledged":%d}' % reply

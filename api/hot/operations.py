@@ -1,0 +1,51 @@
+"""The table of the hot operations: what the documented route and the hot way must agree on.
+
+It owns path, media type and status of each. `api.routes` declares the documented routes with these rows,
+and `api.hot.requests` recognises hot requests by them. What a token needs comes from
+`api.access.operation_scopes`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from tailrace.api.access.operation_scopes import scope_of
+from tailrace.api.ports import TokenScope
+from tailrace.api.wire.negotiation import JSON, NDJSON
+
+
+class HotOperation(NamedTuple):
+    """One row. `name`: the operation's id in the OpenAPI document. `path`: of its route, names of parameters
+    in braces; the method is always POST. `media_type`: of the request's body; every answer is JSON.
+    `status`: of an answer without an error. `is_append`: the headers of a producer apply."""
+
+    name: str
+    path: str
+    media_type: str
+    status: int
+    is_append: bool
+
+    @property
+    def scope(self) -> TokenScope:
+        """What a token needs."""
+        scope = scope_of(self.name)
+        assert scope is not None, "every hot operation needs one"
+        return scope
+
+    @property
+    def pattern(self) -> str:
+        """The targets of its requests, a group for each parameter. A target with a query does not match."""
+        parts = re.split(r"\{\w+\}", self.path)
+        return "([^/?]+)".join(re.escape(part) for part in parts)
+
+
+XADD: Final = HotOperation("xadd", "/v1/streams/{key}/entries", JSON, 201, is_append=True)
+XADD_BATCH: Final = HotOperation("xadd_batch", "/v1/streams/{key}/entries:batch", JSON, 201, is_append=True)
+IMPORT_ENTRIES: Final = HotOperation(
+    "import_entries", "/v1/streams/{key}/entries:import", NDJSON, 201, is_append=True
+)
+XREADGROUP: Final = HotOperation("xreadgroup", "/v1/read-group", JSON, 200, is_append=False)
+XACK: Final = HotOperation("xack", "/v1/streams/{key}/groups/{group}:ack", JSON, 200, is_append=False)
+
+HOT_OPERATIONS: Final = (XADD, XADD_BATCH, IMPORT_ENTRIES, XREADGROUP, XACK)

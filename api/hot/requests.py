@@ -1,0 +1,195 @@
+"""Which requests may take the hot way, recognised from the head, and what such a request asks for.
+
+It owns the choice. A request is hot if its method, target and headers leave nothing to decide: no query, a
+declared length, and no header that could change the answer, except those of a producer. Every other request
+goes to the documented route. So does a hot request that the hot way cannot finish (a body or a command that
+is refused, a read that would wait): until then nothing was changed, and the documented route answers the
+request from its start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
+from typing import Final, NamedTuple
+
+from starlette.datastructures import Headers
+
+from tailrace.api.hot import answers, commands
+from tailrace.api.hot.operations import (
+    HOT_OPERATIONS,
+    IMPORT_ENTRIES,
+    XACK,
+    XADD,
+    XADD_BATCH,
+    XREADGROUP,
+    HotOperation,
+)
+from tailrace.api.ports import TokenScope
+from tailrace.api.problems.table import RequestRefused
+from tailrace.api.wire.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
+from tailrace.api.wire.imports import LARGE_BYTES
+from tailrace.api.wire.names import name_from_path
+from tailrace.api.wire.negotiation import JSON
+from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
+from tailrace.core.commands import Append, Command, ReadGroup
+from tailrace.core.errors import StreamError
+from tailrace.core.replies import AppendReply, Reply
+
+BODY_BYTES_MAX: Final = LARGE_BYTES
+"""Larger bodies gain nothing on the hot way. The documented route bounds them while they arrive, and decodes
+a large import in slices."""
+
+_HEADERS: Final = frozenset(
+    {
+        b"accept",
+        b"accept-encoding",
+        b"accept-language",
+        b"authorization",
+        b"connection",
+        b"content-length",
+        b"content-type",
+        b"host",
+        b"user-agent",
+        b"x-request-id",
+        *PRODUCER_HEADER_NAMES,
+    }
+)
+"""The headers that a hot request may have, each once."""
+
+_VALUES: Final = {
+    b"accept": frozenset({b"*/*", JSON.encode()}),
+    b"connection": frozenset({b"keep-alive", b"Keep-Alive"}),
+}
+"""The values that some of them may have."""
+
+_NONE: Final = frozenset[bytes]()
+
+RawHeaders = Sequence[tuple[bytes, bytes]]
+CommandOf = Callable[..., Command | None]
+AnswerOf = Callable[[Reply], bytes | None]
+
+
+class HotRoute(NamedTuple):
+    """What to do with a hot request: the command of its body, the answer to the reply. None from either
+    leaves the request to the documented route. `scope`: what a token needs."""
+
+    operation: HotOperation
+    scope: TokenScope
+    command_of: CommandOf
+    answer_of: AnswerOf
+
+
+def hot_route(method: bytes, target: bytes, headers: RawHeaders) -> HotRoute | None:
+    """The route of a hot request, None for every other request. Names of headers are in lower case."""
+    if method != b"POST":
+        return None
+    found = _TARGET.fullmatch(target)
+    if found is None:
+        return None
+    row = _ROWS[found.lastgroup or ""]
+    given = _hot_headers(headers, row.media_type)
+    is_of_producer = not given.isdisjoint(PRODUCER_HEADER_NAMES)
+    if not given or (is_of_producer and not row.operation.is_append):
+        return None
+    _, *parameters = (group for group in found.groups() if group is not None)
+    try:
+        names = [name_from_path(parameter.decode("latin-1")) for parameter in parameters]
+    except RequestRefused:
+        return None
+    command_of = partial(row.command_of, *names)
+    if is_of_producer:
+        command_of = partial(_command_of_producer, command_of, Headers(raw=list(headers)))
+    return HotRoute(row.operation, row.scope, command_of, row.answer_of)
+
+
+def hot_command(route: HotRoute, body: bytes) -> Command | None:
+    """The command that a body asks for, None if the documented route must answer the request."""
+    try:
+        return route.command_of(body)
+    except (RequestRefused, StreamError):
+        return None
+
+
+def _hot_headers(headers: RawHeaders, media_type: bytes) -> AbstractSet[bytes]:
+    """The names of `headers` if a hot request may have all of them, else none."""
+    seen: set[bytes] = set()
+    for name, value in headers:
+        if name not in _HEADERS or name in seen:
+            return _NONE
+        seen.add(name)
+        if name in _VALUES and value not in _VALUES[name]:
+            return _NONE
+        if name == b"content-type" and value != media_type:
+            return _NONE
+        if name == b"content-length" and not (value.isdigit() and int(value) <= BODY_BYTES_MAX):
+            return _NONE
+    return seen if b"content-length" in seen and b"content-type" in seen else _NONE
+
+
+def _command_of_producer(command_of: CommandOf, headers: Headers, body: bytes) -> Command | None:
+    return command_of(body, partial(idempotency_of, headers, body))
+
+
+# --- what each operation does ------------------------------------------------------------------------
+
+
+def _xadd_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
+    """None for a large entry: the documented route decodes it in a thread."""
+    return None if len(body) > AT_ONCE_BYTES_MAX else commands.xadd_command(key, body, *idempotency)
+
+
+def _batch_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
+    """None for a large batch: the documented route decodes it in slices."""
+    return None if len(body) > AT_ONCE_BYTES_MAX else commands.batch_command(key, body, *idempotency)
+
+
+def _group_read_command(body: bytes) -> ReadGroup | None:
+    asked = commands.parse_group_read(body)
+    return None if asked.wait_ms else commands.group_read_command(asked, None)
+
+
+def _ack_command(key: bytes, group: bytes, body: bytes) -> Command | None:
+    ids = commands.hot_ack_ids(body)
+    return None if ids is None else commands.ack_command(key, group, ids)
+
+
+def _xadd_answer(reply: Reply) -> bytes | None:
+    """None for an append that appended nothing: the documented route explains it."""
+    return answers.xadd_bytes(reply) if isinstance(reply, AppendReply) else None
+
+
+def _batch_answer(reply: Reply) -> bytes | None:
+    return answers.batch_bytes(reply) if isinstance(reply, AppendReply) else None
+
+
+class _Row(NamedTuple):
+    """`command_of` takes the names in the path, then the body, then perhaps a producer's idempotency."""
+
+    operation: HotOperation
+    media_type: bytes
+    scope: TokenScope
+    command_of: CommandOf
+    answer_of: AnswerOf
+
+
+def _row(operation: HotOperation, command_of: CommandOf, answer_of: AnswerOf) -> _Row:
+    return _Row(operation, operation.media_type.encode(), operation.scope, command_of, answer_of)
+
+
+_ROWS: Final = {
+    row.operation.name: row
+    for row in (
+        _row(XADD, _xadd_command, _xadd_answer),
+        _row(XADD_BATCH, _batch_command, _batch_answer),
+        _row(IMPORT_ENTRIES, commands.import_command, _batch_answer),
+        _row(XREADGROUP, _group_read_command, partial(answers.slices_bytes, deliveries=True)),
+        _row(XACK, _ack_command, answers.ack_bytes),
+    )
+}
+_TARGET: Final = re.compile(
+    "|".join(f"(?P<{operation.name}>{operation.pattern})" for operation in HOT_OPERATIONS).encode()
+)
+"""The outer group that matched names the operation, the groups inside are its parameters."""

@@ -1,0 +1,207 @@
+"""The way of a request to the ASGI application and back: uvicorn's cycle, behind one adapter.
+
+It owns what the HTTP protocol uses of uvicorn: the cycle that runs the application for one request, the flow
+control that the cycle shares with the connection, and the server's books on connections and tasks. It never
+parses, and never decides which request runs when. `tests/unit/test_uvicorn.py` names each thing of uvicorn
+that the server relies on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any, Final, Protocol, cast
+from urllib.parse import unquote
+
+import httptools
+from uvicorn.config import Config
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+from uvicorn.protocols.utils import get_local_addr, get_remote_addr, is_ssl
+from uvicorn.server import ServerState
+
+from tailrace.api.access.rates import QUOTA_STATE, Quota
+from tailrace.api.access.token_end import ABORT_EXTENSION
+from tailrace.app.protocols.request_head import RequestHead
+
+_logger: Final = logging.getLogger("uvicorn.error")
+_ASGI_HTTP_VERSION: Final = "2.3"
+
+
+class AsgiConnection(Protocol):
+    """What the adapter needs of the connection."""
+
+    def answered(self) -> None:
+        """The application has written a whole answer."""
+        ...
+
+    def last_answered(self) -> None:
+        """The answer is the last one of the connection: end it after the answer."""
+        ...
+
+    def cut(self) -> None:
+        """End the connection now, and drop what is unsent."""
+        ...
+
+
+class AsgiAdapter:
+    """What the requests of one connection have in common. `flow` pauses and resumes reading."""
+
+    def __init__(self, config: Config, server_state: ServerState, app_state: dict[str, Any]) -> None:
+        if not config.loaded:
+            config.load()
+        self._config = config
+        self._app_state = app_state
+        self.server_state = server_state
+        self.flow: FlowControl
+        self._connection: AsgiConnection
+        self._transport: _AnswerTransport
+        self._scope: dict[str, Any] = {}
+
+    def connect(self, connection: AsgiConnection, transport: asyncio.Transport) -> str:
+        """The connection is made. Returns the client's address, empty if it is unknown."""
+        self.flow = FlowControl(transport)
+        self._connection = connection
+        self._transport = _AnswerTransport(connection, transport)
+        self.server_state.connections.add(cast("Any", connection))
+        client = get_remote_addr(transport)
+        self._scope = {
+            "type": "http",
+            "asgi": {"version": self._config.asgi_version, "spec_version": _ASGI_HTTP_VERSION},
+            "server": get_local_addr(transport),
+            "client": client,
+            "scheme": "https" if is_ssl(transport) else "http",
+            "root_path": "",
+        }
+        return client[0] if client else ""
+
+    def disconnect(self) -> None:
+        """The connection is gone, or belongs to another protocol."""
+        self.server_state.connections.discard(cast("Any", self._connection))
+        self.flow.resume_writing()
+        # The connection holds this adapter: without a cycle both are freed at once.
+        del self._connection, self._transport
+
+    def request(self, head: RequestHead, quota: Quota | None = None) -> AsgiRequest:
+        """A request for the application. `quota`: what the request was counted as already.
+
+        Raises `httptools.HttpParserError` or `UnicodeError` if the target is not a URL.
+        """
+        cycle = RequestResponseCycle(
+            scope=cast("Any", self._scope_of(head, quota)),
+            transport=cast("Any", self._transport),
+            flow=self.flow,
+            logger=_logger,
+            access_logger=_logger,
+            access_log=False,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=_expects_continue(head),
+            keep_alive=head.keep_alive,
+            on_response=self._connection.answered,
+        )
+        return AsgiRequest(cycle, self)
+
+    def complete_request(self, head: RequestHead, body: bytes, quota: Quota | None) -> AsgiRequest:
+        """As `request`, for a request that has arrived as a whole."""
+        request = self.request(head, quota)
+        request.feed(body)
+        request.complete()
+        return request
+
+    def _scope_of(self, head: RequestHead, quota: Quota | None) -> dict[str, Any]:
+        url = httptools.parse_url(head.target)
+        state = self._app_state.copy()
+        if quota is not None:
+            state[QUOTA_STATE] = quota
+        return {
+            **self._scope,
+            "http_version": head.version,
+            "method": head.method.decode("ascii"),
+            "path": unquote(url.path.decode("ascii")),
+            "raw_path": url.path,
+            "query_string": url.query or b"",
+            "headers": list(head.headers),
+            "state": state,
+            # Closing waits for the client; an answer that the client does not take must end nevertheless.
+            "extensions": {ABORT_EXTENSION: self._connection.cut},
+        }
+
+    def start(self, cycle: RequestResponseCycle) -> None:
+        """Run the application for a request, in a task."""
+        tasks = self.server_state.tasks
+        task = asyncio.get_running_loop().create_task(cycle.run_asgi(self._config.loaded_app))
+        task.add_done_callback(tasks.discard)
+        tasks.add(task)
+
+    def websocket(self) -> asyncio.Protocol:
+        """The protocol that takes the connection over."""
+        made: asyncio.Protocol = cast("Any", self._config.ws_protocol_class)(
+            config=self._config, server_state=self.server_state, app_state=self._app_state
+        )
+        return made
+
+
+class AsgiRequest:
+    """A request on its way through the application: uvicorn's cycle, and all that is done to one."""
+
+    __slots__ = ("_adapter", "_cycle")
+
+    def __init__(self, cycle: RequestResponseCycle, adapter: AsgiAdapter) -> None:
+        self._cycle = cycle
+        self._adapter = adapter
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the answer is complete."""
+        return self._cycle.response_complete
+
+    @property
+    def is_answer_begun(self) -> bool:
+        """Whether a part of the answer was written."""
+        return self._cycle.response_started
+
+    def start(self) -> None:
+        """Run the application."""
+        self._adapter.start(self._cycle)
+
+    def feed(self, piece: bytes) -> None:
+        """A piece of the body arrived. An application that has answered does not get it."""
+        cycle = self._cycle
+        if cycle.response_complete:
+            return
+        cycle.body += piece
+        if len(cycle.body) > HIGH_WATER_LIMIT:
+            self._adapter.flow.pause_reading()
+        cycle.message_event.set()
+
+    def complete(self) -> None:
+        """The body is complete."""
+        if not self._cycle.response_complete:
+            self._cycle.more_body = False
+            self._cycle.message_event.set()
+
+    def end_connection_after(self) -> None:
+        """Make the answer the last one of the connection."""
+        self._cycle.keep_alive = False
+
+    def disconnect(self) -> None:
+        """Tell the application that the client is gone, or that the rest of the body will not come."""
+        self._cycle.disconnected = True
+        self._cycle.waiting_for_100_continue = False
+        self._cycle.message_event.set()
+
+
+class _AnswerTransport:
+    """What the cycle has for a transport: only the connection itself may end the connection."""
+
+    __slots__ = ("close", "is_closing", "write")
+
+    def __init__(self, connection: AsgiConnection, transport: asyncio.Transport) -> None:
+        self.write = transport.write
+        self.is_closing = transport.is_closing
+        self.close = connection.last_answered
+
+
+def _expects_continue(head: RequestHead) -> bool:
+    return any(name == b"expect" and value.lower() == b"100-continue" for name, value in head.headers)

@@ -1,0 +1,76 @@
+"""Heads that were parsed before, so that the same bytes are not parsed again.
+
+A client that appends sends the same head over and over, and bytes that meant something once mean the same
+the next time. So the head of a hot request that came whole in one read is kept with what it meant. A later
+read that is exactly such a head and its body goes to the store without the parser, which is between two
+requests then and never sees it. Parsing costs more than an append.
+
+The cache owns no decision beyond that: who sends a request, and whether that is still allowed, the server
+asks every time. All other reads go to the parser: a part of a request, several requests at once, a head with
+an id of its own (which never comes again, and is not kept).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from tailrace.api.hot.requests import HotRoute
+from tailrace.api.http.request_id import new_request_id
+from tailrace.app.protocols.hot_request import Credentials, HotConnection, HotRequest
+from tailrace.app.protocols.request_head import RequestHead
+
+CACHED_HEADS_MAX: Final = 1024
+"""Of one server; a head for each length of body and each stream. When the cache is full it starts anew."""
+
+CACHED_HEAD_BYTES_MAX: Final = 1024
+CACHED_READ_BYTES_MAX: Final = 65_536
+"""Larger requests gain nothing here, and rarely come in one read."""
+
+_END: Final = b"\r\n\r\n"
+_ONCE: Final = frozenset({b"x-request-id", b"idempotency-key"})
+"""Headers whose value is another one with each request."""
+
+
+class CachedHead(NamedTuple):
+    """A head as bytes, and what it means. `size`: of a whole request, its body included."""
+
+    raw: bytes
+    size: int
+    head: RequestHead
+    route: HotRoute
+    credentials: Credentials
+
+    def request(self, connection: HotConnection, data: bytes) -> HotRequest:
+        """The complete request that `data` is: this head and its body."""
+        request = HotRequest(connection, self.head, self.route, self.credentials)
+        request.body = data[len(self.raw) :]
+        request.request_id = new_request_id()
+        return request
+
+
+class CachedHeads:
+    """The heads that one server was sent, by their bytes."""
+
+    def __init__(self) -> None:
+        self._heads: dict[bytes, CachedHead] = {}
+
+    def find(self, data: bytes) -> CachedHead | None:
+        """The head that `data` begins with; None unless `data` is that head and its body. O(head)."""
+        cached = self._heads.get(_raw_head_of(data))
+        return cached if cached is not None and cached.size == len(data) else None
+
+    def keep(self, data: bytes, request: HotRequest) -> None:
+        """Keep the head of `request`, if `data` was this request and nothing else."""
+        raw = _raw_head_of(data)
+        size = len(raw) + len(request.body)
+        if not raw or len(data) != size or any(name in _ONCE for name, _ in request.head.headers):
+            return
+        if len(self._heads) >= CACHED_HEADS_MAX:
+            self._heads.clear()
+        self._heads[raw] = CachedHead(raw, size, request.head, request.route, request.credentials)
+
+
+def _raw_head_of(data: bytes) -> bytes:
+    """The bytes before the body; empty if the head does not end."""
+    end = data.find(_END, 0, CACHED_HEAD_BYTES_MAX)
+    return data[: end + len(_END)] if end >= 0 else b""

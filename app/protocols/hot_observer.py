@@ -1,0 +1,68 @@
+"""What the server notes of a hot request: the same as `app.request_observer` notes of the others, without a
+task, a scope or an object of its own.
+
+It owns the figures, the slow log, the access log and the traces of hot requests. Its cost is part of each
+request's: about 0.5 us if nothing is slow, logged or traced.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from tailrace.app.observability.access_log import access_logger, log_request
+from tailrace.app.observability.counters.commands import CommandFigures
+from tailrace.app.observability.counters.requests import RequestFigures
+from tailrace.app.observability.slow_log import SlowLog
+
+if TYPE_CHECKING:
+    from tailrace.app.observability.spans import Tracing
+    from tailrace.app.protocols.hot_request import HotRequest
+
+
+class HotObserver:
+    """One object for all connections of a server. `tracing` None: no traces."""
+
+    def __init__(
+        self, requests: RequestFigures, slow_log: SlowLog, commands: CommandFigures, tracing: Tracing | None
+    ) -> None:
+        self._requests = requests
+        self._slow_log = slow_log
+        self._commands = commands
+        self._tracing = tracing
+
+    def submitted(self, request: HotRequest) -> None:
+        """The command was carried out, and its answer waits for the disk."""
+        request.engine_ns = self._commands.last_engine_ns
+        request.submitted_ns = time.perf_counter_ns()
+
+    def answered(self, request: HotRequest, status: int) -> None:
+        """The answer was written."""
+        now_ns = time.perf_counter_ns()
+        duration_ns = now_ns - request.ready_ns
+        operation, request_id = request.route.operation.name, request.request_id
+        self._requests.note(operation, status, duration_ns)
+        if duration_ns >= self._slow_log.threshold_ns:
+            self._note_if_slow(request, now_ns)
+        if self._tracing is not None:
+            self._tracing.note(operation, status, request_id, request.started_ns)
+        if access_logger.isEnabledFor(logging.INFO):
+            target = request.head.target.decode("latin-1")
+            log_request(request_id, "POST", target, status, request.started_ns)
+
+    def _note_if_slow(self, request: HotRequest, now_ns: int) -> None:
+        """Note the request as slow, unless it was only the disk that took so long."""
+        commit_ns = now_ns - request.submitted_ns if request.submitted_ns else 0
+        own_ns = now_ns - request.ready_ns - commit_ns
+        if own_ns < self._slow_log.threshold_ns:
+            return
+        engine_ns = request.engine_ns if request.submitted_ns else self._commands.last_engine_ns
+        self._slow_log.note(
+            request.route.operation.name,
+            request.request_id,
+            (request.command,),
+            engine_ns=engine_ns,
+            commit_ns=commit_ns,
+            other_ns=own_ns - engine_ns,
+        )

@@ -1,0 +1,250 @@
+"""HTTP/1.1 on one connection: the steps of `state`, carried out.
+
+It owns which collaborator takes each step, and announces the steps to `state`. What arrives goes to the
+parser (`request_reader`), unless it is a hot request whose head is cached. A hot request goes to the store;
+every other request goes to the application, in a queue while an earlier one is being answered. A hot request
+that the store refuses is handed on: the documented route answers it from its start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar
+
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from tailrace.api.problems.table import HttpCode
+from tailrace.app.protocols.answers import Answers
+from tailrace.app.protocols.asgi import AsgiAdapter, AsgiRequest
+from tailrace.app.protocols.cached_heads import CACHED_READ_BYTES_MAX, CachedHead
+from tailrace.app.protocols.connections import SMALL_BODY_BYTES, Connections, HeldMemory
+from tailrace.app.protocols.deadlines import Deadlines, Progress
+from tailrace.app.protocols.ending import Ending
+from tailrace.app.protocols.handshakes import hand_over
+from tailrace.app.protocols.hot_request import HotRequest
+from tailrace.app.protocols.hot_routes import HotRoutes
+from tailrace.app.protocols.refusals import ProtocolRefusal, Refusals
+from tailrace.app.protocols.request_head import RequestHead
+from tailrace.app.protocols.request_reader import RequestReader
+from tailrace.app.protocols.state import Answering, ConnectionState, Event, Receiving
+
+
+class HttpProtocol(asyncio.Protocol):
+    """One connection. `http_protocol` makes the class for a server, and sets these attributes."""
+
+    registry: ClassVar[Connections]
+    hot: ClassVar[HotRoutes]
+
+    def __init__(
+        self, config: Config, server_state: ServerState, app_state: dict[str, Any], _loop: object = None
+    ) -> None:
+        self.state = ConnectionState()
+        self._server_state = server_state
+        self._asgi = AsgiAdapter(config, server_state, app_state)
+        self._reader = RequestReader(self, self.state)
+        self._answers = Answers(self.state)
+        self._deadlines = Deadlines(self.registry.limits)
+        self._memory = HeldMemory(self.registry)
+        self._last_head: CachedHead | None = None
+        """The head of the last hot request: mostly it is the next one's too."""
+        self._read: bytes | None = None
+        """What is being parsed, if it began between two requests."""
+        self._arriving: HotRequest | AsgiRequest | None = None
+        """The request whose body is incomplete."""
+
+    # --- the transport -------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # a stream's
+        """Count the connection; if there are too many, say so and end."""
+        self.transport = transport
+        self._ending = Ending(self.state, transport)
+        self._refusals = Refusals(self.state, self._answers, self._ending, transport, self._server_state)
+        self._client_address = self._asgi.connect(self, transport)
+        self._flow = self._asgi.flow
+        excess = self.registry.enter(self, self._client_address)
+        if excess is not None and excess.is_mute:
+            self.cut()
+        elif excess is not None:
+            self._refuse(ProtocolRefusal(HttpCode.TOO_MANY_OPEN, excess.detail))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone: tell the application, and forget the rest."""
+        self.state.happened(Event.LOST)
+        self.registry.leave(self)
+        self._answers.drop()
+        if exc is None:
+            self.transport.close()
+        self._release()
+
+    def _release(self) -> None:
+        """Give back memory, and drop references in circles, which only the garbage collector would find."""
+        self._memory.release()
+        self._arriving = None
+        self._reader.close()
+        self._asgi.disconnect()
+
+    def pause_writing(self) -> None:
+        """The client lags behind what is written."""
+        self._flow.pause_writing()
+
+    def resume_writing(self) -> None:
+        """The client has caught up."""
+        self._flow.resume_writing()
+
+    def data_received(self, data: bytes) -> None:
+        """Carry out a hot request whose head is cached; have everything else parsed."""
+        state = self.state
+        if state.receiving is Receiving.IDLE and state.answering is Answering.FREE:
+            if len(data) <= CACHED_READ_BYTES_MAX and not self._flow.write_paused:
+                cached = self._last_head
+                if cached is None or cached.size != len(data) or not data.startswith(cached.raw):
+                    cached = self._last_head = self.hot.cached_heads.find(data)
+                if cached is not None:
+                    self._reader.head_count += 1
+                    self._carry_out(cached.request(self, data))
+                    return
+                self._read = data
+        elif state.receiving is Receiving.DISCARDING:
+            return
+        try:
+            self._reader.feed(data)
+        except ProtocolRefusal as refusal:
+            self._refuse(refusal)
+        self._read = None
+
+    # --- what arrives: called by the reader ----------------------------------------------------
+
+    def head_received(self, head: RequestHead) -> None:
+        """A hot request waits for its body; the application gets any other request at once."""
+        is_free = self.state.answering is Answering.FREE
+        if is_free and not self._flow.write_paused:
+            self._arriving = self.hot.recognised(self, head)
+            if self._arriving is not None:
+                return
+        self._arriving = request = self._asgi.request(head)
+        if is_free:
+            self._answers.start(request)
+        else:
+            self._flow.pause_reading()
+            self._answers.queue.append(request)
+
+    def body_received(self, piece: bytes) -> None:
+        """Gather a piece of a body, or pass it on. Raises `ProtocolRefusal` if all bodies take too much."""
+        if self._reader.body_bytes > SMALL_BODY_BYTES and not self._memory.hold(len(piece)):
+            most = self.registry.limits.bodies_mb
+            raise ProtocolRefusal(HttpCode.TOO_MANY_OPEN, f"bodies of {most} MiB are held already")
+        assert self._arriving is not None, "a head comes before its body"
+        self._arriving.feed(piece)
+
+    def request_received(self) -> None:
+        """Carry out a hot request; tell the application about the end of any other."""
+        request, self._arriving = self._arriving, None
+        assert request is not None, "a head comes before the end"
+        request.complete()
+        if isinstance(request, HotRequest):
+            if self._read is not None:
+                self.hot.cached_heads.keep(self._read, request)
+            self._carry_out(request)
+
+    def switch_to_websocket(self, head: RequestHead) -> None:
+        """Another protocol takes over, and counts in this one's place."""
+        self.state.happened(Event.SWITCHED)
+        successor: Any = self._asgi.websocket()
+        self.registry.replace(self, successor)
+        self._release()
+        hand_over(self.transport, successor, head)
+
+    # --- what is answered ----------------------------------------------------------------------
+
+    def _carry_out(self, request: HotRequest) -> None:
+        if not self.hot.prepare(request, self._client_address):
+            self.hand_on(request)
+            return
+        self._answers.submit(request)
+        self.hot.submit(request)
+        if not request.is_settled:
+            self._flow.pause_reading()
+
+    def hand_on(self, request: HotRequest) -> None:
+        """Have the documented route answer a complete hot request from its start: nothing was changed."""
+        request.is_settled = True
+        if self.state.answering not in {Answering.FREE, Answering.HOT}:
+            return  # the connection has ended
+        asked = self._asgi.complete_request(request.head, request.body, request.quota)
+        if request.ends_connection:
+            asked.end_connection_after()
+        self._answers.start(asked)
+
+    def answer_hot(self, request: HotRequest, status: int, headers: bytes, content: bytes) -> None:
+        """Write the answer of a hot request, unless the connection has ended."""
+        request.is_settled = True
+        if self.state.answering is Answering.HOT:
+            start = self.hot.starts.of(status, self._server_state.default_headers)
+            self.transport.write(start + headers + content)
+            if request.ends_connection:
+                self._ending.close()
+            self.answered()
+        self.hot.observer.answered(request, status)
+
+    def answered(self) -> None:
+        """A request has its whole answer: go on with the next one, or with the refusal."""
+        self.state.happened(Event.ANSWERED)
+        self._server_state.total_requests += 1
+        if self._memory.held_bytes:
+            self._memory.release()
+        if self.state.answering is not Answering.FREE or self.transport.is_closing():
+            return
+        if self._flow.read_paused:
+            self._flow.resume_reading()
+        self._answers.current = None
+        if self._answers.queue:
+            self._answers.start_next()
+        elif self.state.receiving is Receiving.DISCARDING:
+            self._refusals.write_if_due()
+
+    # --- the end -------------------------------------------------------------------------------
+
+    def _refuse(self, refusal: ProtocolRefusal) -> None:
+        self._refusals.refuse(refusal, is_body_missing=self._is_body_awaited)
+
+    def last_answered(self) -> None:
+        """End the connection with this answer, so that a client that is still sending can read it."""
+        if self.state.receiving is Receiving.BODY:
+            self._ending.linger()
+        else:
+            self._ending.close()
+
+    def cut(self) -> None:
+        """End the connection now, and drop what is unsent."""
+        self._ending.cut()
+
+    def shutdown(self) -> None:
+        """The server stops: end after the last answer that is due."""
+        latest = self._answers.latest
+        if latest is None:
+            self._ending.close()
+        else:
+            latest.end_connection_after()
+
+    def check_deadlines(self, passed_s: float) -> None:
+        """About a second has passed: end what has made no progress for too long."""
+        is_body_owed = self._is_body_awaited and not self._flow.read_paused
+        progress = Progress.of(self.state, self._reader, self.transport, is_body_owed=is_body_owed)
+        overdue = self._deadlines.check(progress, passed_s)
+        if overdue is None:
+            return
+        if overdue.reason is not None:
+            self.registry.cuts[overdue.reason] += 1
+        if overdue.is_cut:
+            self.cut()
+            return
+        if overdue.refusal is not None:
+            self._refuse(overdue.refusal)
+        self._ending.close()
+
+    @property
+    def _is_body_awaited(self) -> bool:
+        """Whether a request has begun that is not answered, and its body is incomplete."""
+        arriving = self._arriving if self.state.receiving is Receiving.BODY else None
+        return arriving is not None and not arriving.is_answered

@@ -1,0 +1,103 @@
+"""The response to a request that a connection refuses before the application sees it, and when it is written.
+
+It owns `ProtocolRefusal`, the bytes of the response, and its turn. It never decides what is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+from uvicorn.server import ServerState
+
+from tailrace.api.http.request_id import new_request_id
+from tailrace.api.problems.table import PROBLEM_MEDIA_TYPE, HttpCode, problem
+from tailrace.app.protocols.answers import Answers
+from tailrace.app.protocols.asgi import AsgiRequest
+from tailrace.app.protocols.ending import Ending
+from tailrace.app.protocols.request_head import Headers
+from tailrace.app.protocols.state import ConnectionState, Event
+
+
+class ProtocolRefusal(Exception):
+    """The server refuses a request before the application sees it, and ends the connection.
+
+    `headers`: those that the status requires, in addition to those of every refusal.
+    """
+
+    def __init__(self, code: HttpCode, detail: str, headers: Headers = ()) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+        self.headers = headers
+
+
+def refusal_bytes(refusal: ProtocolRefusal, default_headers: Headers) -> bytes:
+    """The whole response to a refused request. `default_headers`: those of every response."""
+    request_id = new_request_id()
+    told = problem(refusal.code, refusal.detail, request_id)
+    content = msgspec.json.encode(told)
+    headers = (
+        *default_headers,
+        *refusal.headers,
+        (b"content-type", PROBLEM_MEDIA_TYPE.encode()),
+        (b"content-length", b"%d" % len(content)),
+        (b"x-request-id", request_id.encode()),
+        (b"connection", b"close"),
+    )
+    lines = b"".join(b"%b: %b\r\n" % header for header in headers)
+    return STATUS_LINE[told["status"]] + lines + b"\r\n" + content
+
+
+class Refusals:
+    """The refusal that ends one connection: the answer to its last request, written in its turn."""
+
+    def __init__(
+        self,
+        state: ConnectionState,
+        answers: Answers,
+        ending: Ending,
+        transport: asyncio.Transport,
+        server_state: ServerState,
+    ) -> None:
+        self._state = state
+        self._answers = answers
+        self._ending = ending
+        self._transport = transport
+        self._server_state = server_state
+        self._pending: bytes | None = None
+
+    def refuse(self, refusal: ProtocolRefusal, *, is_body_missing: bool) -> None:
+        """Refuse the request that arrives, and end the connection after the answers that are still due.
+
+        `is_body_missing`: its body will never be complete, and the application may be waiting for it.
+        """
+        self._state.happened(Event.REFUSED)
+        response = refusal_bytes(refusal, self._server_state.default_headers)
+        answers = self._answers
+        if is_body_missing and answers.queue:
+            answers.queue.pop()
+            self._pending = response
+        elif is_body_missing and isinstance(answers.current, AsgiRequest):
+            self._refuse_begun(answers.current, response)
+        elif answers.current is None:
+            self._write(response)
+        else:
+            self._pending = response
+
+    def _refuse_begun(self, request: AsgiRequest, response: bytes) -> None:
+        request.disconnect()
+        if request.is_answer_begun:
+            self._ending.cut()
+        else:
+            self._write(response)
+
+    def write_if_due(self) -> None:
+        """No other answer comes first: write the refusal, if there is one."""
+        if self._pending is not None:
+            self._write(self._pending)
+
+    def _write(self, response: bytes) -> None:
+        self._transport.write(response)
+        self._ending.linger()

@@ -1,0 +1,195 @@
+"""From the bytes that arrive to heads and pieces of bodies: the HTTP parser of one connection.
+
+It owns the parser, the head that is arriving, and the bounds of a head in bytes and lines. It announces the
+steps of Receiving (`state`) and hands what it parsed to the connection. It never answers: a request that it
+refuses raises `ProtocolRefusal`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final, Protocol
+
+import httptools
+
+from tailrace.api.problems.table import DEFECT, HttpCode
+from tailrace.app.protocols.handshakes import opens_websocket, require_handshake
+from tailrace.app.protocols.head_rules import origin_form, require_sound_head
+from tailrace.app.protocols.refusals import ProtocolRefusal
+from tailrace.app.protocols.request_head import Headers, RequestHead
+from tailrace.app.protocols.state import Answering, ConnectionState, Event
+from tailrace.core.limits import HEAD_BYTES_MAX, HEADERS_MAX, URL_BYTES_MAX
+
+_logger: Final = logging.getLogger("tailrace.http")
+
+
+class RequestSink(Protocol):
+    """Who gets what the parser finds. Each method may raise `ProtocolRefusal`."""
+
+    def head_received(self, head: RequestHead) -> None:
+        """The head of a request is complete."""
+        ...
+
+    def body_received(self, piece: bytes) -> None:
+        """A piece of the request's body."""
+        ...
+
+    def request_received(self) -> None:
+        """The request is complete."""
+        ...
+
+    def switch_to_websocket(self, head: RequestHead) -> None:
+        """The request was a valid opening handshake; the parser gets no more bytes."""
+        ...
+
+
+class RequestReader:
+    """The parser, and the head that it is reading."""
+
+    def __init__(self, sink: RequestSink, state: ConnectionState) -> None:
+        self._sink = sink
+        self._state = state
+        self._parser = _new_parser(self)
+        self._target = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._handshake: RequestHead | None = None
+        self._repeated: RequestHead | None = None
+        """The head that another parser must read again, without its wish for another protocol."""
+        self.head_count = 0
+        """Of complete requests' heads, cached ones included."""
+        self.body_bytes = 0
+        """Received of the body that arrives."""
+        self.unframed_bytes = 0
+        """Received since the last complete head or piece of a body: of a head, or of a trailer."""
+
+    def close(self) -> None:
+        """Drop the parser: it and this object hold each other."""
+        del self._parser, self._sink
+
+    def feed(self, data: bytes) -> None:
+        """Parse what arrived. Raises `ProtocolRefusal`."""
+        self.unframed_bytes += len(data)
+        try:
+            while True:
+                try:
+                    self._parser.feed_data(data)
+                    break
+                except httptools.HttpParserUpgrade as stop:
+                    if self._handshake is not None:
+                        self._sink.switch_to_websocket(self._handshake)
+                        return
+                    self._read_head_again()
+                    # The parser took what follows the head for the other protocol's.
+                    data = data[stop.args[0] :]
+        except httptools.HttpParserError as failure:
+            raise _refusal_of(failure) from failure
+        if self.unframed_bytes > HEAD_BYTES_MAX:
+            raise _too_large_head(self._target)
+
+    def _read_head_again(self) -> None:
+        head, self._repeated = self._repeated, None
+        assert head is not None, "the parser stops behind such heads only"
+        self._parser = _new_parser(self)
+        self._state.happened(Event.HEAD_AGAIN)
+        self._parser.feed_data(head.to_bytes())
+
+    # --- what the parser calls -----------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._state.happened(Event.BEGUN)
+        self._target = b""
+        self._headers = []
+
+    def on_url(self, part: bytes) -> None:
+        """A part of the target."""
+        self._target += part
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, or behind a chunked body a trailer, which nobody reads."""
+        self._headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        """The head is complete: check it and pass it on."""
+        head = self._checked_head()
+        self._headers = []
+        self.unframed_bytes = 0
+        if self._parser.should_upgrade() and not self._opens_websocket(head):
+            headers = [header for header in head.headers if header[0] != b"upgrade"]
+            self._repeated = head._replace(headers=headers)
+            return
+        self._state.happened(Event.HEAD_COMPLETE)
+        self.head_count += 1
+        self.body_bytes = 0
+        if self._handshake is None:
+            self._sink.head_received(head)
+
+    def on_body(self, piece: bytes) -> None:
+        """A piece of the body."""
+        self.unframed_bytes = 0
+        self.body_bytes += len(piece)
+        self._sink.body_received(piece)
+
+    def on_message_complete(self) -> None:
+        """The request is complete."""
+        if self._repeated is not None:
+            return
+        self._state.happened(Event.COMPLETE)
+        if self._handshake is None:
+            self._sink.request_received()
+
+    def _checked_head(self) -> RequestHead:
+        """Raises `ProtocolRefusal`."""
+        headers, parser = self._headers, self._parser
+        if len(self._target) > URL_BYTES_MAX or len(headers) > HEADERS_MAX:
+            raise _too_large_head(self._target)
+        # Only reads that are larger than any head may be can hold one that is too large.
+        if self.unframed_bytes > HEAD_BYTES_MAX and _size_of(self._target, headers) > HEAD_BYTES_MAX:
+            raise _too_large_head(self._target)
+        method, version = parser.get_method(), parser.get_http_version()
+        require_sound_head(method, version, headers)
+        target = self._target = origin_form(method, self._target, headers)
+        return RequestHead(method, target, version, headers, version != "1.0" and parser.should_keep_alive())
+
+    def _opens_websocket(self, head: RequestHead) -> bool:
+        """Whether the protocol changes with this request; never behind one that is still being answered.
+
+        Raises `ProtocolRefusal` if the handshake is not valid.
+        """
+        if self._state.answering is not Answering.FREE or not opens_websocket(head):
+            return False
+        require_handshake(head)
+        self._handshake = head
+        return True
+
+
+def _new_parser(reader: RequestReader) -> httptools.HttpRequestParser:
+    parser = httptools.HttpRequestParser(reader)
+    # A client may send further requests behind one that says `Connection: close`; they are not answered.
+    parser.set_dangerous_leniencies(lenient_data_after_close=True)
+    return parser
+
+
+def _refusal_of(failure: httptools.HttpParserError) -> ProtocolRefusal:
+    """What to say when the parser fails, or a method that it called did."""
+    # The parser says only that a method failed, and chains what the method raised.
+    cause = failure.__context__ if isinstance(failure, httptools.HttpParserCallbackError) else failure
+    if isinstance(cause, ProtocolRefusal):
+        return cause
+    if isinstance(cause, UnicodeError | httptools.HttpParserError):
+        return ProtocolRefusal(HttpCode.BAD_REQUEST, f"this is no HTTP request: {cause}")
+    _logger.error("request_failed", exc_info=cause)
+    return ProtocolRefusal(HttpCode.INTERNAL, DEFECT)
+
+
+def _too_large_head(target: bytes) -> ProtocolRefusal:
+    if len(target) > URL_BYTES_MAX:
+        return ProtocolRefusal(HttpCode.URL_TOO_LONG, f"a target may take {URL_BYTES_MAX} bytes at most")
+    return ProtocolRefusal(
+        HttpCode.HEAD_TOO_LARGE,
+        f"a head may take {HEAD_BYTES_MAX} bytes and {HEADERS_MAX} lines at most, a trailer as many",
+    )
+
+
+def _size_of(target: bytes, headers: Headers) -> int:
+    return len(target) + sum(len(name) + len(value) + len(b": \r\n") for name, value in headers)

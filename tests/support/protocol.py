@@ -1,0 +1,93 @@
+"""The HTTP protocol on a transport in memory, before an application that echoes.
+
+It owns the transport. It never opens a socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from uvicorn.server import ServerState
+
+from tailrace.api.access.security import UNSECURED
+from tailrace.api.server_limits import DEFAULT_LIMITS
+from tailrace.app.main import create_hot_routes
+from tailrace.app.metrics.sources import Sources
+from tailrace.app.protocols.classes import http_protocol
+from tailrace.app.protocols.connections import Connections
+from tailrace.app.protocols.http import HttpProtocol
+from tailrace.app.store.service import EngineStore
+from tailrace.app.token_buckets import TokenBuckets
+
+
+class Transport(asyncio.Transport):
+    """Keeps what is written, and says whether the protocol wants to read."""
+
+    def __init__(self) -> None:
+        super().__init__({"peername": ("127.0.0.1", 1), "sockname": ("127.0.0.1", 2)})
+        self.written: list[bytes] = []
+        self.is_reading_now = True
+        self.is_ended = False
+
+    def write(self, data: Any) -> None:
+        assert not self.is_ended, "nothing is written after the end"
+        self.written.append(bytes(data))
+
+    def is_closing(self) -> bool:
+        return self.is_ended
+
+    def close(self) -> None:
+        self.is_ended = True
+
+    def abort(self) -> None:
+        self.is_ended = True
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        self.is_ended = True
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def pause_reading(self) -> None:
+        self.is_reading_now = False
+
+    def resume_reading(self) -> None:
+        self.is_reading_now = True
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    """Answer with the method, the path and the body; a path that ends in `early` before the body came."""
+    body = b""
+    more = not scope["path"].endswith("early")
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    content = b"%b %b %b" % (scope["method"].encode(), scope["raw_path"], body)
+    headers = [(b"content-length", b"%d" % len(content))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let the loop run until `condition` holds."""
+    while not condition():  # noqa: ASYNC110 - what is awaited is the protocol's state, which tells nobody
+        await asyncio.sleep(0)
+
+
+def connected(store: EngineStore, app: Any = echo) -> tuple[HttpProtocol, Transport]:
+    """A connection that has just been made."""
+    sources = Sources(store, None, Connections(DEFAULT_LIMITS))
+    hot = create_hot_routes(sources, TokenBuckets(DEFAULT_LIMITS), UNSECURED)
+    protocol_class = http_protocol(sources.connections, hot)
+    config = uvicorn.Config(app, interface="asgi3", http=protocol_class, lifespan="off", log_config=None)
+    config.load()
+    protocol, transport = protocol_class(config, ServerState(), {}), Transport()
+    protocol.connection_made(transport)
+    return protocol, transport
