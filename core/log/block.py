@@ -308,9 +308,7 @@ class Block:
         bytes were compressed."""
         assert self._ids is not None, "sealed already"
         if self.count == 1:
-            [fragment] = self._open_fragments
-            is_base64 = fragment[:1] == BASE64_MARK
-            self.size_bytes = _least_bytes_in_base64(len(fragment)) if is_base64 else len(fragment)
+            self.size_bytes = _least_bytes_of(self._open_fragments[0])
         packed = _packed(pack_ids(self._ids), self._open_fragments)
         self._payload = _compressed(packed)
         self._ids = None
@@ -331,10 +329,14 @@ class Block:
         return self._source(self)
 
     def least_bytes(self) -> int:
-        """At least how many bytes the entry of a sealed block of one takes in a reply, 0 for other blocks.
-        Nothing is decompressed. O(1); a block that storage gave reads its payload once."""
-        if self.count > 1 or self._ids is not None:
+        """A lower bound of the bytes that the entry of a block of one takes in a reply, 0 for other blocks.
+
+        Decompresses nothing. O(1); a block that storage gave reads its payload once.
+        """
+        if self.count > 1:
             return 0
+        if self._ids is not None:
+            return _least_bytes_of(self._open_fragments[0])
         if not self.size_bytes:
             self.size_bytes = _least_bytes_in_base64(zstandard.frame_content_size(self.payload()))
         return self.size_bytes
@@ -421,6 +423,11 @@ def _measure(fragment: bytes) -> tuple[int, int]:
     overhead = _ELEMENT_OVERHEAD_BYTES * (len(flat) // 2)
     values_bytes = sum(map(len, flat[1::2]))
     return sum(map(len, flat[::2])) + overhead, len(fragment) - values_bytes - overhead
+
+
+def _least_bytes_of(fragment: bytes) -> int:
+    """A lower bound of the bytes that an entry takes in a reply, from its fragment alone."""
+    return _least_bytes_in_base64(len(fragment)) if fragment[:1] == BASE64_MARK else len(fragment)
 
 
 def _least_bytes_in_base64(size_bytes: int) -> int:
