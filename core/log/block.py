@@ -325,10 +325,12 @@ class Block:
         return self._source(self)
 
     def least_bytes(self) -> int:
-        """At least how many bytes the entry of a sealed block of one takes in a reply, 0 for other blocks.
-        Nothing is decompressed. O(1); a block that storage gave reads its payload once."""
-        if self.count > 1 or self._ids is not None:
+        """At least how many bytes the entry of a block of one takes in a reply, 0 for other blocks. Nothing
+        is decompressed. O(1); a block that storage gave reads its payload once."""
+        if self.count > 1:
             return 0
+        if self._ids is not None:
+            return len(self._open_fragments[0])
         if not self.size_bytes:
             # One id is a run, which takes no bytes.
             self.size_bytes = max(zstandard.frame_content_size(self.payload()) - _HEADER.size, 1)
