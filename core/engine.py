@@ -16,13 +16,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.bounds.transaction_work import Work, require_bounded
 from tailrace.core.command_table import HANDLERS
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.execution import Execution
 from tailrace.core.foresight import KeptReply, foreseen_replies
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.limits import TURN_REPLY_BYTES_MAX
+from tailrace.core.limits import TURN_REPLY_BYTES_MAX, TURN_STEPS_MAX
 from tailrace.core.log.sealing import STEP_BYTES
 from tailrace.core.outcome import Outcome
 from tailrace.core.replies import Reply
@@ -51,8 +52,9 @@ class Engine:
 
         The replies one by one, and an outcome that joins their effects and wake-ups. Reads that would
         block answer at once (rule 25). Raises REPLY_TOO_LARGE where the replies together surely do not fit,
-        and then nothing was changed.
+        and LIMIT_EXCEEDED where the commands together take too much work; then nothing was changed.
         """
+        require_bounded(self.keyspace, commands)
         self.keyspace.sealing.left_bytes = STEP_BYTES
         execution = Execution(self.keyspace, now_ms)
         kept_replies = foreseen_replies(execution, commands, HANDLERS)
@@ -65,14 +67,18 @@ class Engine:
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom], now_ms: int
     ) -> tuple[list[Reply | StreamError], Outcome]:
         """Carry out the commands of the first of `requests`, each with its own room, until their replies take
-        `TURN_REPLY_BYTES_MAX`, refused ones included: of one request at least. As `execute_all` otherwise."""
+        `TURN_REPLY_BYTES_MAX`, refused ones included, or their work takes `TURN_STEPS_MAX`: of one request at
+        least. As `execute_all` otherwise."""
         self.keyspace.sealing.left_bytes = STEP_BYTES
         execution = Execution(self.keyspace, now_ms)
         replies: list[Reply | StreamError] = []
         reply_bytes = 0
+        work = Work(self.keyspace)
         for commands, room in zip(requests, rooms, strict=True):
-            if reply_bytes >= TURN_REPLY_BYTES_MAX:
+            if reply_bytes >= TURN_REPLY_BYTES_MAX or work.steps >= TURN_STEPS_MAX:
                 break
+            for command in commands:
+                work.add(command)
             execution.reply_room = room
             reply_bytes -= room.asked_bytes
             replies += [_reply(execution, command) for command in commands]

@@ -14,13 +14,14 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final
 
-from sortedcontainers import SortedDict, SortedList
+from sortedcontainers import SortedDict
 
 from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.units import Bunch
+from tailrace.core.scan_order import ScanOrder
 from tailrace.core.stream import Stream
 
 FREED_PARTS_PER_TURN: Final = 1_000
@@ -73,13 +74,13 @@ class Garbage:
         self,
         streams: SortedDict[bytes, Stream],
         keys_by_serial: SortedDict[int, bytes],
-        scan_order: SortedList[tuple[int, bytes]] | None,
+        scan_order: ScanOrder,
     ) -> None:
         """All streams of a keyspace, with the indexes of their names. O(1)."""
         self._waiting.append(_streams(streams))
         self._waiting.append(_table(keys_by_serial))
-        self._waiting.append(_list(scan_order))
-        self.part_count += 2 * len(streams) + len(scan_order or ())
+        self._waiting.append(_buckets(scan_order))
+        self.part_count += 3 * len(streams)
 
     # --- for the engine's owner -----------------------------------------------------------
 
@@ -186,9 +187,7 @@ def _set(members: set[Any]) -> Iterator[int]:
         yield count
 
 
-def _list(order: SortedList[Any] | None) -> Iterator[int]:
-    while order:
-        count = min(len(order), _STEP)
-        for _ in range(count):
-            order.pop()
-        yield count
+def _buckets(order: ScanOrder) -> Iterator[int]:
+    while order.buckets:
+        _, bucket = order.buckets.popitem()
+        yield from _set(bucket)

@@ -10,13 +10,14 @@ from collections.abc import Iterable
 
 from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
-from tailrace.core.keyspace import Keyspace, scan_position
+from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.delivery_order import DeliveryOrder
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.units import Bunch, Run, Single, Unit
+from tailrace.core.scan_order import scan_position
 from tailrace.core.stream import Stream
 
 
@@ -25,7 +26,7 @@ def check(keyspace: Keyspace) -> None:
     serials = {stream.serial: key for key, stream in keyspace.streams.items()}
     assert serials == dict(keyspace.keys_by_serial), "the index by serial differs from the streams"
     scanned = sorted((scan_position(key), key) for key in keyspace.streams)
-    assert list(keyspace.scan_order) == scanned, "the order of SCAN differs from the streams"
+    assert list(keyspace.scan_order.places_from(0)) == scanned, "the order of SCAN differs from the streams"
     for key, stream in keyspace.streams.items():
         try:
             check_stream(stream)

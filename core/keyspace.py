@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Final
 
-from sortedcontainers import SortedDict, SortedList
+from sortedcontainers import SortedDict
 
 from tailrace.core.garbage import Garbage
 from tailrace.core.group import Group
@@ -22,6 +21,7 @@ from tailrace.core.limits import (
 from tailrace.core.log.block import NodeLimits
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.sealing import SealingQueue
+from tailrace.core.scan_order import ScanOrder
 from tailrace.core.stream import Stream
 
 NODE_MAX_ENTRIES: Final = "stream-node-max-entries"
@@ -41,8 +41,7 @@ class Keyspace:
     """`streams`: by key, in byte order; a flush replaces the table. `keys_by_serial`: the same keys in the
     order they came; `last_serial`: the greatest ever given. `config`: the settings of CONFIG GET;
     `node_limits`: those that bound a block. `garbage`: deleted streams whose memory is still to be freed.
-    `sealing`:
-    full blocks that are not sealed yet."""
+    `sealing`: full blocks that are not sealed yet. `scan_order`: the keys in the order of SCAN."""
 
     def __init__(self, cache: BlockCache | None = None) -> None:
         self.cache = cache or BlockCache()
@@ -53,7 +52,7 @@ class Keyspace:
         self.config: dict[str, int] = dict(CONFIG_DEFAULTS)
         self.node_limits = self._node_limits()
         self.last_serial = 0
-        self._scan_order: SortedList[tuple[int, bytes]] | None = None
+        self.scan_order = ScanOrder()
 
     def _node_limits(self) -> NodeLimits:
         return NodeLimits(self.config[NODE_MAX_ENTRIES], self.config[NODE_MAX_BYTES])
@@ -62,13 +61,6 @@ class Keyspace:
         """The group of that name, None where it or the stream is missing."""
         stream = self.streams.get(key)
         return None if stream is None else stream.groups.get(group)
-
-    @property
-    def scan_order(self) -> SortedList[tuple[int, bytes]]:
-        """All keys with their scan positions, in the order of SCAN. Made at the first SCAN, O(n log n)."""
-        if self._scan_order is None:
-            self._scan_order = SortedList((scan_position(key), key) for key in self.streams)
-        return self._scan_order
 
     # --- for core.apply ------------------------------------------------------------------------
 
@@ -98,8 +90,7 @@ class Keyspace:
         self.put(new_key, self._take(key))
 
     def _take(self, key: bytes) -> Stream:
-        if self._scan_order is not None:
-            self._scan_order.remove((scan_position(key), key))
+        self.scan_order.remove(key)
         stream: Stream = self.streams.pop(key)
         return stream
 
@@ -112,22 +103,15 @@ class Keyspace:
 
     def clear(self) -> None:
         """Delete all streams; settings stay. O(1): memory is freed later."""
-        self.garbage.add_all(self.streams, self.keys_by_serial, self._scan_order)
+        self.garbage.add_all(self.streams, self.keys_by_serial, self.scan_order)
         self.sealing.clear()
         self.streams = SortedDict()
         self.keys_by_serial = SortedDict()
-        self._scan_order = None
+        self.scan_order = ScanOrder()
 
     def put(self, key: bytes, stream: Stream) -> None:
         """Enter a stream under its name and serial."""
         self.streams[key] = stream
         self.keys_by_serial[stream.serial] = key
         self.last_serial = max(self.last_serial, stream.serial)
-        if self._scan_order is not None:
-            self._scan_order.add((scan_position(key), key))
-
-
-def scan_position(key: bytes) -> int:
-    """Where SCAN finds `key`: a hash of 64 bits, so that a cursor tells nothing of other keys. Never 0,
-    the cursor of the beginning."""
-    return int.from_bytes(blake2b(key, digest_size=8).digest(), "big") or 1
+        self.scan_order.add(key)

@@ -89,6 +89,13 @@ PIPELINE_COMMANDS_MAX: Final = 10_000
 TRANSACTION_COMMANDS_MAX: Final = 2_000
 """Commands in one transaction, which holds the writer until it ends: about 0.04 s of appends."""
 
+TRANSACTION_STEPS_MAX: Final = 100_000
+"""Work of one transaction, in steps of about a microsecond, estimated before it runs: 10 for a command, 6 for
+an id, 4 for an entry that a group is given (`core.bounds.transaction_work`). About 0.1 s."""
+
+COMMAND_STEPS_MAX: Final = 80_000
+"""What one command of a transaction counts as at most: the largest command leaves room for others."""
+
 COMMAND_ARGUMENTS_MAX: Final = 262_144
 """Words in one command of the command endpoint: as many as the largest entry or id list needs."""
 
@@ -117,6 +124,10 @@ entry fits twice."""
 
 TURN_COMMANDS_MAX: Final = 100
 """Commands of a pipeline that run before other requests get a turn: a few milliseconds of appends."""
+
+TURN_STEPS_MAX: Final = 10_000
+"""Work of a pipeline, or of the requests of one WebSocket, after which others get a turn: about 10 ms,
+in the steps of a transaction."""
 
 TURN_REPLY_BYTES_MAX: Final = 256 * KIB
 """Reply bytes of a pipeline, or of the requests of one WebSocket, after which other requests get a turn:

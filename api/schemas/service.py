@@ -85,6 +85,13 @@ class Limits(WireModel, ServerLimits):
     list_page_default: int = _bound(limits.LIST_PAGE_DEFAULT, "Streams in a page where no limit is given.")
     pipeline_commands_max: int = _bound(limits.PIPELINE_COMMANDS_MAX, "Commands of one pipeline.")
     transaction_commands_max: int = _bound(limits.TRANSACTION_COMMANDS_MAX, "Commands of one transaction.")
+    transaction_steps_max: int = _bound(
+        limits.TRANSACTION_STEPS_MAX,
+        "Estimated work of one transaction, in steps of about a microsecond: 10 for a command, 6 for an id.",
+    )
+    command_steps_max: int = _bound(
+        limits.COMMAND_STEPS_MAX, "Steps that one command of a transaction counts as at most."
+    )
     command_arguments_max: int = _bound(limits.COMMAND_ARGUMENTS_MAX, "Words of one command.")
     copy_parts_max: int = _bound(
         limits.COPY_PARTS_MAX,
@@ -114,6 +121,9 @@ class Limits(WireModel, ServerLimits):
     )
     turn_commands_max: int = _bound(
         limits.TURN_COMMANDS_MAX, "Commands of a pipeline that run before other requests get a turn."
+    )
+    turn_steps_max: int = _bound(
+        limits.TURN_STEPS_MAX, "Steps of a pipeline after which other requests get a turn."
     )
     turn_reply_bytes_max: int = _bound(
         limits.TURN_REPLY_BYTES_MAX, "Bytes of replies after which other requests get a turn."

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Final
 
 from starlette.requests import ClientDisconnect
@@ -131,7 +132,10 @@ class TailResponse(Response):
         return tail.taken(reply)
 
     async def _answers(self, questions: Sequence[Command]) -> list[bytes]:
-        return self._tail.answered(await self._store.execute_all(questions))
+        """The events of the answers. The questions are asked one by one, so that they are never too much work
+        for one transaction."""
+        answers = await asyncio.gather(*[self._store.execute_all([question]) for question in questions])
+        return self._tail.answered(list(chain.from_iterable(answers)))
 
 
 class _Pauses:

@@ -30,7 +30,10 @@ from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subprotocols import CODECS, DEFAULT_CODEC
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
+from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command
+from tailrace.core.errors import StreamError
+from tailrace.core.replies import Reply
 
 WEBSOCKET_PATH: Final = "/v1/ws"
 
@@ -216,8 +219,8 @@ class _Connection:
         if not questions:
             return
         try:
-            releases = held.releases(await self._store.execute_all(questions))
-            await self._store.execute_all(releases)
+            releases = held.releases(await self._in_turns(questions))
+            await self._in_turns(releases)
         except StoreUnavailable as refusal:
             # They stay pending, and are claimed by their idle time.
             _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
@@ -227,9 +230,19 @@ class _Connection:
 
     async def _carry_out_unasked(self, commands: Sequence[Command]) -> None:
         try:
-            await self._store.execute_all(commands)
+            await self._in_turns(commands)
         except StoreUnavailable as refusal:
             _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
+
+    async def _in_turns(self, commands: Sequence[Command]) -> list[Reply | StreamError]:
+        """The replies of `commands`; other requests are served between them."""
+        replies: list[Reply | StreamError] = []
+        room = ReplyRoom()
+        while rest := commands[len(replies) :]:
+            requests = [(command,) for command in rest]
+            replies += await self._store.execute_turn(requests, [room] * len(requests))
+            await asyncio.sleep(0)
+        return replies
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)

@@ -5,7 +5,8 @@ does not fit. A reply whose client can read on from its end (XREAD, XREADGROUP, 
 with the entry that uses up the room, and is refused only if no room is left. While any room is left, one
 entry always fits, so a request exceeds the limit by one entry at most.
 
-Sizes are those of the JSON text. MAXSIZE, which counts as RESP does, is `core.bounds.reply_budget`'s.
+Sizes are those of the JSON text, for base64 the longer of its two forms. MAXSIZE, which counts as RESP does,
+is `core.bounds.reply_budget`'s.
 """
 
 from __future__ import annotations
@@ -123,8 +124,10 @@ class ReplyRoom:
 def entries_bytes(fragments: Sequence[bytes | None]) -> int:
     """What entries take in a reply. O(entries); those that are not UTF-8 are measured, O(bytes).
 
-    A fragment is the JSON text itself, unless it is base64: its strings that are UTF-8 are written as text,
-    in which a control character takes six bytes.
+    A fragment is the JSON text itself, unless it is base64. REST writes a base64 fragment as it is; a
+    command's reply writes its strings that are UTF-8 as text, in which a control character takes six bytes.
+    The longer of the two counts, so that an entry never takes less than its fragment: the log stops reading
+    where the fragments alone fill the room.
     """
     stored: Sequence[bytes]
     if len(fragments) == 1 and fragments[0] is not None and fragments[0][:1] != BASE64_MARK:
@@ -140,7 +143,7 @@ def entries_bytes(fragments: Sequence[bytes | None]) -> int:
     size_bytes = len(fragments) * ITEM_BYTES + len(joined) - max(len(stored) - 1, 0)
     if BASE64_MARK in joined and (joined[:1] == BASE64_MARK or _MARKED in joined):
         marked = [fragment for fragment in stored if fragment[:1] == BASE64_MARK]
-        size_bytes += sum(_text_bytes_of_all(flat_of(each)) - len(each) for each in marked)
+        size_bytes += sum(max(_text_bytes_of_all(flat_of(each)) - len(each), 0) for each in marked)
     return size_bytes
 
 

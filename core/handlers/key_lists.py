@@ -14,9 +14,9 @@ from tailrace.core.commands import KeyspaceSize, Listing, ListStreams, MatchKeys
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
 from tailrace.core.glob import STEPS_PER_KEY, Glob, compile_glob
-from tailrace.core.keyspace import scan_position
 from tailrace.core.limits import SCAN_COUNT_MAX
 from tailrace.core.replies import KeyScan, StreamList, StreamSummary
+from tailrace.core.scan_order import scan_position
 from tailrace.core.stream import Stream
 
 _SORTED_KEYS_MAX = 10_000
@@ -94,14 +94,14 @@ def scan_keys(execution: Execution, command: ScanKeys) -> KeyScan:
 
 def _scanned(execution: Execution, command: ScanKeys) -> Iterable[tuple[int, bytes]]:
     """The keys that may be seen, from the cursor on, with their positions."""
-    start = (command.cursor, b"")
+    start = command.cursor
     if command.visible is None:
-        return execution.keyspace.scan_order.irange(start)
+        return execution.keyspace.scan_order.places_from(start)
     few = list(islice(_visible(execution, command), _SORTED_KEYS_MAX + 1))
     if len(few) <= _SORTED_KEYS_MAX:
-        return sorted(place for place in ((scan_position(key), key) for key in few) if place >= start)
+        return sorted(place for place in ((scan_position(key), key) for key in few) if place[0] >= start)
     is_visible = _matcher(command.visible)
-    return (place for place in execution.keyspace.scan_order.irange(start) if is_visible(place[1]))
+    return (place for place in execution.keyspace.scan_order.places_from(start) if is_visible(place[1]))
 
 
 # --- what may be seen --------------------------------------------------------------------------------

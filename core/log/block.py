@@ -22,8 +22,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 import zstandard
 
-from tailrace.core.limits import FIELDS_PER_ENTRY_MAX, KIB
-from tailrace.core.log.entry import BASE64_MARK, flat_of, names_of
+from tailrace.core.limits import KIB
+from tailrace.core.log.entry import flat_of, names_of
 from tailrace.core.log.id_sequence import IdSequence, PackedIds, pack_ids, position_of
 from tailrace.core.stream_id import StreamId
 
@@ -41,10 +41,6 @@ ENTRY_OVERHEAD_BYTES: Final = 8
 
 _ELEMENT_OVERHEAD_BYTES: Final = 2
 """What a Redis macro node spends around one name or value."""
-
-_BASE64_OVERHEAD_BYTES_MAX: Final = 16 * FIELDS_PER_ENTRY_MAX
-"""More than an entry in base64 has beside its names and values: marks, and what fills up the texts."""
-
 
 MEASURED_BYTES_MAX: Final = 64 * KIB
 """A larger fragment fills a macro node by itself: taking it apart, at 1 ms for a MiB, would tell nothing."""
@@ -308,7 +304,7 @@ class Block:
         bytes were compressed."""
         assert self._ids is not None, "sealed already"
         if self.count == 1:
-            self.size_bytes = _least_bytes_of(self._open_fragments[0])
+            self.size_bytes = len(self._open_fragments[0])
         packed = _packed(pack_ids(self._ids), self._open_fragments)
         self._payload = _compressed(packed)
         self._ids = None
@@ -336,9 +332,10 @@ class Block:
         if self.count > 1:
             return 0
         if self._ids is not None:
-            return _least_bytes_of(self._open_fragments[0])
+            return len(self._open_fragments[0])
         if not self.size_bytes:
-            self.size_bytes = _least_bytes_in_base64(zstandard.frame_content_size(self.payload()))
+            # One id is a run, which takes no bytes.
+            self.size_bytes = max(zstandard.frame_content_size(self.payload()) - _HEADER.size, 1)
         return self.size_bytes
 
     def release(self, source: Source, filed_under: tuple[int, ...] = ()) -> None:
@@ -423,16 +420,6 @@ def _measure(fragment: bytes) -> tuple[int, int]:
     overhead = _ELEMENT_OVERHEAD_BYTES * (len(flat) // 2)
     values_bytes = sum(map(len, flat[1::2]))
     return sum(map(len, flat[::2])) + overhead, len(fragment) - values_bytes - overhead
-
-
-def _least_bytes_of(fragment: bytes) -> int:
-    """A lower bound of the bytes that an entry takes in a reply, from its fragment alone."""
-    return _least_bytes_in_base64(len(fragment)) if fragment[:1] == BASE64_MARK else len(fragment)
-
-
-def _least_bytes_in_base64(size_bytes: int) -> int:
-    """At least what an entry takes as text, if `size_bytes` may be those of its base64; not 0."""
-    return max(size_bytes * 3 // 4 - _BASE64_OVERHEAD_BYTES_MAX, 1)
 
 
 def _packed(ids: IdSequence, fragments: Sequence[bytes]) -> bytes:

@@ -7,7 +7,8 @@ import pytest
 from tailrace.core import commands as c
 from tailrace.core.errors import ErrorCode
 from tailrace.core.outcome import Signal, WakeUp
-from tests.support.engine_calls import Calls
+from tests.support.engine_calls import FRAGMENT, Calls
+from tests.unit.test_many_ids import calls_of
 
 
 @pytest.fixture
@@ -101,10 +102,20 @@ def test_a_scan_step_ends_early_where_count_or_the_work_would_exceed_a_bound(
     assert (len(cursors), len(keys)) == (3, 4)
 
 
-def test_keys_with_the_same_scan_position_come_in_one_step(
-    calls: Calls, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tailrace.core.keyspace.scan_position", lambda _: 5)
+def test_the_first_step_of_a_scan_looks_at_few_of_many_keys() -> None:
+    calls = Calls()
+    calls.engine.execute_all([c.Append(b"%d" % number, [FRAGMENT]) for number in range(2_000)], 1)
+
+    def first_step() -> None:
+        assert len(calls.reply(c.ScanKeys(0, count=10)).keys) >= 10
+
+    assert calls_of(first_step) < 500
+
+
+def test_keys_with_the_same_scan_position_come_in_one_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tailrace.core.scan_order.scan_position", lambda _: 5)
+    calls = Calls()
+    calls.engine.execute_all([c.Append(b"%d" % number, [FRAGMENT]) for number in range(4)], 1)
     cursors, keys = scanned(calls)
     assert (cursors, len(keys)) == ([], 4)
 

@@ -140,6 +140,50 @@ def test_a_range_is_refused_at_the_entry_beyond_and_not_before(calls: Calls) -> 
         assert texts(reply.entries.ids) == ["1-1", "2-1"]
 
 
+IN_BASE64 = fragment_from_flat([b"\xff", b"x" * 3_000])
+
+
+@pytest.mark.parametrize("size_bytes", range(3_000, 25_000, 500))
+@pytest.mark.parametrize(
+    "command",
+    [
+        c.Range(b"b"),
+        c.Range(b"b", reverse=True),
+        c.Range(b"b", count=5),
+        c.Range(b"b", max_bytes=13_000),
+        c.InfoStream(b"b", full_count=0),
+        c.Claim(b"b", b"g", b"bob", c.ClaimOptions(0, tuple(at(f"{ms}-1") for ms in range(1, 6)))),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_an_exact_reply_of_entries_in_base64_is_complete_or_refused(
+    command: c.Command, size_bytes: int
+) -> None:
+    calls = Calls()
+    calls.reply(c.Append(b"b", [IN_BASE64] * 5, [at(f"{ms}-1") for ms in range(1, 6)]))
+    calls.reply(c.CreateGroup(b"b", b"g", 0))
+    calls.read_new(b"b", b"g", b"alice")
+    reply, _ = with_room(calls, command, size_bytes)
+    assert is_refused(reply) or len(reply.entries) == 5 or reply.more
+
+
+def test_a_read_of_entries_in_base64_goes_on_where_it_ended() -> None:
+    calls = Calls()
+    calls.reply(c.Append(b"b", [IN_BASE64] * 5))
+    calls.reply(c.CreateGroup(b"b", b"g", 0))
+    found: list[int] = []
+    for _ in range(2):
+        command = c.ReadGroup(b"g", b"alice", (c.ReadFrom(b"b", c.Special.NEW),))
+        reply, _ = with_room(calls, command, 16_500)
+        found += reply.streams[0].entries.ids
+    assert found == list(calls.reply(c.Range(b"b")).entries.ids)
+
+
+@pytest.mark.parametrize("fragment", [IN_BASE64, NULS, LARGE])
+def test_an_entry_takes_no_less_than_it_is_stored_in(fragment: bytes) -> None:
+    assert entries_bytes([fragment] * 2) >= 2 * len(fragment)
+
+
 def test_a_page_is_cut_by_its_own_bytes_and_takes_no_room(calls: Calls) -> None:
     reply, _ = with_room(calls, c.Range(b"s", max_bytes=1), 1)
     assert (len(reply.entries), reply.more) == (1, True)

@@ -1,0 +1,147 @@
+"""A transaction may take a bounded amount of work, and so may a turn of a pipeline."""
+
+from __future__ import annotations
+
+import pytest
+
+from tailrace.core import commands as c
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.bounds.transaction_work import Work
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.limits import (
+    COMMAND_STEPS_MAX,
+    IDS_PER_REQUEST_MAX,
+    READ_ENTRIES_MAX,
+    TRANSACTION_COMMANDS_MAX,
+    TRANSACTION_STEPS_MAX,
+)
+from tests.support.engine_calls import FRAGMENT, Calls
+
+MANY = tuple(range(1, IDS_PER_REQUEST_MAX + 1))
+NOT_AN_ID = c.Malformed(StreamError(ErrorCode.INVALID_ID, "ERR no id"))
+NEW, ACKED, DELREF = c.Special.NEW, c.References.ACKNOWLEDGED, c.References.DELETE
+
+
+def read_group(
+    after: c.Special | int, count: int | None = None, min_idle_ms: int | None = None
+) -> c.ReadGroup:
+    limits = c.ReadLimits(count=count)
+    return c.ReadGroup(b"g", b"alice", (c.ReadFrom(b"s", after),), limits, claim_min_idle_ms=min_idle_ms)
+
+
+def nack(ids: tuple[int, ...]) -> c.NegativeAcknowledge:
+    return c.NegativeAcknowledge(b"s", b"g", c.NackMode.FAIL, ids)
+
+
+@pytest.fixture(scope="module")
+def calls() -> Calls:
+    """A stream `s` of many entries: half of them are pending for `alice` in `g`, none was read in `late`."""
+    calls = Calls()
+    calls.reply(c.Append(b"s", [FRAGMENT] * 2 * READ_ENTRIES_MAX))
+    calls.reply(c.CreateGroup(b"s", b"g", 0))
+    calls.reply(c.CreateGroup(b"s", b"late", 0))
+    assert len(calls.read_new(b"s", b"g", b"alice")) == READ_ENTRIES_MAX
+    return calls
+
+
+HEAVY: list[c.Command] = [
+    c.Acknowledge(b"s", b"g", MANY),
+    nack(MANY),
+    c.DeleteEntries(b"s", MANY),
+    c.DeleteEntriesByPolicy(b"s", MANY, len(MANY), DELREF),
+    c.AcknowledgeAndDelete(b"s", b"g", MANY, len(MANY)),
+    c.Claim(b"s", b"g", b"bob", c.ClaimOptions(0, MANY)),
+    c.AutoClaim(b"s", b"g", b"bob", 0, 0, 20_000),
+    c.TrimStream(b"s", c.Trim(max_length=30_000, references=ACKED)),
+    read_group(NEW),
+    read_group(0),
+    read_group(NEW, min_idle_ms=1),
+    c.DeleteKeys((b"t",) * 10_000),
+]
+
+
+@pytest.mark.parametrize("command", HEAVY, ids=lambda each: type(each).__name__)
+def test_a_large_command_may_run_alone_and_not_three_times_in_a_transaction(
+    calls: Calls, command: c.Command
+) -> None:
+    work = Work(calls.engine.keyspace)
+    work.add(command)
+    assert TRANSACTION_STEPS_MAX // 3 < work.steps <= COMMAND_STEPS_MAX
+    before = calls.reply(c.InfoStream(b"s"))
+    with pytest.raises(StreamError, match="too much work for one transaction") as refused:
+        calls.engine.execute_all([c.Append(b"s", [FRAGMENT]), *[command] * 3], calls.now_ms)
+    assert refused.value.code is ErrorCode.LIMIT_EXCEEDED
+    assert calls.reply(c.InfoStream(b"s")) == before
+
+
+SMALL: list[c.Command] = [
+    c.Append(b"new", [FRAGMENT]),
+    c.StreamLength(b"s"),
+    c.Acknowledge(b"s", b"g", (1, 2, 3, 4, 5)),
+    c.Acknowledge(b"s", b"g", NOT_AN_ID),
+    c.Claim(b"s", b"g", b"bob", NOT_AN_ID),
+    c.Claim(b"none", b"g", b"bob", c.ClaimOptions(0, (1,))),
+    c.AutoClaim(b"none", b"g", b"bob", 0, 0),
+    c.DeleteEntriesByPolicy(b"none", (1,), 1, DELREF),
+    c.TrimStream(b"s", c.Trim(max_length=50_000)),
+    c.Range(b"s", count=100),
+    c.Range(b"none"),
+    c.Read((c.ReadFrom(b"s", 0),), c.ReadLimits(count=10)),
+    c.ReadGroup(b"g", b"alice", ()),
+    c.PendingRange(b"s", b"g", count=10),
+    c.PendingSummary(b"s", b"g"),
+    c.PendingSummary(b"none", b"g"),
+    c.InfoGroups(b"s"),
+    c.InfoGroups(b"none"),
+    c.InfoConsumers(b"s", b"g"),
+    c.CopyKey(b"none", b"t"),
+    c.CountKeys((b"s", b"t")),
+    c.KeyspaceSize(),
+    c.KeyspaceSize(visible=(b"s",)),
+    c.ScanKeys(cursor=0),
+    c.MatchKeys(pattern=b"s"),
+]
+
+
+@pytest.mark.parametrize("command", SMALL, ids=lambda each: type(each).__name__)
+def test_a_transaction_may_have_as_many_small_commands_as_it_may_have_at_all(
+    calls: Calls, command: c.Command
+) -> None:
+    replies, _ = calls.engine.execute_all([command] * TRANSACTION_COMMANDS_MAX, calls.now_ms)
+    assert len(replies) == TRANSACTION_COMMANDS_MAX
+
+
+def test_a_group_read_costs_little_where_it_finds_nothing() -> None:
+    calls = Calls()
+    calls.reply(c.Append(b"s", [FRAGMENT] * 5_000))
+    for group in (b"g", b"h"):
+        calls.reply(c.CreateGroup(b"s", group, c.Special.LAST_ID))
+    other = c.ReadGroup(b"none", b"alice", (c.ReadFrom(b"s", NEW),))
+    commands = [read_group(NEW), read_group(0), other] * 300
+    assert len(calls.engine.execute_all(commands, 1)[0]) == 900
+
+
+def test_reads_of_a_stream_count_twice_after_the_transaction_changed_it(calls: Calls) -> None:
+    reads: list[c.Command] = [c.Range(b"s", count=100)] * (TRANSACTION_COMMANDS_MAX - 1)
+    assert len(calls.engine.execute_all([c.StreamLength(b"none"), *reads], 1)[0]) == TRANSACTION_COMMANDS_MAX
+    with pytest.raises(StreamError, match="too much work"):
+        calls.engine.execute_all([c.StreamLength(b"s"), *reads], 1)
+
+
+def test_a_large_stream_is_copied_once_in_a_transaction(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tailrace.core.bounds.transaction_work.STEPS_PER_PART", 100)
+    copies: list[c.Command] = [c.CopyKey(b"s", b"t", replace=True)] * 3
+    assert calls.engine.execute_all(copies[:1], 1)[0] == [1]
+    with pytest.raises(StreamError, match="too much work"):
+        calls.engine.execute_all(copies, 1)
+
+
+def test_a_turn_of_a_pipeline_ends_with_a_large_command(calls: Calls) -> None:
+    large, small = c.Acknowledge(b"none", b"g", MANY), c.StreamLength(b"s")
+    requests = [[small], [small], [large], [large], [small]]
+    replies, _ = calls.engine.execute_some(requests, [ReplyRoom()] * 5, calls.now_ms)
+    assert len(replies) == 3
+    replies, _ = calls.engine.execute_some(requests[3:], [ReplyRoom()] * 2, calls.now_ms)
+    assert len(replies) == 1
