@@ -1,7 +1,7 @@
-"""One command on its way through the engine: the instant, what it changed so far, whom it wakes.
+"""The execution of one command or transaction: its instant, its changes so far, its wake-ups.
 
-A handler looks at `keyspace`, decides, and calls `do` for each change. Until the first `do` it may
-raise; from then on it must not, so that a refused command has no effect at all.
+A handler reads `keyspace`, decides, and calls `do` for each change. It may raise only before its first `do`,
+so that a refused command has no effect. This module knows no command.
 """
 
 from __future__ import annotations
@@ -23,50 +23,57 @@ T = TypeVar("T")
 
 
 class Execution(Struct, gc=False):
-    """`now_ms` stands still while the command (or the whole transaction) runs (rule 5). `reply_room`: what
-    the request's replies may still take; made when a command first asks for it."""
+    """The state that handlers share while one command, or all commands of a transaction, run."""
 
     keyspace: Keyspace
+    """The keyspace; handlers read it and change it through `do` only."""
     now_ms: int
+    """The instant of the command in Unix milliseconds, the same for a whole transaction (rule 5)."""
     effects: list[Effect] = []
+    """The effects carried out so far, in order."""
     wake_ups: list[WakeUp] = []
+    """The wake-ups so far, in order."""
     wait: Wait | None = None
+    """What the command waits for: set by a blocking read that found nothing."""
     copied_parts: int = 0
-    """What COPY has copied so far, in the parts that `core.limits` bounds."""
+    """The parts that COPY has copied so far, bounded by `core.limits.COPY_PARTS_MAX`."""
     retry: Command | None = None
+    """The command to run again after the wait; set with `wait`."""
     reply_room: ReplyRoom | None = None
+    """How many bytes the replies of the request may still take; made by the first call of `room`."""
 
     def room(self, size_bytes: int | None = None) -> ReplyRoom:
-        """What the reply may take: the request's room, or a new one, of `size_bytes` if given."""
+        """Return the request's reply room. The first call makes it, with `size_bytes` if given."""
         if self.reply_room is None:
             self.reply_room = ReplyRoom() if size_bytes is None else ReplyRoom(size_bytes)
         return self.reply_room
 
     def do(self, effect: Effect) -> None:
-        """Carry out `effect`, and have it journalled."""
+        """Apply `effect` to the keyspace and record it for the journal. Cannot fail."""
         APPLIERS[type(effect)](self.keyspace, effect)
         self.effects.append(effect)
 
     def wake(self, key: bytes | None, signal: Signal = Signal.DATA, group: bytes | None = None) -> None:
-        """Have the waiting readers of `key`, None for every key, look again once the command is done (rule
+        """Wake the waiting readers of `key`, or of every key for None, once the execution is done (rule
         44)."""
         self.wake_ups.append(WakeUp(key, signal, group))
 
     def stream(self, key: bytes) -> Stream | None:
-        """The stream of that name, or None."""
+        """Return the stream under `key`, or None. O(1)."""
         stream: Stream | None = self.keyspace.streams.get(key)
         return stream
 
 
 def parsed_position(argument: StreamId | Special | Malformed) -> StreamId | Special:
-    """The position, or the error that parsing it gave."""
+    """Return the position; raises the error of a malformed one."""
     if isinstance(argument, Malformed):
         raise argument.error
     return argument
 
 
 def parsed(argument: T | Malformed) -> T:
-    """The argument, or the error that parsing it gave, now that Redis would find it."""
+    """Return the argument; raises the error of a malformed one. Call it where Redis would detect the
+    error."""
     if isinstance(argument, Malformed):
         raise argument.error
     return argument

@@ -16,7 +16,8 @@ from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.delivery_order import DeliveryOrder
 from tailrace.core.pending.pending_list import PendingEntriesList
-from tailrace.core.pending.units import Bunch, Run, Single, Unit
+from tailrace.core.pending.run import Run
+from tailrace.core.pending.units import Bunch, Single, Unit
 from tailrace.core.scan_order import scan_position
 from tailrace.core.stream import Stream
 

@@ -18,8 +18,8 @@ from tailrace.core.limits import (
     NODE_BYTES_DEFAULT,
     NODE_ENTRIES_DEFAULT,
 )
-from tailrace.core.log.block import NodeLimits
 from tailrace.core.log.block_cache import BlockCache
+from tailrace.core.log.node_size import NodeLimits
 from tailrace.core.log.sealing import SealingQueue
 from tailrace.core.scan_order import ScanOrder
 from tailrace.core.stream import Stream

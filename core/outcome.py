@@ -1,4 +1,7 @@
-"""What one execution gives back: the reply, what changed, whom it wakes, and what it would wait for."""
+"""The outcome of one execution: the reply, the effects, the wake-ups, and what a blocking read waits for.
+
+This module holds data only; `core.waiters` matches wake-ups with waiting readers.
+"""
 
 from __future__ import annotations
 
@@ -13,41 +16,52 @@ from tailrace.core.replies import Reply
 
 
 class Signal(Enum):
-    """Why a key's waiting readers should look again (rules 41 to 45)."""
+    """Why waiting readers of a key should run their command again (rules 41 to 45)."""
 
     DATA = "data"
-    """Entries were appended, or one was nacked: any reader of the key."""
+    """Entries were appended, or an entry was nacked. Concerns all readers of the key."""
     GONE = "gone"
-    """The stream or the group is gone: group readers are told NOGROUP, plain readers wait on."""
+    """The stream or the group was deleted. Group readers get NOGROUP; plain readers go on waiting."""
 
 
 class WakeUp(Struct, frozen=True, gc=False):
-    """A key that became ready, None for every key; `group` None concerns all readers, else the readers of
-    that group."""
+    """A key whose waiting readers should run their command again."""
 
     key: bytes | None
+    """The key; None: every key (a flush)."""
     signal: Signal
+    """What happened to the key."""
     group: bytes | None = None
+    """Only readers of this group are concerned; None: readers of all groups, and with DATA plain readers
+    too."""
 
 
 class Wait(Struct, frozen=True):
-    """A read found nothing and was asked to block; `command` on the outcome is what to run again.
-
-    `until_ms`: when to answer nil, None for never. `claim_at_ms`: the earliest time at which one of
-    its pending entries can be claimed, None without CLAIM (rule 41). `group` None: a plain read.
-    """
+    """What a blocking read that found nothing waits for."""
 
     keys: tuple[bytes, ...]
+    """The keys of the read."""
     group: bytes | None
+    """The group of the read; None: a plain read."""
     until_ms: int | None
+    """Unix time at which the wait ends with an empty reply; None: no limit."""
     claim_at_ms: int | None
+    """Unix time at which the first pending entry can be claimed; None without CLAIM, or if no entry is
+    pending (rule 41)."""
 
 
 class Outcome(Struct, frozen=True, gc=False):
-    """`reply` is nil-like when `wait` is set; `retry` is then the command with ``$`` and ``+`` resolved."""
+    """The result of one command, or of all commands of a transaction."""
 
     reply: Reply
+    """The reply; an empty `ReadReply` if `wait` is set. None for several commands, which return their replies
+    apart."""
     effects: Sequence[Effect] = ()
+    """What changed, in order; already applied to the keyspace."""
     wake_ups: Sequence[WakeUp] = ()
+    """The keys whose waiting readers should run their command again, in order; a key may repeat."""
     wait: Wait | None = None
+    """Set if the command is a blocking read that found nothing."""
     retry: Command | None = None
+    """Set with `wait`: the command to run again, with ``$`` and ``+`` resolved to ids and with its
+    deadline."""

@@ -13,7 +13,7 @@ from tailrace.core.execution import Execution
 from tailrace.core.limits import ACKED_TRIM_LOOKS_MAX
 from tailrace.core.log.block import Block
 from tailrace.core.pending.pending_list import PendingEntriesList
-from tailrace.core.pending.units import Run
+from tailrace.core.pending.run import Run
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 

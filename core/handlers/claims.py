@@ -17,8 +17,8 @@ from tailrace.core.handlers.consumers import touch_consumer
 from tailrace.core.handlers.groups import require_key_and_group
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
-from tailrace.core.pending.pending_list import RUN_OR_BUNCH_LENGTH_MIN
-from tailrace.core.pending.units import Run, Unit
+from tailrace.core.pending.run import Run
+from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Unit
 from tailrace.core.replies import ClaimReply, Entries
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import ZERO_ID, StreamId

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from tailrace.core.log.block import Block, Decoded
+from tailrace.core.log.block import Block
+from tailrace.core.log.decoded import Decoded
 
 ENTRY_COST_BYTES: Final = 110
 """What one decoded entry takes in memory beside its bytes: an id, a bytes object, two references."""

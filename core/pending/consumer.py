@@ -1,6 +1,7 @@
-"""A consumer of a group: when it was seen, and which pending units are its own.
+"""A consumer of a group: its activity times, and the index of the pending entries it owns.
 
-`pending.PendingEntriesList` keeps the index of a consumer in step with its own; nothing else writes to it.
+`PendingEntriesList` is the only writer of the index. This module never imports the classes of pending units:
+units point to their consumer, and a consumer needs only the ids of its runs (`IdRun`).
 """
 
 from __future__ import annotations
@@ -8,39 +9,61 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import merge
 from itertools import chain
+from typing import Protocol, TypeVar
 
 from sortedcontainers import SortedDict
 
 from tailrace.core.pending.sorted_view import SortedView
-from tailrace.core.pending.units import Run
 from tailrace.core.stream_id import StreamId
 
 NEVER_ACTIVE_MS = -1
-"""`active_at_ms` of a consumer to whom nothing was ever delivered."""
+"""`active_at_ms` of a consumer that never received an entry."""
+
+
+class IdRun(Protocol):
+    """What a consumer's index uses of a run of pending entries."""
+
+    def live_ids(self, start: StreamId = 0, /) -> Iterator[StreamId]:
+        """Return the pending ids at or after `start`, rising."""
+        ...
+
+
+IdRunT = TypeVar("IdRunT", bound=IdRun)
 
 
 class Consumer:
-    """`seen_at_ms`: Unix time of its last attempt to read or claim. `active_at_ms`: of the last one
-    that gave it something (rule 33). `pending_count`: entries it owns."""
+    """One consumer of one group, and the index of its pending entries.
+
+    Each pending entry of the consumer is in one of `runs` or in `scattered`, never in both.
+    """
 
     __slots__ = ("active_at_ms", "name", "pending_count", "runs", "scattered", "scattered_ids", "seen_at_ms")
 
     def __init__(self, name: bytes, seen_at_ms: int) -> None:
         self.name = name
+        # Unix time of the last attempt to read or claim, successful or not (rule 33).
         self.seen_at_ms = seen_at_ms
+        # Unix time of the last read or claim that returned an entry; NEVER_ACTIVE_MS before the first one.
         self.active_at_ms = NEVER_ACTIVE_MS
+        # Entries that the consumer owns, in runs and scattered.
         self.pending_count = 0
-        self.runs: SortedDict[StreamId, Run] = SortedDict()
+        # The consumer's runs by `Run.key`: the same keys and runs as in the group's pending entries list.
+        self.runs: SortedDict[StreamId, IdRun] = SortedDict()
+        # Ids of the consumer's entries in singles and bunches.
         self.scattered: set[StreamId] = set()
+        # `scattered` in rising order, sorted at the first use.
         self.scattered_ids = SortedView(self.scattered)
 
     def pending_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
-        """Its pending ids at or after `start`, rising. O(log n + m)."""
+        """Return the consumer's pending ids at or after `start`, rising. O(log n + m).
+
+        The list must not change while the iterator is in use.
+        """
         ids = run_ids(self.runs, start)
         return merge(ids, self.scattered_ids.from_(start)) if self.scattered else ids
 
 
-def run_ids(runs: SortedDict[StreamId, Run], start: StreamId) -> Iterator[StreamId]:
-    """The live ids at or after `start` of runs that do not overlap, by their first ids."""
+def run_ids(runs: SortedDict[StreamId, IdRunT], start: StreamId) -> Iterator[StreamId]:
+    """Return the pending ids at or after `start` of `runs`, which do not overlap, in rising order."""
     index = max(runs.bisect_right(start) - 1, 0)
-    return chain.from_iterable(runs[first_id].live_ids(start) for first_id in runs.islice(index))
+    return chain.from_iterable(runs[key].live_ids(start) for key in runs.islice(index))

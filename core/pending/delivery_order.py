@@ -3,24 +3,22 @@
     unowned (nacked), in order of their nack  |  t1 t1 t2 t5 t5 ...   oldest first, then first come
                                               ^ delivered_at_ms rises
 
-Almost every change puts a unit at the end with the time "now": that is O(1). A unit with an older
-time (XCLAIM IDLE or TIME) goes behind the last unit of the greatest time that is not above its own,
-found in the index: O(log t), t distinct times. Taking a unit out is O(1), and O(log t) where it was
-the last of its time. CLAIM walks from the head. The list knows units only, not what they stand for.
+Almost every change adds a unit at the end with the current time: O(1). A unit with an older time (XCLAIM IDLE
+or TIME) goes after the last unit of the greatest time that is not above its own, found in the index: O(log t)
+for t distinct times. Removing a unit is O(1), or O(log t) if it was the last unit of its time. CLAIM walks
+from the head. The list never looks at the entries of a unit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tailrace.core.pending.sorted_view import SortedView
-
-if TYPE_CHECKING:
-    from tailrace.core.pending.units import Unit
+from tailrace.core.pending.units import Unit
 
 UNOWNED_TIME: Final = -1
-"""The list's own time for units without an owner: before every time, also before 0."""
+"""The time under which the list files units without an owner: before every real time, which is 0 or more."""
 
 
 def _time_of(unit: Unit) -> int:
@@ -28,21 +26,21 @@ def _time_of(unit: Unit) -> int:
 
 
 class DeliveryOrder:
-    """All units of one group. A unit is in the list once, linked by its own `prev` and `next`.
-
-    `last_of_time`: each distinct time and the last unit that has it.
-    """
+    """All units of one group. Each unit is in the list once, linked by its `prev` and `next`."""
 
     __slots__ = ("_times", "head", "last_of_time", "tail")
 
     def __init__(self) -> None:
+        # The first and the last unit; None if the list is empty.
         self.head: Unit | None = None
         self.tail: Unit | None = None
+        # Each distinct time (UNOWNED_TIME for unowned units), and the last unit that has it.
         self.last_of_time: dict[int, Unit] = {}
+        # The keys of `last_of_time` in rising order, sorted at the first use.
         self._times = SortedView(self.last_of_time)
 
     def __iter__(self) -> Iterator[Unit]:
-        """From the head. The unit given last may be removed meanwhile, others may not."""
+        """Iterate from the head. The caller may remove the unit yielded last, and no other unit."""
         unit = self.head
         while unit is not None:
             following = unit.next
@@ -50,7 +48,7 @@ class DeliveryOrder:
             unit = following
 
     def add(self, unit: Unit) -> None:
-        """Put `unit` behind all that are not younger. O(1) at the end, else O(log t)."""
+        """Insert `unit` after all units of its time or older. O(1) at the end, else O(log t)."""
         time = _time_of(unit)
         if self.tail is None or time >= _time_of(self.tail):
             self._link(self.tail, unit)
@@ -74,7 +72,8 @@ class DeliveryOrder:
             after.prev = unit
 
     def discard(self, unit: Unit) -> None:
-        """Take `unit` out; its time and owner must still be those with which it was added."""
+        """Remove `unit`; its time and owner must not have changed since it was added. O(1), or O(log t) if it
+        was the last unit of its time."""
         time = _time_of(unit)
         before, after = unit.prev, unit.next
         if self.last_of_time[time] is unit:
@@ -97,18 +96,19 @@ class DeliveryOrder:
             after.prev = before
 
     def insert_after(self, unit: Unit, new: Unit) -> None:
-        """Put `new` right behind `unit`, with the same owner and time: a run was cut in two."""
+        """Insert `new`, the upper part of a split run, right after `unit`, the lower part. O(1)."""
         self._link(unit, new)
         time = _time_of(new)
         if self.last_of_time[time] is unit:
             self.last_of_time[time] = new
 
     def oldest_owned_ms(self) -> int | None:
-        """The earliest time of delivery of a unit that has an owner; None where none has one. O(1)."""
+        """Return the earliest delivery time of a unit that has an owner, None if there is none. O(1)."""
         unowned = self.last_of_time.get(UNOWNED_TIME)
         oldest = self.head if unowned is None else unowned.next
         return None if oldest is None else oldest.delivered_at_ms
 
     def times_up_to(self, time: int) -> Iterator[int]:
-        """The distinct times at or before `time`, falling; O(log t) for the first one."""
+        """Return the distinct times at or before `time`, falling; UNOWNED_TIME is the last one if units are
+        unowned. O(log t) for the first time."""
         return self._times.up_to(time)

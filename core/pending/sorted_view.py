@@ -1,9 +1,10 @@
-"""Whole numbers (ids, times) in order, of a set or table that changes far more often than it is read so.
+"""A rising order over a set or table of whole numbers (ids, times) that changes far more often than the order
+is read.
 
-Whoever owns the members changes them, and notes here which came or went; a view that nobody reads costs
-a call for that and holds nothing: a claim moves a thousand entries and nobody may ever ask for their
-order. The order is made when it is asked for. From then on what changes is remembered, until that is
-more than making the order anew would be worth.
+The owner of the members changes them, and calls `note` with the values that it added or removed. A view that
+was never read costs one call per change and no memory. The first read sorts the members. From then on the
+view remembers changed values, and drops its order when too many changed: sorting again is cheaper then. This
+module never changes the members.
 """
 
 from __future__ import annotations
@@ -14,22 +15,26 @@ from typing import Final
 from sortedcontainers import SortedList
 
 _CHANGES_SHARE: Final = 4
-"""A view is made anew when more than one in so many members changed."""
+"""A view drops its order when more than one in this many members changed since the last read."""
 
 
 class SortedView:
-    """n: members, c: of them changed since the last look. A look costs O(c log n) beside its own."""
+    """n: members, c: values changed since the last read. Each read costs O(c log n) on top of its own
+    cost."""
 
     __slots__ = ("_changed", "_members", "_order")
 
     def __init__(self, members: Collection[int]) -> None:
-        """`members` is looked at whenever the view is read: it must stay the same object."""
+        """Make a view of `members`, which must stay the same object. O(1)."""
+        # The set or table, owned by the caller.
         self._members = members
+        # The members in order, as of the last read but for `_changed`; None until a read needs it.
         self._order: SortedList[int] | None = None
+        # Values that may have been added or removed since the last read.
         self._changed: set[int] = set()
 
     def note(self, values: Collection[int]) -> None:
-        """`values` have become members, or are none any more. O(1) where nobody looked, else O(values)."""
+        """Record that `values` were added or removed. O(1) before the first read, else O(values)."""
         if self._order is None:
             return
         self._changed.update(values)
@@ -38,28 +43,28 @@ class SortedView:
             self._changed.clear()
 
     def from_(self, start: int) -> Iterator[int]:
-        """Members at or after `start`, rising; they must not change meanwhile."""
-        return self._settled().irange(start)
+        """Return the members at or after `start`, rising; they must not change during the iteration."""
+        return self._current_order().irange(start)
 
     def between(self, first: int, last: int) -> Iterator[int]:
-        """Members from `first` to `last`, rising; they must not change meanwhile."""
-        return self._settled().irange(first, last)
+        """Return the members from `first` to `last`, rising; they must not change during the iteration."""
+        return self._current_order().irange(first, last)
 
     def count_between(self, first: int, last: int) -> int:
-        """How many members are not below `first` and not above `last`."""
-        order = self._settled()
+        """Return how many members are from `first` to `last`, both included. O(log n)."""
+        order = self._current_order()
         return order.bisect_right(last) - order.bisect_left(first)
 
     def up_to(self, end: int) -> Iterator[int]:
-        """Members at or before `end`, falling; they must not change meanwhile."""
-        return self._settled().irange(maximum=end, reverse=True)
+        """Return the members at or before `end`, falling; they must not change during the iteration."""
+        return self._current_order().irange(maximum=end, reverse=True)
 
     def last(self) -> int | None:
-        """The greatest member, None where there is none."""
-        order = self._settled()
+        """Return the greatest member, None if there is none."""
+        order = self._current_order()
         return order[-1] if order else None
 
-    def _settled(self) -> SortedList[int]:
+    def _current_order(self) -> SortedList[int]:
         if self._order is None:
             self._order = SortedList(self._members)
             return self._order

@@ -21,7 +21,8 @@ from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.log.block import Block, Source
+from tailrace.core.log.block import Block
+from tailrace.core.log.stored_block import Source, StoredBlock
 from tailrace.core.storage.damage import Damage, opened, sealed
 from tailrace.core.storage.ids import id_bytes
 from tailrace.core.storage.journal import seq_bytes
@@ -106,7 +107,7 @@ def _block_rows(stream: Stream) -> list[BlockRow]:
         if block.changed or not block.stored:
             # A stored block has its payload in memory only where it was packed anew.
             elsewhere = block.filed_under if block.is_filed_elsewhere else ()
-            payload = None if elsewhere or (block.stored and not block.packed_bytes) else block.payload()
+            payload = None if elsewhere or (block.stored and not block.payload_bytes) else block.payload()
             head = encode_head(block)
             row = BlockRow(stream.serial, id_bytes(block.first_id), head, payload, block, elsewhere)
             rows.append(row)
@@ -243,7 +244,7 @@ def source_of(connection: sqlite3.Connection) -> Source:
     return partial(_load, connection)
 
 
-def _load(connection: sqlite3.Connection, block: Block) -> bytes:
+def _load(connection: sqlite3.Connection, block: StoredBlock) -> bytes:
     first_id = id_bytes(block.first_id)
     where = f"block {first_id.hex()} of stream {block.filed_under[0]}"
     try:

@@ -22,8 +22,10 @@ from msgspec.structs import replace
 
 from tailrace.core.effects import Effect, EntriesAppended, EntriesRemoved, EntriesTrimmed
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.log.block import Block, NodeLimits
+from tailrace.core.log.block import Block
 from tailrace.core.log.id_sequence import PackedIds
+from tailrace.core.log.node_size import NodeLimits
+from tailrace.core.log.stored_block import StoredBlock
 from tailrace.core.storage import journal
 from tailrace.core.storage.checkpoint import (
     BLOCKS_PER_TRANSACTION,
@@ -265,7 +267,7 @@ def _row(serial: int, block: Block) -> BlockRow:
     return row
 
 
-def _stand_in(block: Block) -> bytes:
+def _stand_in(block: StoredBlock) -> bytes:
     """A payload as long as the lost one, whose ids keep the block's ends."""
     inner = range(block.first_id, block.first_id + block.count - 1)
     stand_in = Block(block.first_id, b"{}")

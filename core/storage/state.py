@@ -19,7 +19,8 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.units import Bunch, Run, Single, Unit
+from tailrace.core.pending.run import Run
+from tailrace.core.pending.units import Bunch, Single, Unit
 from tailrace.core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
 from tailrace.core.stream import Stream
 
@@ -195,6 +196,7 @@ def _unit_row(unit: Unit, numbers: dict[int, int]) -> list[Any]:
         return [_SINGLE, id_bytes(unit.id), owner, unit.delivered_at_ms, unit.deliveries]
     if isinstance(unit, Run):
         return [_RUN, ids_bytes(unit.packed_live_ids()), owner, unit.delivered_at_ms, unit.deliveries]
+    assert isinstance(unit, Bunch)
     ids, deliveries = list(unit.members), list(unit.members.values())
     return [_BUNCH, ids_bytes(ids), owner, unit.delivered_at_ms, deliveries]
 

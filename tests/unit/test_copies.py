@@ -269,7 +269,7 @@ def test_a_copy_keeps_entries_that_the_stream_lost_before_both_are_written(
         whole = log.range()
         disk.write(disk.engine.execute(copy(), 1001).effects)
         disk.write(disk.engine.execute(c.DeleteEntries(b"s", tuple(whole[0][:8])), 1002).effects)
-        assert log.blocks[0].packed_bytes, "the block was packed anew, without the deleted entries"
+        assert log.blocks[0].payload_bytes, "the block was packed anew, without the deleted entries"
         snapshot = checkpoint.take(disk.engine.keyspace, disk.seq, [b"s", b"t"])
         steps: list[Callable[[], object]] = [
             *(partial(checkpoint.write_blocks, disk.writing, [row]) for row in snapshot.blocks),

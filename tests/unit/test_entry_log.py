@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tailrace.core.invariants import check_log
-from tailrace.core.log.block import Block, NodeLimits
+from tailrace.core.log.block import Block
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_log import EntryLog
+from tailrace.core.log.node_size import NodeLimits
 from tailrace.core.stream_id import MAX_ID, ZERO_ID
 
 UNBOUNDED = NodeLimits(0, 0)
@@ -135,10 +136,10 @@ def test_small_entries_with_the_same_names_fill_a_block_by_number_not_by_bytes()
 def test_a_sealed_block_takes_a_fraction_of_its_bytes_and_gives_them_back_when_half_is_deleted() -> None:
     log = grown(200, NodeLimits(100, 0), gap=7)
     block = log.blocks[0]
-    before = block.packed_bytes
+    before = block.payload_bytes
     assert 0 < before < sum(len(fragment) for fragment in block.decode().fragments)
     log.remove([7 * number for number in range(1, 51)])
-    assert 0 < block.packed_bytes < before
+    assert 0 < block.payload_bytes < before
     assert block.decode().fragments[0] == b""
     check_log(log)
 

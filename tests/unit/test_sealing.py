@@ -29,9 +29,9 @@ from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
 from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.log.block import MEASURED_BYTES_MAX, NodeLimits
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_log import EntryLog
+from tailrace.core.log.node_size import MEASURED_BYTES_MAX, NodeLimits
 from tailrace.core.log.sealing import STEP_BYTES
 from tests.unit.test_replay import Program, picture
 from tests.unit.test_storage import Disk

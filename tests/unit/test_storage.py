@@ -294,7 +294,7 @@ def test_stored_blocks_take_no_memory_and_are_read_trimmed_and_deleted_from_as_b
         disk.write(disk.engine.execute(Append(b"s", [b'{"a":"1"}'] * 1000), 1000).effects)
         disk.checkpoint()
         log = disk.engine.keyspace.streams[b"s"].log
-        assert sum(block.packed_bytes for block in log.blocks) == 0
+        assert sum(block.payload_bytes for block in log.blocks) == 0
         ids, fragments = log.range()
         assert (len(ids), set(fragments)) == (1000, {b'{"a":"1"}'})
         disk.write(disk.engine.execute(DeleteEntries(b"s", tuple(ids[100:160])), 1001).effects)
@@ -302,7 +302,7 @@ def test_stored_blocks_take_no_memory_and_are_read_trimmed_and_deleted_from_as_b
         left = [*ids[40:100], *ids[160:]]
         assert log.range()[0] == left
         disk.checkpoint()
-        assert sum(block.packed_bytes for block in log.blocks) == 0
+        assert sum(block.payload_bytes for block in log.blocks) == 0
         assert log.range()[0] == left
     with closing(Disk(tmp_path)) as disk:
         assert disk.engine.keyspace.streams[b"s"].log.range()[0] == left
@@ -320,7 +320,7 @@ def test_a_block_that_lost_entries_while_it_was_written_keeps_its_payload_until_
         checkpoint.write_blocks(disk.writing, snapshot.blocks)
         checkpoint.publish(disk.writing, snapshot)
         checkpoint.release(disk.reading, snapshot)
-        assert [bool(block.packed_bytes) for block in log.blocks] == [True, False, False]
+        assert [bool(block.payload_bytes) for block in log.blocks] == [True, False, False]
         disk.checkpoint()
         expected = log.range()
     with closing(Disk(tmp_path)) as disk:

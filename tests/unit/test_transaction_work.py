@@ -6,7 +6,6 @@ import pytest
 
 from tailrace.core import commands as c
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.bounds.transaction_work import Work
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.limits import (
     COMMAND_STEPS_MAX,
@@ -15,6 +14,7 @@ from tailrace.core.limits import (
     TRANSACTION_COMMANDS_MAX,
     TRANSACTION_STEPS_MAX,
 )
+from tailrace.core.transaction_work import Work
 from tests.support.engine_calls import FRAGMENT, Calls
 
 MANY = tuple(range(1, IDS_PER_REQUEST_MAX + 1))
@@ -131,7 +131,7 @@ def test_reads_of_a_stream_count_twice_after_the_transaction_changed_it(calls: C
 def test_a_large_stream_is_copied_once_in_a_transaction(
     calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tailrace.core.bounds.transaction_work.STEPS_PER_PART", 100)
+    monkeypatch.setattr("tailrace.core.transaction_work.STEPS_PER_PART", 100)
     copies: list[c.Command] = [c.CopyKey(b"s", b"t", replace=True)] * 3
     assert calls.engine.execute_all(copies[:1], 1)[0] == [1]
     with pytest.raises(StreamError, match="too much work"):
@@ -140,7 +140,7 @@ def test_a_large_stream_is_copied_once_in_a_transaction(
 
 def test_a_turn_of_a_pipeline_ends_with_a_large_command(calls: Calls) -> None:
     large, small = c.Acknowledge(b"none", b"g", MANY), c.StreamLength(b"s")
-    requests = [[small], [small], [large], [large], [small]]
+    requests: list[list[c.Command]] = [[small], [small], [large], [large], [small]]
     replies, _ = calls.engine.execute_some(requests, [ReplyRoom()] * 5, calls.now_ms)
     assert len(replies) == 3
     replies, _ = calls.engine.execute_some(requests[3:], [ReplyRoom()] * 2, calls.now_ms)

@@ -1,0 +1,106 @@
+"""The commands that work on keys as a whole: delete, rename, copy, list, configure.
+
+This module holds data only.
+"""
+
+from __future__ import annotations
+
+from tailrace.core.commands.arguments import Command
+
+
+class DeleteKeys(Command, frozen=True):
+    """DEL. The reply is the number of streams that were deleted."""
+
+    keys: tuple[bytes, ...]
+    """The keys to delete; missing keys are ignored."""
+
+
+class CountKeys(Command, frozen=True):
+    """EXISTS. The reply is the number of existing keys."""
+
+    keys: tuple[bytes, ...]
+    """The keys to count; a key that is named twice counts twice."""
+
+
+class RenameKey(Command, frozen=True):
+    """RENAME. The reply is None."""
+
+    key: bytes
+    """The stream's key."""
+    new_key: bytes
+    """The stream's new key; a stream with that key is deleted."""
+
+
+class CopyKey(Command, frozen=True):
+    """COPY. The reply is 1, or 0 if nothing was copied."""
+
+    key: bytes
+    """The key of the stream to copy."""
+    new_key: bytes
+    """The key of the copy."""
+    replace: bool = False
+    """Delete an existing stream under `new_key`; False: copy nothing in that case."""
+
+
+class Listing(Command, frozen=True, kw_only=True):
+    """The base class of commands that go over all keys."""
+
+    visible: tuple[bytes, ...] | None = None
+    """Globs of the keys that the client may see; the command ignores all others. None: the client may see
+    every key."""
+
+
+class ListStreams(Listing, frozen=True):
+    """List streams in byte order of their keys. The reply is a `StreamList`. Redis has no such command."""
+
+    prefix: bytes = b""
+    """List only keys that begin with these bytes."""
+    start_after: bytes | None = None
+    """List only keys after this one; None: from the first key on."""
+    limit: int | None = None
+    """The maximum number of streams; None: no limit."""
+
+
+class KeyspaceSize(Listing, frozen=True):
+    """DBSIZE. The reply is the number of keys."""
+
+
+class Flush(Command, frozen=True):
+    """FLUSHDB and FLUSHALL: delete all streams. The reply is None."""
+
+
+class GetConfig(Command, frozen=True):
+    """CONFIG GET. The reply maps each setting whose name matches a pattern to its value."""
+
+    patterns: tuple[bytes, ...]
+    """Glob patterns over the names of settings."""
+
+
+class SetConfig(Command, frozen=True):
+    """CONFIG SET: change all of the settings or none. The reply is None."""
+
+    values: tuple[tuple[str, int], ...]
+    """Names and new values. The grammar has checked names and ranges."""
+
+
+class ExpireIdempotencyKeys(Command, frozen=True):
+    """Forget expired idempotency keys of all streams. The server runs this command once a second (rule
+    61)."""
+
+
+class MatchKeys(Listing, frozen=True):
+    """KEYS. The reply has the matching keys in byte order. O(number of streams)."""
+
+    pattern: bytes
+    """The glob pattern."""
+
+
+class ScanKeys(Listing, frozen=True):
+    """SCAN. The reply is a `KeyScan`. A key that exists during the whole scan is returned exactly once."""
+
+    cursor: int
+    """The cursor of the last reply; 0 starts a scan."""
+    count: int = 10
+    """The number of keys to examine in this step."""
+    pattern: bytes | None = None
+    """Return only keys that this glob matches; None: all keys."""

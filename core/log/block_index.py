@@ -1,0 +1,185 @@
+"""The blocks of a log by id, and what can be told from them without reading entries: counts, ranks, spans.
+
+Finding a block is a bisection of the blocks' first ids. Only a block in which a count begins or ends may have
+to be decompressed. This module never changes the blocks and never returns an entry's fields.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tailrace.core.log.block import Block
+from tailrace.core.log.block_cache import BlockCache
+from tailrace.core.log.holes import first_hole, first_live, last_live, live_positions
+from tailrace.core.log.id_sequence import count_below
+from tailrace.core.stream_id import ZERO_ID, StreamId
+
+NO_BOUND: Final = 1 << 62
+"""More entries or bytes than any log has."""
+
+
+class BlockIndex:
+    """The blocks of one log. n: entries, m: entries of one call, b: blocks (about n / 100)."""
+
+    __slots__ = ("_blocks", "_deleted_up_to", "_first_ids", "_has_large_entries", "cache", "length")
+
+    def __init__(self, cache: BlockCache) -> None:
+        # The blocks in order of their ids; each has at least one live entry.
+        self._blocks: list[Block] = []
+        # The first id of each block, deleted or not.
+        self._first_ids: list[StreamId] = []
+        # Decoded blocks, shared by all logs of a keyspace.
+        self.cache = cache
+        # The number of live entries.
+        self.length = 0
+        # The greatest id that `remove` ever removed: blocks above it have no holes except from trimming.
+        # Restored logs have their last id here.
+        self._deleted_up_to = ZERO_ID
+        # Whether a block with a single position was ever filled: its entry is large.
+        self._has_large_entries = False
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """The blocks in order of their ids; each has at least one live entry."""
+        return self._blocks
+
+    @property
+    def first_id(self) -> StreamId:
+        """The first live id, 0-0 for an empty log. O(1) unless the first block begins with a hole: then it is
+        decoded."""
+        if not self._blocks:
+            return ZERO_ID
+        block = self._blocks[0]
+        return self.cache.get(block).ids[first_live(block.holes)] if block.holes else block.first_id
+
+    @property
+    def last_id(self) -> StreamId:
+        """The last live id, 0-0 for an empty log. O(1) unless the last block has holes and is sealed: then it
+        is decoded."""
+        if not self._blocks:
+            return ZERO_ID
+        block = self._blocks[-1]
+        if not block.holes:
+            return block.last_id
+        return self.cache.get(block).ids[last_live(block.holes, block.count)]
+
+    def index_of(self, value: StreamId) -> int:
+        """Return the index of the last block that begins at or below `value`, 0 if there is none. O(log
+        b)."""
+        return max(bisect_right(self._first_ids, value) - 1, 0)
+
+    def _block_of(self, value: StreamId) -> Block | None:
+        index = bisect_right(self._first_ids, value) - 1
+        return self._blocks[index] if index >= 0 else None
+
+    # --- counting ------------------------------------------------------------------------------
+
+    def rank(self, value: StreamId) -> int:
+        """Return how many live entries are below `value`. O(b), and one block is decoded."""
+        index = bisect_right(self._first_ids, value) - 1
+        if index < 0:
+            return 0
+        before = sum(block.live for block in self._blocks[:index])
+        block = self._blocks[index]
+        position = count_below(self.cache.get(block).ids, value)
+        return before + len(live_positions(block.holes, 0, position))
+
+    def has_more_than(self, count: int, start: StreamId, end: StreamId) -> bool:
+        """Whether the blocks that are completely between two ids have more than `count` live entries
+        together. O(log b + count / 100)."""
+        first, last = bisect_left(self._first_ids, start), bisect_right(self._first_ids, end) - 1
+        for index in range(first, last):
+            count -= self._blocks[index].live
+            if count < 0:
+                return True
+        return False
+
+    def surely_exceeds(
+        self, max_bytes: int, start: StreamId, end: StreamId, count: int | None, *, reverse: bool
+    ) -> bool:
+        """Whether two or more of the first `count` entries between two ids (None: of all) certainly take more
+        than `max_bytes` in a reply together. False if that is not certain.
+
+        Only blocks with a single position count. Nothing is decompressed. O(b), O(1) if no entry is large.
+        """
+        if not self._has_large_entries:
+            return False
+        left = NO_BOUND if count is None else count
+        entries = 0
+        indexes = range(self.index_of(start), bisect_right(self._first_ids, end))
+        for index in reversed(indexes) if reverse else indexes:
+            block = self._blocks[index]
+            left -= block.live
+            if left < 0:
+                break
+            if block.count == 1 and start <= block.first_id:
+                entries += 1
+                max_bytes -= block.least_bytes()
+                if max_bytes < 0 and entries > 1:
+                    return True
+        return False
+
+    def at_ranks(self, ranks: Sequence[int]) -> list[StreamId]:
+        """Return, for each rank, the id of the entry that has that many live entries below it. O(b + ranks).
+
+        `ranks` rise and are below the length. Only blocks that contain a result are decoded.
+        """
+        ids: list[StreamId] = []
+        below = 0
+        for block in self._blocks:
+            if len(ids) == len(ranks):
+                break
+            live = block.live
+            if ranks[len(ids)] < below + live:
+                end = bisect_left(ranks, below + live, len(ids))
+                positions = live_positions(block.holes, 0, block.count)
+                block_ids = self._ids_of(block)
+                ids += [block_ids[positions[rank - below]] for rank in ranks[len(ids) : end]]
+            below += live
+        return ids
+
+    def _ids_of(self, block: Block) -> Sequence[StreamId]:
+        """Return the ids of `block` by position. Consecutive ids need no decoding."""
+        return range(block.first_id, block.last_id + 1) if block.is_run else self.cache.scan(block).ids
+
+    def spans_of_first(self, count: int) -> list[tuple[StreamId, StreamId]]:
+        """Return the first `count` live entries, at least one, as spans of ids: first and last id of each,
+        both included. The spans rise and contain no deleted entry.
+
+        O(b), and blocks with holes are decoded. One span if no entry was ever removed before the last of
+        them.
+        """
+        [last_id] = self.at_ranks([count - 1])
+        spans: list[tuple[StreamId, StreamId]] = []
+        for block in self._blocks:
+            if block.first_id > last_id:
+                break
+            if block.holes:
+                for first, last in self._spans_without_holes(block, last_id):
+                    _add_span(spans, first, last)
+            elif block.first_id > self._deleted_up_to:
+                _add_span(spans, block.first_id, last_id)
+                break
+            else:
+                _add_span(spans, block.first_id, min(block.last_id, last_id))
+        return spans
+
+    def _spans_without_holes(self, block: Block, last_id: StreamId) -> Iterator[tuple[StreamId, StreamId]]:
+        """Yield the spans of ids of `block`, up to `last_id`, that have no holes."""
+        ids = self._ids_of(block)
+        end = count_below(ids, last_id + 1)
+        position = first_live(block.holes)
+        while position < end:
+            after = first_hole(block.holes, position, end)
+            yield ids[position], ids[after - 1]
+            position = first_live(block.holes, after)
+
+
+def _add_span(spans: list[tuple[StreamId, StreamId]], first: StreamId, last: StreamId) -> None:
+    """Add a span above all others. If it begins right after the last one, it extends the last one."""
+    if spans and spans[-1][1] + 1 == first:
+        spans[-1] = (spans[-1][0], last)
+    else:
+        spans.append((first, last))

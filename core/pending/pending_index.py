@@ -1,0 +1,208 @@
+"""The pending entries of a group by id: which unit contains an id, and which ids are pending.
+
+This module only finds; `core.pending.unit_table` adds and removes units. Runs do not overlap: between a run's
+first and last id there may be singles and entries of bunches, but never an entry of another run.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import islice
+
+from sortedcontainers import SortedDict
+
+from tailrace.core.log.id_sequence import as_run
+from tailrace.core.pending.consumer import run_ids
+from tailrace.core.pending.run import Run
+from tailrace.core.pending.sorted_view import SortedView
+from tailrace.core.pending.stretches import contains_stretch
+from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
+from tailrace.core.stream_id import StreamId
+
+
+class PendingIndex:
+    """The units of a group by id. n: pending entries, m: entries of one call."""
+
+    __slots__ = ("_last_found", "count", "runs", "scattered", "scattered_ids")
+
+    def __init__(self) -> None:
+        # All pending entries, with and without an owner.
+        self.count = 0
+        # The runs by `Run.key`, the first id of the run's window when the window was made.
+        self.runs: SortedDict[StreamId, Run] = SortedDict()
+        # Every pending id outside of runs, and the single or bunch that contains it.
+        self.scattered: dict[StreamId, Single | Bunch] = {}
+        # The keys of `scattered` in rising order, sorted at the first use.
+        self.scattered_ids = SortedView(self.scattered)
+        # The run and position that the last search in runs found. Reset when a run is split or dropped.
+        self._last_found: tuple[Run, int] | None = None
+
+    # --- one id --------------------------------------------------------------------------------
+
+    def get(self, value: StreamId) -> Unit | None:
+        """Return the unit that contains `value`, None if `value` is not pending. O(1), O(log runs) in a
+        run."""
+        unit = self.scattered.get(value)
+        if unit is not None:
+            return unit
+        found = self._find_in_runs(value)
+        return None if found is None else found[0]
+
+    def __contains__(self, value: StreamId) -> bool:
+        return self.get(value) is not None
+
+    def _find_in_runs(self, value: StreamId) -> tuple[Run, int] | None:
+        """Return the run and position of `value`. O(log runs + log n).
+
+        The last result and the position after it are tried first: O(1). Ids arrive in order, and a command
+        finds an id before it removes the id.
+        """
+        if self._last_found is not None:
+            run, position = self._last_found
+            for near in (position + 1, position):
+                if run.is_live(near) and run.ids[near] == value:
+                    self._last_found = (run, near)
+                    return run, near
+        index = self.runs.bisect_right(value) - 1
+        if index < 0:
+            return None
+        run = self.runs.peekitem(index)[1]
+        position = run.position_of(value)
+        if position < 0:
+            return None
+        self._last_found = (run, position)
+        return self._last_found
+
+    # --- many ids ------------------------------------------------------------------------------
+
+    def span_of(self, ids: Sequence[StreamId]) -> tuple[Run, int] | None:
+        """Return the run and the first position if `ids` follow each other in one run, all live; else None.
+
+        This is the common case of an acknowledgment: a client acknowledges what one read returned. O(m) in C.
+        """
+        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN or ids[0] in self.scattered:
+            return None
+        found = self._find_in_runs(ids[0])
+        if found is None:
+            return None
+        return found if contains_stretch(*found, ids) else None
+
+    def present(self, ids: Iterable[StreamId]) -> Sequence[StreamId]:
+        """Return the pending ones of `ids`, each once. Four or more ids are returned in rising order.
+        O(m log m)."""
+        ids = ids if isinstance(ids, range) else tuple(ids)
+        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
+            return [value for value in dict.fromkeys(ids) if self.get(value) is not None]
+        if self.span_of(ids) is not None:
+            return as_run(ids)
+        return sorted(self.units_of(ids))
+
+    def units_of(self, ids: Iterable[StreamId]) -> dict[StreamId, Unit]:
+        """Return the unit of each of `ids` that is pending. O(m log m): ids in one run are found together."""
+        units: dict[StreamId, Unit] = {}
+        in_runs: list[StreamId] = []
+        for value in ids:
+            unit = self.scattered.get(value)
+            if unit is None:
+                in_runs.append(value)
+            else:
+                units[value] = unit
+        for run, values, positions in self._positions_in_runs(in_runs):
+            units.update((value, run) for value, at in zip(values, positions, strict=True) if at >= 0)
+        return units
+
+    def by_unit(self, ids: Sequence[StreamId]) -> Iterator[tuple[Unit, Sequence[StreamId]]]:
+        """Divide `ids`, which rise and are all pending, into pieces of one unit each. O(pieces log runs), and
+        O(m) in C."""
+        start = 0
+        while start < len(ids):
+            unit: Unit | None = self.scattered.get(ids[start])
+            end = start + 1
+            if unit is None:
+                unit, end = self._piece_of_run(ids, start)
+            yield unit, ids[start:end]
+            start = end
+
+    def _piece_of_run(self, ids: Sequence[StreamId], start: int) -> tuple[Run, int]:
+        """Return the run that contains ``ids[start]``, and the index after its last one of the ids that
+        follow."""
+        found = self._find_in_runs(ids[start])
+        assert found is not None, "callers pass pending ids only"
+        run = found[0]
+        end = bisect_right(ids, run.last_id, start)
+        if self.scattered:
+            some = islice(ids, start, end)
+            end = next((at for at, value in enumerate(some, start) if value in self.scattered), end)
+        return run, end
+
+    def _positions_in_runs(
+        self, ids: Iterable[StreamId]
+    ) -> Iterator[tuple[Run, Sequence[StreamId], list[int]]]:
+        """Yield each run whose window meets some of `ids`, those ids in rising order, and their positions (-1
+        if not live in the run).
+
+        The caller may drop the run before it asks for the next one, and may change nothing else.
+        """
+        ordered = sorted(set(ids)) if self.runs else []
+        start = 0
+        while start < len(ordered):
+            index = self.runs.bisect_right(ordered[start]) - 1
+            run = self.runs.peekitem(index)[1] if index >= 0 else None
+            if run is not None and run.last_id >= ordered[start]:
+                end = bisect_right(ordered, run.last_id, start)
+                values = ordered[start:end]
+                yield run, values, run.positions_of(values)
+                start = end
+            elif index + 1 < len(self.runs):
+                start = bisect_left(ordered, self.runs.peekitem(index + 1)[0], start)
+            else:
+                return
+
+    # --- ranges of ids -------------------------------------------------------------------------
+
+    def ids(self, start: StreamId = 0) -> Iterator[StreamId]:
+        """Return the pending ids at or after `start`, rising. O(log n + m).
+
+        The list must not change while the iterator is in use.
+        """
+        ids = run_ids(self.runs, start)
+        return merge(ids, self.scattered_ids.from_(start)) if self.scattered else ids
+
+    def bounds(self) -> tuple[StreamId, StreamId] | None:
+        """Return the lowest and the highest pending id, None if there is none. O(log n)."""
+        if not self.count:
+            return None
+        greatest = self.scattered_ids.last() or 0
+        if self.runs:
+            greatest = max(greatest, self.runs.peekitem(-1)[1].last_id)
+        return next(self.ids()), greatest
+
+    def first_from(self, start: StreamId) -> StreamId | None:
+        """Return the lowest pending id at or after `start`, None if there is none. O(log n)."""
+        least = next(self.scattered_ids.from_(start), None) if self.scattered else None
+        for key in self.runs.islice(max(self.runs.bisect_right(start) - 1, 0)):
+            found = self.runs[key].first_live_from(start)
+            if found is not None:
+                return found if least is None else min(found, least)
+        return least
+
+    def count_between(self, first: StreamId, last: StreamId) -> int:
+        """Return how many ids from `first` to `last` are pending. O(log n + runs in between)."""
+        count = self.scattered_ids.count_between(first, last) if self.scattered else 0
+        for run in self._runs_between(first, last):
+            count += run.count_live(*run.between(first, last))
+        return count
+
+    def run_over(self, first: StreamId, last: StreamId) -> Run | None:
+        """Return the one run whose window spans all ids from `first` to `last`; None if there is no such run,
+        or if any entry of the group is pending outside of runs. O(log n)."""
+        runs = [] if self.scattered else self._runs_between(first, last)
+        return runs[0] if len(runs) == 1 and runs[0].first_id <= first and last <= runs[0].last_id else None
+
+    def _runs_between(self, first: StreamId, last: StreamId) -> list[Run]:
+        """Return the runs whose windows meet the ids from `first` to `last`. O(log n + those runs)."""
+        low = max(self.runs.bisect_right(first) - 1, 0)
+        runs = [self.runs[key] for key in self.runs.islice(low, self.runs.bisect_right(last))]
+        return [run for run in runs if run.last_id >= first and run.first_id <= last]

@@ -1,0 +1,220 @@
+"""A run: pending entries of one delivery, as a window on a packed, immutable sequence of ids.
+
+    ids      [i0 i1 i2 i3 i4 i5 i6 i7]      shared by all windows cut from one delivery
+    window        [lo ......... hi)
+    removed   .  .  .  X  .  .  .  .        acknowledged or claimed, one byte each, shared as well
+
+All entries of a run share owner, time and delivery count. Removing an entry sets one byte. The window shrinks
+when the entries at its ends are removed, so its first and last entries are always live, and there is at least
+one. An entry that gets another owner, time or count moves to another unit.
+
+This module owns the window and never changes an index: the caller drops a run instead of removing its last
+live entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from typing import Final
+
+from tailrace.core.log.id_sequence import IdSequence, are_same, count_below, pack_ids, position_of
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.units import Unit
+from tailrace.core.stream_id import StreamId
+
+_SEARCHES_PER_TABLE: Final = 8
+"""One binary search costs about as much as adding this many ids to a table."""
+
+
+class Run(Unit):
+    """Some entries of one delivery. A position is an index into `ids`; n: the length of `ids`."""
+
+    __slots__ = ("_removed", "deliveries", "high", "ids", "key", "live", "low")
+
+    def __init__(self, ids: IdSequence, consumer: Consumer, delivered_at_ms: int, deliveries: int) -> None:
+        """Make a run of all of `ids`, which rise; at least one."""
+        # The ids of the whole delivery, rising. Shared and never changed.
+        self.ids = ids
+        # The id at `low` when the window was made. The indexes file the run under `key`, which stays when
+        # `low` moves up.
+        self.key = ids[0]
+        # The window is the positions from `low` up to but not including `high`.
+        self.low = 0
+        self.high = len(ids)
+        # Entries in the window that were not removed; at least one.
+        self.live = len(ids)
+        self.consumer = consumer
+        self.delivered_at_ms = delivered_at_ms
+        # How often each of the entries was delivered.
+        self.deliveries = deliveries
+        # One byte per position of `ids`, 1 where the entry was removed. None until the first removal.
+        self._removed: bytearray | None = None
+        self.prev = None
+        self.next = None
+
+    @property
+    def first_id(self) -> StreamId:
+        """The lowest live id. O(1)."""
+        return self.ids[self.low]
+
+    @property
+    def last_id(self) -> StreamId:
+        """The highest live id. O(1)."""
+        return self.ids[self.high - 1]
+
+    # --- finding -------------------------------------------------------------------------------
+
+    def position_of(self, value: StreamId) -> int:
+        """Return the position of the live entry `value`, or -1. O(log n), O(1) for consecutive ids."""
+        position = position_of(self.ids, value)
+        if self.low <= position < self.high and not (self._removed and self._removed[position]):
+            return position
+        return -1
+
+    def positions_of(self, ids: Sequence[StreamId]) -> list[int]:
+        """Return the position of each of the rising `ids`, -1 where it is not live here. O(m log n) at most.
+
+        If `ids` are a large part of the window, one table of the window replaces the searches.
+        """
+        low, high = self.between(ids[0], ids[-1])
+        if isinstance(self.ids, range):
+            first, removed = self.ids.start, self._removed
+            at = [value - first for value in ids]
+            if low <= at[0] and at[-1] < high and removed is None:
+                return at
+            return [p if low <= p < high and not (removed and removed[p]) else -1 for p in at]
+        if len(ids) * _SEARCHES_PER_TABLE < high - low:
+            return [self.position_of(value) for value in ids]
+        some = self.ids[low:high]
+        if are_same(ids, some):
+            positions: Iterable[int] = range(low, high)
+        else:
+            table = dict(zip(some, range(low, high), strict=True))
+            positions = [table.get(value, -1) for value in ids]
+        removed = self._removed
+        if removed is None:
+            return list(positions)
+        return [-1 if position < 0 or removed[position] else position for position in positions]
+
+    def between(self, first: StreamId, last: StreamId) -> tuple[int, int]:
+        """Return the positions ``(low, high)`` of the window's ids from `first` to `last`; ``low >= high`` if
+        there are none. O(log n)."""
+        return max(self.low, count_below(self.ids, first)), min(self.high, count_below(self.ids, last + 1))
+
+    def is_live(self, position: int) -> bool:
+        """Whether `position` is in the window and its entry was not removed. O(1)."""
+        return self.low <= position < self.high and not (self._removed and self._removed[position])
+
+    def is_whole(self, position: int, count: int) -> bool:
+        """Whether `count` positions from `position` on are in the window and all live. O(count) in C."""
+        if position + count > self.high:
+            return False
+        return self._removed is None or self._removed.find(1, position, position + count) < 0
+
+    def count_live(self, low: int, high: int) -> int:
+        """Return how many of the window's positions ``[low, high)`` are live. O(high - low) in C."""
+        if self._removed is None or self.live == self.high - self.low:
+            return high - low
+        return self._removed.count(0, low, high)
+
+    def first_live_from(self, start: StreamId) -> StreamId | None:
+        """Return the first live id at or after `start`, None if there is none. O(log n), and O(n) in C over
+        removed entries."""
+        low = max(self.low, count_below(self.ids, start))
+        if low >= self.high:
+            return None
+        return self.ids[low if self._removed is None else self._removed.find(0, low)]
+
+    # --- removing ------------------------------------------------------------------------------
+
+    def remove(self, position: int) -> None:
+        """Remove the live entry at `position`; another one must stay. O(1) amortised."""
+        self._removed_bytes()[position] = 1
+        self.live -= 1
+        if position in (self.low, self.high - 1):
+            self._shrink()
+
+    def remove_all(self, positions: Sequence[int]) -> None:
+        """Remove the live entries at `positions`; another one must stay. O(positions)."""
+        removed = self._removed_bytes()
+        for position in positions:
+            removed[position] = 1
+        self.live -= len(positions)
+        self._shrink()
+
+    def remove_span(self, position: int, length: int, live: int) -> None:
+        """Remove `length` positions from `position` on, of which `live` are live; another live entry must
+        stay. O(length) in C."""
+        self._removed_bytes()[position : position + length] = b"\x01" * length
+        self.live -= live
+        self._shrink()
+
+    def _removed_bytes(self) -> bytearray:
+        if self._removed is None:
+            self._removed = bytearray(len(self.ids))
+        return self._removed
+
+    def _shrink(self) -> None:
+        """Move the window's ends inward to live entries."""
+        removed = self._removed_bytes()
+        self.low = removed.find(0, self.low)
+        self.high = removed.rfind(0, self.low, self.high) + 1
+
+    def split(self, position: int) -> Run:
+        """Split the window before `position`: self keeps the lower part, the upper part is returned. Both
+        parts must have live entries. O(shorter part), and O(n) once per delivery."""
+        upper = Run(self.ids, self._owner, self.delivered_at_ms, self.deliveries)
+        upper.key = self.ids[position]
+        # Both parts mark removals in one array, since their windows do not overlap.
+        upper._removed = self._removed_bytes()
+        upper.low, upper.high = position, self.high
+        upper.live = self._live_from(position)
+        self.high = position
+        self.live -= upper.live
+        self._shrink()
+        upper._shrink()
+        return upper
+
+    def _live_from(self, position: int) -> int:
+        if self.live == self.high - self.low:
+            return self.high - position
+        if position - self.low < self.high - position:
+            return self.live - self._removed_bytes().count(0, self.low, position)
+        return self._removed_bytes().count(0, position, self.high)
+
+    @property
+    def _owner(self) -> Consumer:
+        assert self.consumer is not None, "a run always has an owner"
+        return self.consumer
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def copy(self, consumer: Consumer | None) -> Run:
+        """Return the same entries, owned by `consumer` of a copied group. O(1) if no entry was removed, else
+        as `packed_live_ids`."""
+        assert consumer is not None, "a run always has an owner"
+        ids = self.ids if self.live == len(self.ids) else self.packed_live_ids()
+        return Run(ids, consumer, self.delivered_at_ms, self.deliveries)
+
+    def packed_live_ids(self) -> IdSequence:
+        """Return the live ids in the smallest form. O(1) for consecutive ids, O(window) otherwise."""
+        if self.live == self.high - self.low:
+            return pack_ids(self.ids[self.low : self.high])
+        return pack_ids(list(self.live_ids()))
+
+    def live_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
+        """Return the live ids at or after `start`, rising. O(log n + m)."""
+        low = max(self.low, count_below(self.ids, start)) if start else self.low
+        if isinstance(self.ids, range) and self._removed is None:
+            return iter(self.ids[low : self.high])
+        positions: Iterable[int] = range(low, self.high)
+        if self.live < self.high - self.low:
+            positions = compress(positions, (not flag for flag in self._removed_bytes()[low : self.high]))
+        return map(self.ids.__getitem__, positions)
+
+    def deliveries_of(self, _value: StreamId) -> int:
+        return self.deliveries
+
+    def counts_of(self, ids: Sequence[StreamId]) -> list[int]:
+        return [self.deliveries] * len(ids)

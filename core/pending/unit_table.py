@@ -1,0 +1,221 @@
+"""Adding and removing pending units and entries, with all indexes of a group kept in step.
+
+A change to one entry touches four places: the index by id, the order of delivery, the owner's index and the
+counts. This module is the only one that changes them. It never decides which entries form a unit: that is
+`core.pending.pending_list`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.delivery_order import DeliveryOrder
+from tailrace.core.pending.pending_index import PendingIndex
+from tailrace.core.pending.run import Run
+from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
+from tailrace.core.stream_id import StreamId
+
+
+class UnitTable(PendingIndex):
+    """The units of a group, by id, by owner and by time of delivery. n: pending entries, m: entries of one
+    call."""
+
+    __slots__ = ("_highest_id", "nacked_count", "order")
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Pending entries without an owner (XNACK); part of `count`.
+        self.nacked_count = 0
+        # All units by time of delivery, unowned ones first.
+        self.order = DeliveryOrder()
+        # No id above this one was ever pending, so a delivery above it needs no search. Never decreases.
+        self._highest_id: StreamId = 0
+
+    def restore(self, units: Iterable[Unit]) -> None:
+        """Fill the empty table with `units`, which are in order of delivery. O(log n) a unit."""
+        for unit in units:
+            if isinstance(unit, Run):
+                self._add_run(unit)
+            elif isinstance(unit, Bunch):
+                self._add_bunch(unit)
+            else:
+                assert isinstance(unit, Single)
+                self._add_single(unit)
+
+    # --- removing entries ----------------------------------------------------------------------
+
+    def remove(self, ids: Sequence[StreamId]) -> None:
+        """Remove `ids`, all pending and distinct. O(1) an entry, O(log runs) if the ids are out of order."""
+        span = self.span_of(ids)
+        if span is not None:
+            self._remove_span(*span, len(ids), len(ids))
+            return
+        left = self.count - len(ids)
+        self.remove_present(ids)
+        assert self.count == left, "only pending entries can be removed"
+
+    def remove_between(self, first: StreamId, last: StreamId) -> None:
+        """Remove all entries from `first` to `last`. O(log n + runs + scattered entries in between)."""
+        for run in self._runs_between(first, last):
+            low, high = run.between(first, last)
+            live = run.count_live(low, high)
+            if live:
+                self._remove_span(run, low, high - low, live)
+        if self.scattered:
+            self._remove_scattered(list(self.scattered_ids.between(first, last)))
+
+    def remove_present(self, ids: Sequence[StreamId]) -> None:
+        """Remove those of `ids` that are pending. O(m log m)."""
+        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
+            for value in ids:
+                self._remove_one(value)
+        else:
+            self._remove_from_runs(self._remove_scattered(ids))
+
+    def _remove_one(self, value: StreamId) -> None:
+        unit = self.scattered.pop(value, None)
+        if unit is None:
+            self._remove_from_run(value)
+        else:
+            self._remove_from_unit(value, unit)
+
+    def _remove_scattered(self, ids: Iterable[StreamId]) -> list[StreamId]:
+        """Remove those of `ids` that are in singles and bunches; return the others."""
+        others = []
+        for value in ids:
+            unit = self.scattered.pop(value, None)
+            if unit is None:
+                others.append(value)
+            else:
+                self._remove_from_unit(value, unit)
+        return others
+
+    def _remove_from_unit(self, value: StreamId, unit: Single | Bunch) -> None:
+        if isinstance(unit, Bunch) and len(unit.members) > 1:
+            unit.remove(value)
+        else:
+            self.order.discard(unit)
+        self.count -= 1
+        ids = (value,)
+        self.scattered_ids.note(ids)
+        self._remove_from_owner(ids, unit.consumer)
+
+    def _remove_from_runs(self, ids: Iterable[StreamId]) -> None:
+        """Remove those of `ids` that are in runs; ids in one run are found together."""
+        for run, _, positions in self._positions_in_runs(ids):
+            self._remove_positions(run, [position for position in positions if position >= 0])
+
+    def _remove_from_run(self, value: StreamId) -> None:
+        found = self._find_in_runs(value)
+        if found is None:
+            return
+        run, position = found
+        if run.live == 1:
+            self._drop_run(run)
+            return
+        run.remove(position)
+        self.count -= 1
+        assert run.consumer is not None
+        run.consumer.pending_count -= 1
+
+    def _remove_span(self, run: Run, position: int, length: int, live: int) -> None:
+        if run.live == live:
+            self._drop_run(run)
+            return
+        run.remove_span(position, length, live)
+        self.count -= live
+        assert run.consumer is not None
+        run.consumer.pending_count -= live
+
+    def _remove_positions(self, run: Run, positions: Sequence[int]) -> None:
+        if run.live == len(positions):
+            self._drop_run(run)
+        elif positions:
+            run.remove_all(positions)
+            self.count -= len(positions)
+            assert run.consumer is not None
+            run.consumer.pending_count -= len(positions)
+
+    # --- runs ----------------------------------------------------------------------------------
+
+    def _add_run(self, run: Run) -> None:
+        assert run.consumer is not None
+        self._highest_id = max(self._highest_id, run.last_id)
+        self.count += run.live
+        self.runs[run.key] = run
+        run.consumer.runs[run.key] = run
+        run.consumer.pending_count += run.live
+        self.order.add(run)
+
+    def _move_run(self, run: Run, consumer: Consumer, at_ms: int, deliveries: int) -> None:
+        """Give `run` another owner, time and count. O(log runs)."""
+        self._remove_run_from_owner(run)
+        run.consumer, run.delivered_at_ms, run.deliveries = consumer, at_ms, deliveries
+        consumer.runs[run.key] = run
+        consumer.pending_count += run.live
+        self.order.add(run)
+
+    def _remove_run_from_owner(self, run: Run) -> None:
+        assert run.consumer is not None
+        self.order.discard(run)
+        del run.consumer.runs[run.key]
+        run.consumer.pending_count -= run.live
+
+    def _drop_run(self, run: Run) -> None:
+        """Remove `run` with all of its live entries. O(log runs)."""
+        self._remove_run_from_owner(run)
+        del self.runs[run.key]
+        self.count -= run.live
+        self._last_found = None
+
+    def _cut_out(self, run: Run, position: int, length: int) -> Run:
+        """Make ``[position, position + length)`` of `run`, all live, a run of its own, and return it."""
+        if position + length < run.high:
+            self._split_run(run, position + length)
+        return self._split_run(run, position) if position > run.low else run
+
+    def _split_run(self, run: Run, position: int) -> Run:
+        """Split `run` before `position` and return the upper part. O(log runs) beside `Run.split`."""
+        upper = run.split(position)
+        self.runs[upper.key] = upper
+        assert run.consumer is not None
+        run.consumer.runs[upper.key] = upper
+        self.order.insert_after(run, upper)
+        self._last_found = None
+        return upper
+
+    # --- singles and bunches -------------------------------------------------------------------
+
+    def _add_single(self, single: Single) -> None:
+        self.scattered[single.id] = single
+        self._file_scattered((single.id,), single.id, single)
+
+    def _add_bunch(self, bunch: Bunch) -> None:
+        self.scattered.update(dict.fromkeys(bunch.members, bunch))
+        self._file_scattered(list(bunch.members), max(bunch.members), bunch)
+
+    def _file_scattered(self, ids: Sequence[StreamId], highest_id: StreamId, unit: Single | Bunch) -> None:
+        self.count += len(ids)
+        self._highest_id = max(self._highest_id, highest_id)
+        self.scattered_ids.note(ids)
+        self._add_to_owner(ids, unit.consumer)
+        self.order.add(unit)
+
+    def _add_to_owner(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
+        """File scattered entries under their owner, or count them as unowned. O(m)."""
+        if consumer is None:
+            self.nacked_count += len(ids)
+        else:
+            consumer.pending_count += len(ids)
+            consumer.scattered.update(ids)
+            consumer.scattered_ids.note(ids)
+
+    def _remove_from_owner(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
+        """The inverse of `_add_to_owner`. O(m)."""
+        if consumer is None:
+            self.nacked_count -= len(ids)
+        else:
+            consumer.pending_count -= len(ids)
+            consumer.scattered.difference_update(ids)
+            consumer.scattered_ids.note(ids)

@@ -1,0 +1,81 @@
+"""The replies of the engine: one frozen struct per kind of reply that is more than an int, bytes or None.
+
+Replies are neutral: `core.grammar` writes them as Redis's arrays, and `api` as JSON. Entries stay in their
+stored form (`core.log.entry`) until then. The package holds data only, and knows neither RESP nor HTTP.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from tailrace.core.replies.entries import NO_ENTRIES, Entries
+from tailrace.core.replies.info import (
+    ConsumerFullInfo,
+    ConsumerInfo,
+    GroupFullInfo,
+    GroupInfo,
+    ServerStats,
+    StreamFullInfo,
+    StreamInfo,
+)
+from tailrace.core.replies.keyspace import KeyScan, StreamList, StreamSummary
+from tailrace.core.replies.pending import ClaimReply, PendingEntry, PendingSummaryReply
+from tailrace.core.replies.reading import (
+    Boundary,
+    RangeReply,
+    ReadReply,
+    SeekReply,
+    SplitReply,
+    StreamRead,
+)
+from tailrace.core.replies.writing import AppendReply, DeleteResult
+
+Reply: TypeAlias = (
+    int
+    | Sequence[bytes]
+    | Sequence[DeleteResult]
+    | Sequence[PendingEntry]
+    | Sequence[GroupInfo]
+    | Sequence[ConsumerInfo]
+    | dict[str, int]
+    | AppendReply
+    | RangeReply
+    | ReadReply
+    | ClaimReply
+    | PendingSummaryReply
+    | StreamInfo
+    | StreamFullInfo
+    | StreamList
+    | KeyScan
+    | SplitReply
+    | SeekReply
+    | ServerStats
+    | None
+)
+"""Every type that `Outcome.reply` can have. A command's docstring names the type of its reply."""
+
+__all__ = [
+    "NO_ENTRIES",
+    "AppendReply",
+    "Boundary",
+    "ClaimReply",
+    "ConsumerFullInfo",
+    "ConsumerInfo",
+    "DeleteResult",
+    "Entries",
+    "GroupFullInfo",
+    "GroupInfo",
+    "KeyScan",
+    "PendingEntry",
+    "PendingSummaryReply",
+    "RangeReply",
+    "ReadReply",
+    "Reply",
+    "SeekReply",
+    "ServerStats",
+    "SplitReply",
+    "StreamFullInfo",
+    "StreamInfo",
+    "StreamList",
+    "StreamRead",
+    "StreamSummary",
+]

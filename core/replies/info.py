@@ -1,0 +1,140 @@
+"""The replies that describe streams, groups, consumers and the server. This module holds data only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from tailrace.core.replies.entries import Entries
+from tailrace.core.replies.pending import PendingEntry
+from tailrace.core.stream_id import StreamId
+
+
+class StreamInfo(Struct, frozen=True):
+    """XINFO STREAM."""
+
+    length: int
+    """The number of entries."""
+    block_count: int
+    """The number of blocks; Redis reports its radix tree's keys and nodes in this place."""
+    last_id: StreamId
+    """The greatest id ever generated or set."""
+    max_deleted_id: StreamId
+    """The greatest id ever deleted, trimming aside; 0-0 if there is none (rule 17)."""
+    entries_added: int
+    """The number of entries ever added."""
+    first_id: StreamId
+    """The id of the first entry; 0-0 for an empty stream."""
+    idmp_duration_s: int
+    """How long an idempotency key is kept, in seconds."""
+    idmp_maxsize: int
+    """How many idempotency keys are kept for each producer."""
+    producer_count: int
+    """The number of producers with remembered keys."""
+    idmp_key_count: int
+    """The number of remembered keys of all producers."""
+    idmp_keys_added: int
+    """The number of keys ever remembered."""
+    idmp_duplicates: int
+    """The number of appends that were answered from memory."""
+    group_count: int
+    """The number of groups."""
+    first_entry: Entries
+    """The first entry, or no entries for an empty stream."""
+    last_entry: Entries
+    """The last entry, or no entries for an empty stream."""
+
+
+class GroupInfo(Struct, frozen=True):
+    """One group in XINFO GROUPS."""
+
+    name: bytes
+    """The group's name."""
+    consumer_count: int
+    """The number of consumers."""
+    pending_count: int
+    """The number of pending entries, unowned ones included."""
+    last_delivered_id: StreamId
+    """The group's position."""
+    entries_read: int | None
+    """How many of all entries ever added are at or before the position; None: unknown (rules 56 and 57)."""
+    lag: int | None
+    """How many entries the group has not delivered yet; None: unknown (rule 59)."""
+
+
+class ConsumerInfo(Struct, frozen=True):
+    """One consumer in XINFO CONSUMERS."""
+
+    name: bytes
+    """The consumer's name."""
+    pending_count: int
+    """The number of entries that the consumer owns."""
+    idle_ms: int
+    """Milliseconds since the consumer's last attempt to read or claim."""
+    inactive_ms: int
+    """Milliseconds since the consumer last received an entry; -1 if it never did."""
+
+
+class ConsumerFullInfo(Struct, frozen=True):
+    """One consumer in XINFO STREAM FULL."""
+
+    name: bytes
+    """The consumer's name."""
+    seen_at_ms: int
+    """Unix time of the last attempt to read or claim."""
+    active_at_ms: int
+    """Unix time at which the consumer last received an entry; -1 if it never did."""
+    pending_count: int
+    """The number of entries that the consumer owns."""
+    pending: Sequence[PendingEntry]
+    """The consumer's first pending entries by id, as many as the command asked for."""
+
+
+class GroupFullInfo(Struct, frozen=True):
+    """One group in XINFO STREAM FULL."""
+
+    name: bytes
+    """The group's name."""
+    last_delivered_id: StreamId
+    """The group's position."""
+    entries_read: int | None
+    """As in `GroupInfo`."""
+    lag: int | None
+    """As in `GroupInfo`."""
+    pending_count: int
+    """The number of pending entries, unowned ones included."""
+    nacked_count: int
+    """The number of pending entries without an owner."""
+    pending: Sequence[PendingEntry]
+    """The group's first pending entries by id, as many as the command asked for."""
+    consumers: Sequence[ConsumerFullInfo]
+    """The consumers in byte order of their names."""
+
+
+class StreamFullInfo(Struct, frozen=True):
+    """XINFO STREAM FULL."""
+
+    info: StreamInfo
+    """The stream's counters. The full form does not show `group_count`, `first_entry` and `last_entry`."""
+    entries: Entries
+    """The first entries, as many as the command asked for."""
+    groups: Sequence[GroupFullInfo]
+    """The groups in byte order of their names."""
+
+
+class ServerStats(Struct, frozen=True):
+    """The counts that INFO shows."""
+
+    streams: int
+    """The number of streams."""
+    entries: int
+    """The number of entries in all streams."""
+    groups: int
+    """The number of groups in all streams."""
+    pending: int
+    """The number of pending entries in all groups."""
+    now_ms: int
+    """The instant of the command, in Unix milliseconds."""
+    blocked_clients: int = 0
+    """The number of waiting readers. The engine leaves it 0; `app`, which keeps the readers, sets it."""

@@ -1,0 +1,52 @@
+"""The replies to commands that claim and show pending entries. This module holds data only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from tailrace.core.replies.entries import Entries
+from tailrace.core.stream_id import StreamId
+
+
+class ClaimReply(Struct, frozen=True, gc=False):
+    """The result of XCLAIM or XAUTOCLAIM."""
+
+    entries: Entries
+    """The claimed entries; `entries.fragments` is empty with `just_id`."""
+    just_id: bool = False
+    """Whether the command asked for ids only."""
+    cursor: StreamId = 0
+    """The id from which XAUTOCLAIM goes on, 0-0 at the end of the list. Always 0-0 for XCLAIM."""
+    deleted_ids: Sequence[StreamId] = ()
+    """Pending ids whose entries were deleted; the command removed them from the pending entries list. XCLAIM
+    reports them here as well, and its RESP reply omits them."""
+
+
+class PendingSummaryReply(Struct, frozen=True, gc=False):
+    """The short form of XPENDING."""
+
+    count: int
+    """The number of pending entries, unowned ones included."""
+    min_id: StreamId | None
+    """The lowest pending id; None if there is none."""
+    max_id: StreamId | None
+    """The highest pending id; None if there is none."""
+    consumers: Sequence[tuple[bytes, int]]
+    """Name and number of pending entries of each consumer that has any, in byte order of the names."""
+
+
+class PendingEntry(Struct, frozen=True, gc=False):
+    """One pending entry."""
+
+    id: StreamId
+    """The entry's id; the entry itself may be deleted."""
+    consumer: bytes | None
+    """The owner's name; None after XNACK."""
+    idle_ms: int
+    """Milliseconds since the last delivery; -1 without an owner."""
+    delivered_at_ms: int
+    """Unix time of the last delivery; 0 without an owner."""
+    deliveries: int
+    """How often the entry was delivered."""
