@@ -1,8 +1,8 @@
-"""Commands that name ids to be done with: XDEL, XDELEX, XACK, XACKDEL and XNACK.
+"""Commands that delete, acknowledge or nack entries by id: XDEL, XDELEX, XACK, XACKDEL and XNACK.
 
-A malformed id is carried in the command: Redis looks for the key, or the group, before it parses ids
-(rule 19), and then parses all of them before it touches one (rule 66). All other arguments come first,
-except in XNACK, which looks for the group before it reads any of them.
+Redis looks for the key or the group before it parses ids (rule 19), and parses all ids before it changes an
+entry (rule 66). So the command carries a malformed id as `Malformed`. All other arguments are checked before
+the key, except in XNACK, which looks for the group before it reads any argument after it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def parse_xackdel(words: Words) -> Parsed:
 
 
 _NACKED_IDS_MAX: Final = (1 << 31) - 1
-"""Redis reads XNACK's numids as a 32-bit integer, those of the other commands as a 64-bit one."""
+"""Redis reads XNACK's numids as a 32-bit integer, and numids of the other commands as a 64-bit integer."""
 
 _NACK_MODES: Final = {mode.value.encode(): mode for mode in NackMode}
 
@@ -108,7 +108,7 @@ class _Nack(Struct, frozen=True):
 def parse_xnack(words: Words) -> Parsed:
     """``XNACK key group SILENT|FAIL|FATAL IDS numids id [id ...] [RETRYCOUNT n] [FORCE]`` (rule 54).
 
-    Redis looks for the group first, so an error in the other arguments is carried in the command.
+    Redis looks for the group first, so the command carries an error in the other arguments as `Malformed`.
     """
     key, group = words.take_key(), words.take_group()
     given = late(lambda: _take_nack(words))

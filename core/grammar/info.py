@@ -25,7 +25,7 @@ _FULL_COUNT_WORDS: Final = 3
 
 
 def parse_stream(words: Words) -> Parsed:
-    """``XINFO STREAM key [FULL [COUNT n]]``; the key is looked for before the options are read."""
+    """``XINFO STREAM key [FULL [COUNT n]]``; Redis looks for the key before it reads the options."""
     key = words.take_key()
     if not words.left:
         return InfoStream(key), _stream
@@ -86,7 +86,7 @@ def _stream_full(full: StreamFullInfo) -> Resp:
 
 
 def _totals(info: StreamInfo) -> dict[bytes, Resp]:
-    """The members that both forms begin with. A radix tree of n keys has its root besides."""
+    """The first members of both forms. A radix tree of n keys has n + 1 nodes, because of its root."""
     return {
         b"length": info.length,
         b"radix-tree-keys": info.block_count,
