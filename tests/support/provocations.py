@@ -1,7 +1,8 @@
-"""Requests that are refused: one for each code that the document names for an operation.
+"""Requests that fail: one for each problem code that the document lists for an operation.
 
-It owns the way to every code that can be provoked in process, from the operation's own example request and
-the example state of `tests.support.api_client`. What only a server under its limits answers is not here.
+Owns a request for every code that can be provoked in this process, derived from the operation's example
+request and the example state of `tests.support.api_client`. Codes of a server at its limits are provoked
+elsewhere.
 """
 
 from __future__ import annotations
@@ -35,29 +36,29 @@ ELSEWHERE: Final = frozenset(
         *("HOST_NOT_ALLOWED", "NOPERM", "ORIGIN_NOT_ALLOWED", "UNAUTHENTICATED"),
     }
 )
-"""Codes of a whole server, under its limits or with tokens: their tests start one."""
+"""Codes of a server at its limits or with tokens; the tests of these codes start a server."""
 
 WITHOUT_ENGINE: Final = frozenset(
     {"clear_slow_log", "create_ticket", "get_limits", "healthz", "problem_page", "readyz", "slow_log"}
 )
-"""Operations that ask nothing that a test could break."""
+"""Operations without arguments that a test could make invalid."""
 
 
 class Provocation(NamedTuple):
-    """How the request differs from the operation's example, and what happens before it."""
+    """The difference between the request and the operation's example, and the requests before it."""
 
     body: Any = None
-    """In place of the example's; bytes are sent as they are, anything else as JSON."""
+    """Replaces the example's body; bytes are sent unchanged, any other value as JSON."""
     query: Mapping[str, str] = {}
     headers: Mapping[str, str] = {}
     path: tuple[str, str] = ("", "")
-    """A part of the example's path, and what stands there instead."""
+    """A part of the example's path, and its replacement."""
     prepare: Callable[[ApiClient], object] = lambda _: None
     before: tuple[Provocation, ...] = ()
     """Requests to the same operation that succeed first."""
 
     def sent(self, api: ApiClient, operation: Operation) -> httpx.Response:
-        """The answer to it."""
+        """Send the request, and return the response."""
         self.prepare(api)
         for earlier in self.before:
             assert earlier.sent(api, operation).is_success
@@ -72,7 +73,7 @@ class Provocation(NamedTuple):
 
 
 def refused(api: ApiClient, operation: Operation, code: str) -> httpx.Response:
-    """The answer to the request that is to be refused with `code`."""
+    """The response to the request that provokes `code`."""
     return SPECIAL.get((operation.name, code), GENERAL.get(code, Provocation())).sent(api, operation)
 
 
@@ -125,7 +126,7 @@ GENERAL: Final = {
     "TOKEN_IN_URL": Provocation(query={"token": "tlr_secret"}),
     "UNSUPPORTED_MEDIA_TYPE": Provocation(headers={"Content-Type": "text/plain"}),
 }
-"""Where it is the same for all operations. What is not here is refused as it stands."""
+"""Requests that are the same for all operations. A missing code is one that the unchanged example provokes."""
 
 
 def _keyed(key: str, **producer: str) -> dict[str, str]:
@@ -134,7 +135,7 @@ def _keyed(key: str, **producer: str) -> dict[str, str]:
 
 
 def _appends(body_of: Callable[[dict[str, Any]], Any], query: Mapping[str, str]) -> dict[str, Provocation]:
-    """What is common to appends; `body_of` makes the body that holds one entry."""
+    """The provocations that all appends share; `body_of` makes the body that holds one entry."""
     own_id = body_of({"fields": ANOTHER, "id": LAST_POSSIBLE_ID})
     other = body_of({"fields": ANOTHER})
     return {
@@ -164,7 +165,7 @@ def _of(operation: str, provocations: Mapping[str, Provocation]) -> dict[tuple[s
 
 
 def _alone(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry as a whole body: one line of NDJSON, too."""
+    """An entry as a whole body, which is also one line of NDJSON."""
     return entry
 
 
