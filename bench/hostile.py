@@ -1,9 +1,9 @@
-"""Hostile clients beside an honest one (figure 7 of part 2 of the goals).
+"""Hostile clients beside an honest one: the server must close them and keep serving others.
 
-500 clients that send nothing or drip a head, and 100 WebSocket clients that subscribe to a long stream and
-never read, against one that appends and reads on, one request after another. Shown: how many were cut, and
-when the last one was; the honest client's latencies before and meanwhile; the server's memory.
-Run it with ``python -m bench.hostile``.
+250 clients send nothing, 250 send a request head byte by byte, and 100 WebSocket clients subscribe to a long
+stream and never read. An honest client appends and reads, one request after another. The report shows how
+many hostile clients the server closed and when it closed the last one, the honest client's latencies before
+and during the attack, and the server's memory. Run it with ``python -m bench.hostile``.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _RESIDENT = re.compile(rb"^process_resident_memory_bytes ([0-9.e+]+)$", re.MULTI
 
 
 class Address(NamedTuple):
-    """Where the server is."""
+    """The address of the server."""
 
     host: str
     port: int
 
 
 class Outcome(NamedTuple):
-    """What became of it. `cuts_s`: when each hostile client was cut, by kind; None: it was not."""
+    """The result. `cuts_s`: the seconds until the server closed each hostile client, by kind; None: never."""
 
     cuts_s: dict[str, list[float | None]]
     before: Latencies
@@ -64,16 +64,16 @@ class Outcome(NamedTuple):
 
     @property
     def uncut_count(self) -> int:
-        """Hostile clients that were still there in the end."""
+        """How many hostile clients the server never closed."""
         return sum(cut is None for cuts in self.cuts_s.values() for cut in cuts)
 
     @property
     def late_count(self) -> int:
-        """Those that were cut, and later than they should have been."""
+        """How many hostile clients the server closed later than `CUT_WITHIN_S`."""
         return sum((cut or 0) > CUT_WITHIN_S for cuts in self.cuts_s.values() for cut in cuts)
 
     def report(self) -> str:
-        """Lines to print."""
+        """The lines to print."""
         lines = [
             f"{kind:12} {len(cuts):4} clients, {sum(cut is not None for cut in cuts)} cut, "
             f"the last after {max((cut or 0) for cut in cuts):.1f} s"
@@ -94,7 +94,7 @@ class Outcome(NamedTuple):
 
 
 class Honest:
-    """One connection, one request after another. `latencies_ns`: of each."""
+    """One connection that sends one request after another. `latencies_ns`: the latency of each request."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -102,7 +102,7 @@ class Honest:
         self.latencies_ns: list[int] = []
 
     async def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """The body of the answer, which must be a good one."""
+        """The body of the response, which must be a success."""
         head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n"
         self._writer.write(f"{head}content-type: application/json\r\n\r\n".encode() + body)
         answer = await self._reader.readuntil(b"\r\n\r\n")
@@ -113,7 +113,7 @@ class Honest:
         return content
 
     async def work(self, until: Callable[[], bool]) -> None:
-        """Append and read, with a breath between."""
+        """Append and read with a short pause after each pair, until `until` returns true."""
         while not until():
             begin_ns = time.perf_counter_ns()
             await self.ask("POST", "/v1/streams/honest/entries", b'{"fields":{"rider":"Castilla"}}')
@@ -123,7 +123,7 @@ class Honest:
             await asyncio.sleep(PAUSE_S)
 
     async def resident_bytes(self) -> int:
-        """The server's memory, as it tells."""
+        """The server's memory, from its metrics."""
         found = _RESIDENT.search(await self.ask("GET", "/metrics"))
         assert found, "the server tells no memory"
         return int(float(found[1]))
@@ -137,7 +137,9 @@ async def _honest(address: Address) -> Honest:
 
 
 class Watch:
-    """Sees without reading when the other side has ended a connection. One poll serves all."""
+    """Detects without reading that the server has closed a connection. One poll object serves all
+    connections.
+    """
 
     def __init__(self) -> None:
         self._poll = select.poll()
@@ -145,20 +147,20 @@ class Watch:
         self.cuts_s: dict[int, float | None] = {}
 
     def add(self, hostile: socket.socket) -> None:
-        """Begin now."""
+        """Watch `hostile` from now on."""
         self._begin_s[hostile.fileno()] = time.monotonic()
         self.cuts_s[hostile.fileno()] = None
         self._poll.register(hostile, select.POLLRDHUP)
 
     def look(self) -> None:
-        """Note those that have been ended since."""
+        """Record the connections that the server has closed since the last call."""
         for number, _ in self._poll.poll(0):
             self._poll.unregister(number)
             self.cuts_s[number] = time.monotonic() - self._begin_s[number]
 
     @property
     def is_over(self) -> bool:
-        """Whether all are ended, or the last have been waited for in vain."""
+        """Whether the server closed all connections, or the waiting time for the last one is over."""
         last_s = max(self._begin_s.values(), default=0)
         return None not in self.cuts_s.values() or time.monotonic() > last_s + WAIT_S
 
@@ -171,7 +173,7 @@ async def silent(_hostile: socket.socket) -> None:
 
 
 async def dripping(hostile: socket.socket) -> None:
-    """Send a head that never ends, a byte now and then."""
+    """Send an endless request head, one byte at a time."""
     head = b"POST /v1/streams/drip/entries HTTP/1.1\r\nhost: localhost\r\nx-long: "
     with suppress(OSError):
         for number in range(1 << 30):
@@ -210,7 +212,7 @@ KINDS: dict[str, tuple[Client, int]] = {
 
 
 async def _arrive(client: Client, address: Address, watch: Watch, late_s: float) -> socket.socket:
-    """Connect after `late_s`, and do what `client` does; the socket is kept."""
+    """Connect after `late_s` seconds, run `client`, and return the open socket."""
     await asyncio.sleep(late_s)
     hostile = socket.socket()
     hostile.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_BYTES)
@@ -225,7 +227,7 @@ async def _arrive(client: Client, address: Address, watch: Watch, late_s: float)
 
 
 async def attack(url: str) -> Outcome:
-    """Measure in peace, then under attack."""
+    """Measure without hostile clients, then with them."""
     parts = urlsplit(url)
     assert parts.hostname
     assert parts.port
@@ -260,7 +262,7 @@ def _is_over(watch: Watch, count: int) -> bool:
 
 
 async def _fill(honest: Honest) -> None:
-    """A stream that no buffer of the system takes whole."""
+    """Create a stream that is larger than the system's socket buffers."""
     entry = {"fields": {"blob": "x" * UNREAD_ENTRY_BYTES}}
     await honest.ask(
         "POST", "/v1/streams/unread/entries:batch", json.dumps({"entries": [entry] * UNREAD_ENTRIES}).encode()
@@ -278,7 +280,7 @@ async def _watch(address: Address, watches: Mapping[str, Watch], sizes: list[int
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Attack, print, and say whether the goal is met."""
+    """Attack, print the report, and return the exit status: 0 if the goals are met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--url", help="a running server; one is started if not given")
     options = parser.parse_args(arguments)

@@ -1,7 +1,7 @@
 """The largest request of each operation.
 
-It knows the limits of `core.limits` and no answer. `CHEAP` names the operations whose cost depends neither on
-the request nor on the size of what they touch.
+Owns the requests; the limits come from `core.limits`. `CHEAP` names the operations whose cost depends neither
+on the size of the request nor on the size of the data.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ CHEAP: Final = frozenset(
         *("create_ticket", "get_limits", "slow_log", "clear_slow_log", "healthz", "readyz", "problem_page"),
     }
 )
-"""Operations on one name each. Tails send a page at a time, as `xread` does."""
+"""Operations on one name each. A tail sends one page at a time, as `xread` does."""
 
 Body = Callable[[State], Any]
 
@@ -182,7 +182,7 @@ READS: Final = (
 
 
 def _ids(operation: str, name: str, path: str, **options: Any) -> Case:
-    """As many ids as a request may name, in an order that visits every block again and again."""
+    """As many ids as a request may name, in an order that visits every block repeatedly."""
     return _post(
         operation,
         f"scattered ids, {name}",

@@ -17,9 +17,7 @@ CHUNK_BYTES: Final = 1 << 16
 
 
 class CuttingProxy:
-    """The proxy. `url`: its address. `cuts`: how many connections it cut. `connections`: how many it
-    accepted.
-    """
+    """The proxy at `url`. `cuts`: how many connections it cut. `connections`: how many it accepted."""
 
     def __init__(self, server_port: int) -> None:
         self.cuts = 0

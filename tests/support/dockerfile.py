@@ -122,9 +122,7 @@ class Image(NamedTuple):
 
 
 def build(file: Path, root: Path) -> Image:
-    """Execute a Dockerfile below `root`. All stages share `root`, so each stage finds the files of the
-    others.
-    """
+    """Execute a Dockerfile below `root`. The stages share `root`, so each one finds the others' files."""
     image = Image(root, {"PATH": os.environ["PATH"]}, instructions_of(file))
     (root / "tmp").mkdir(parents=True)
     work = root

@@ -126,7 +126,9 @@ GENERAL: Final = {
     "TOKEN_IN_URL": Provocation(query={"token": "tlr_secret"}),
     "UNSUPPORTED_MEDIA_TYPE": Provocation(headers={"Content-Type": "text/plain"}),
 }
-"""Requests that are the same for all operations. A missing code is one that the unchanged example provokes."""
+"""Requests that are the same for all operations. The unchanged example provokes each code that is missing
+here.
+"""
 
 
 def _keyed(key: str, **producer: str) -> dict[str, str]:

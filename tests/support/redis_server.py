@@ -86,9 +86,7 @@ class RedisConnection:
 
 
 class RedisServer:
-    """A server in `directory`, started by the constructor and stopped by `close`. Use it as a context
-    manager.
-    """
+    """A server in `directory`, from construction to `close`. Use it as a context manager."""
 
     def __init__(self, executable: str, directory: Path) -> None:
         self._path = directory / "redis.sock"
