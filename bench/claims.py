@@ -1,5 +1,5 @@
-"""The delay of claims: how long after an entry is idle enough a waiting reader gets it. The rows have no
-goals.
+"""The delay of claims: how long after an entry is idle enough a waiting reader gets it (row 9 of
+docs/performance.md).
 
 One consumer reads an entry and does not acknowledge it; another one waits in a long-poll with
 `claim_min_idle_ms`. The response contains the entry's idle time at the claim; the delay is the idle time
