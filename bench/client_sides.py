@@ -24,9 +24,8 @@ class RedisSide:
     """redis-py with hiredis."""
 
     def __init__(self, port: int, entries: Sequence[Fields]) -> None:
-        self._client: Any = redis.Redis(
-            port=port, decode_responses=True
-        )  # its types are those of undecoded replies
+        # `Any`, because redis-py's types do not cover decoded replies.
+        self._client: Any = redis.Redis(port=port, decode_responses=True)
         self.append(entries, "range")
 
     def append(self, entries: Sequence[Fields], key: str = "bulk") -> int:

@@ -60,7 +60,7 @@ class Measured(NamedTuple):
 
 
 def _honest(url: str, orders: Connection) -> None:
-    """Append and read until told to report; each report contains the longest delay since the last one."""
+    """Append and read; each report on request contains the longest delay since the last one."""
     connection = _connected(url)
     longest_s = 0.0
     while True:

@@ -26,7 +26,7 @@ from tailrace.core.grammar.refusals import invalid_argument, wrong_arity
 from tailrace.core.grammar.request import Parsed, Resp, as_ok
 from tailrace.core.grammar.shapes import id_bulk
 from tailrace.core.grammar.trimming import TrimOptions
-from tailrace.core.grammar.words import Words, late
+from tailrace.core.grammar.words import Words, deferred
 from tailrace.core.idempotency.compact_name import compact_name
 from tailrace.core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
 from tailrace.core.log.entry import BadEntry, fragment_from_flat
@@ -84,19 +84,19 @@ def parse_xadd(words: Words) -> Parsed:
     options = _AddOptions()
     while words.left and words.peek() != _AUTO and options.take(words):
         pass
-    asked = _take_id_request(words)
-    if options.producer is not None and asked is not None:
+    requested_id = _take_id_request(words)
+    if options.producer is not None and requested_id is not None:
         raise syntax_error(", IDMP/IDMPAUTO can be used only with auto-generated IDs")
     trim = options.trim.optional_trim()
     fields = words.take_rest()
     if not fields or len(fields) % 2:
         raise wrong_arity(words.name)
-    if asked == ZERO_ID:
+    if requested_id == ZERO_ID:
         raise StreamError(ErrorCode.ID_NOT_GREATER, "ERR The ID specified in XADD must be greater than 0-0")
     command = Append(
         key,
         (_fragment(fields),),
-        None if asked is None else (asked,),
+        None if requested_id is None else (requested_id,),
         trim,
         options.create,
         idempotency=options.idempotency(fields),
@@ -173,7 +173,7 @@ def parse_xcfgset(words: Words) -> Parsed:
     Redis looks for the key first, so the command carries an error in the settings as `Malformed`.
     """
     key = words.take_key()
-    values = late(lambda: _take_settings(words))
+    values = deferred(lambda: _take_settings(words))
     if isinstance(values, Malformed):
         command = ConfigureStream(key, values)
     else:

@@ -14,7 +14,7 @@ from tailrace.core.errors import StreamError, printable, syntax_error
 from tailrace.core.grammar.refusals import invalid_argument
 from tailrace.core.grammar.request import Parsed, Resp
 from tailrace.core.grammar.shapes import entry_list, id_bulk, id_list, optional_id_bulk, row_list
-from tailrace.core.grammar.words import I64_MAX, Words, check_id_count, late
+from tailrace.core.grammar.words import I64_MAX, Words, check_id_count, deferred
 from tailrace.core.replies import ClaimReply, PendingEntry, PendingSummaryReply
 from tailrace.core.stream_id import StreamId, parse_id, parse_range_end, parse_range_start
 
@@ -27,7 +27,7 @@ _AUTOCLAIM_COUNT_MAX: Final = I64_MAX // 16
 def parse_xclaim(words: Words) -> Parsed:
     """``XCLAIM key group consumer min-idle id [id ...] [options]``."""
     key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
-    command = Claim(key, group, consumer, late(lambda: _take_claim(words)))
+    command = Claim(key, group, consumer, deferred(lambda: _take_claim(words)))
     return command, _claimed
 
 
@@ -35,7 +35,7 @@ def _take_claim(words: Words) -> ClaimOptions:
     min_idle_ms = max(words.take_integer("Invalid min-idle-time argument for XCLAIM"), 0)
     ids = _take_leading_ids(words)
     check_id_count(len(ids))
-    options = _ClaimOptions()
+    options = _ClaimOptionReader()
     while words.left:
         options.take(words)
     return options.result(min_idle_ms, ids)
@@ -53,7 +53,7 @@ def _take_leading_ids(words: Words) -> tuple[StreamId, ...]:
     return tuple(ids)
 
 
-class _ClaimOptions:
+class _ClaimOptionReader:
     """XCLAIM's options. IDLE and TIME set the same value, and the last one counts (rule 50)."""
 
     def __init__(self) -> None:

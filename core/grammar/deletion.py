@@ -27,21 +27,21 @@ from tailrace.core.grammar.refusals import invalid_argument
 from tailrace.core.grammar.request import Parsed, as_count
 from tailrace.core.grammar.shapes import integer_list
 from tailrace.core.grammar.trimming import take_references
-from tailrace.core.grammar.words import I64_MAX, Words, late, late_ids
+from tailrace.core.grammar.words import I64_MAX, Words, deferred, deferred_ids
 from tailrace.core.stream_id import StreamId
 
 
 def parse_xdel(words: Words) -> Parsed:
     """``XDEL key id [id ...]``."""
     key = words.take_key()
-    command = DeleteEntries(key, late_ids(words.take_rest()))
+    command = DeleteEntries(key, deferred_ids(words.take_rest()))
     return command, as_count
 
 
 def parse_xack(words: Words) -> Parsed:
     """``XACK key group id [id ...]``."""
     key, group = words.take_key(), words.take_group()
-    command = Acknowledge(key, group, late_ids(words.take_rest()))
+    command = Acknowledge(key, group, deferred_ids(words.take_rest()))
     return command, as_count
 
 
@@ -77,16 +77,20 @@ def _take_counted_ids(words: Words) -> Sequence[bytes]:
 def parse_xdelex(words: Words) -> Parsed:
     """``XDELEX key [KEEPREF|DELREF|ACKED] IDS numids id [id ...]``."""
     key = words.take_key()
-    given = _take_ids_by_policy(words)
-    command = DeleteEntriesByPolicy(key, late_ids(given.ids), len(given.ids), given.references)
+    arguments = _take_ids_by_policy(words)
+    command = DeleteEntriesByPolicy(
+        key, deferred_ids(arguments.ids), len(arguments.ids), arguments.references
+    )
     return command, integer_list
 
 
 def parse_xackdel(words: Words) -> Parsed:
     """``XACKDEL key group [KEEPREF|DELREF|ACKED] IDS numids id [id ...]``."""
     key, group = words.take_key(), words.take_group()
-    given = _take_ids_by_policy(words)
-    command = AcknowledgeAndDelete(key, group, late_ids(given.ids), len(given.ids), given.references)
+    arguments = _take_ids_by_policy(words)
+    command = AcknowledgeAndDelete(
+        key, group, deferred_ids(arguments.ids), len(arguments.ids), arguments.references
+    )
     return command, integer_list
 
 
@@ -111,10 +115,12 @@ def parse_xnack(words: Words) -> Parsed:
     Redis looks for the group first, so the command carries an error in the other arguments as `Malformed`.
     """
     key, group = words.take_key(), words.take_group()
-    given = late(lambda: _take_nack(words))
-    if isinstance(given, Malformed):
-        given = _Nack(NackMode.FAIL, given, None, force=False)
-    command = NegativeAcknowledge(key, group, given.mode, given.ids, given.retry_count, given.force)
+    arguments = deferred(lambda: _take_nack(words))
+    if isinstance(arguments, Malformed):
+        arguments = _Nack(NackMode.FAIL, arguments, None, force=False)
+    command = NegativeAcknowledge(
+        key, group, arguments.mode, arguments.ids, arguments.retry_count, arguments.force
+    )
     return command, as_count
 
 
@@ -136,7 +142,7 @@ def _take_nack(words: Words) -> _Nack:
             raise invalid_argument(f"Unrecognized XNACK option '{printable(words.peek())}'")
     if ids is None:
         raise syntax_error(", expected IDS keyword")
-    return _Nack(mode, late_ids(ids), retry_count, force)
+    return _Nack(mode, deferred_ids(ids), retry_count, force)
 
 
 def _take_retry_count(words: Words) -> int:

@@ -19,7 +19,7 @@ from tailrace.core.commands import (
 )
 from tailrace.core.grammar.refusals import invalid_argument, subcommand_syntax
 from tailrace.core.grammar.request import Parsed, as_count, as_ok
-from tailrace.core.grammar.words import Words, late
+from tailrace.core.grammar.words import Words, deferred
 from tailrace.core.stream_id import StreamId, parse_id, parse_position
 
 _CREATE_OPTION_WORDS_MAX: Final = 3
@@ -69,11 +69,11 @@ def _too_many(words: Words) -> Malformed:
 
 
 def _create_position(raw: bytes) -> StreamId | Special | Malformed:
-    return Special.LAST_ID if raw == b"$" else late(lambda: parse_id(raw))
+    return Special.LAST_ID if raw == b"$" else deferred(lambda: parse_id(raw))
 
 
 def _setid_position(raw: bytes) -> StreamId | Special | Malformed:
-    return Special.LAST_ID if raw == b"$" else late(lambda: parse_position(raw))
+    return Special.LAST_ID if raw == b"$" else deferred(lambda: parse_position(raw))
 
 
 def parse_destroy(words: Words) -> Parsed:

@@ -9,7 +9,7 @@ from tailrace.core.commands import FULL_COUNT_DEFAULT, InfoConsumers, InfoGroups
 from tailrace.core.grammar.refusals import subcommand_syntax
 from tailrace.core.grammar.request import Parsed, Resp
 from tailrace.core.grammar.shapes import entry_list, id_bulk, map_of
-from tailrace.core.grammar.words import Words, late
+from tailrace.core.grammar.words import Words, deferred
 from tailrace.core.replies import (
     ConsumerFullInfo,
     ConsumerInfo,
@@ -29,7 +29,7 @@ def parse_stream(words: Words) -> Parsed:
     key = words.take_key()
     if not words.left:
         return InfoStream(key), _stream
-    command = InfoStream(key, late(lambda: _take_full_count(words)))
+    command = InfoStream(key, deferred(lambda: _take_full_count(words)))
     return command, _stream_full
 
 

@@ -122,7 +122,7 @@ def parse_scan(words: Words) -> Parsed:
                 raise syntax_error()
         else:
             raise syntax_error()
-    to_resp = _scanned if wanted == b"stream" else _scanned_in_vain
+    to_resp = _scanned if wanted == b"stream" else _scanned_nothing
     return ScanKeys(cursor, count, pattern), to_resp
 
 
@@ -139,6 +139,6 @@ def _scanned(scan: KeyScan) -> Resp:
     return [b"%d" % scan.cursor, bulk_list(scan.keys)]
 
 
-def _scanned_in_vain(scan: KeyScan) -> Resp:
+def _scanned_nothing(scan: KeyScan) -> Resp:
     """The reply for a TYPE other than stream: no keys, and the next cursor."""
     return [b"%d" % scan.cursor, []]

@@ -14,7 +14,7 @@ from tailrace.core.errors import ErrorCode, StreamError, syntax_error
 from tailrace.core.grammar.refusals import invalid_argument, limit_exceeded
 from tailrace.core.grammar.request import Parsed, Resp
 from tailrace.core.grammar.shapes import delivered_list, entry_list
-from tailrace.core.grammar.words import I64_MAX, Words, checked_name, late
+from tailrace.core.grammar.words import I64_MAX, Words, checked_name, deferred
 from tailrace.core.limits import READ_STREAMS_MAX
 from tailrace.core.replies import Entries, ReadReply
 from tailrace.core.stream_id import StreamId, parse_id
@@ -196,7 +196,7 @@ def _group_position(raw: bytes) -> StreamId | Special | Malformed:
         return Special.NEW
     if raw in (b"$", b"+"):
         return Malformed(_meaningless(raw.decode()))
-    return late(lambda: parse_id(raw))
+    return deferred(lambda: parse_id(raw))
 
 
 def _meaningless(sign: str) -> StreamError:

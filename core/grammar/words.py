@@ -31,7 +31,7 @@ def parse_integer(raw: bytes) -> int | None:
     return value if I64_MIN <= value <= I64_MAX else None
 
 
-def late(parse: Callable[[], T]) -> T | Malformed:
+def deferred(parse: Callable[[], T]) -> T | Malformed:
     """The result of `parse`, or its error as `Malformed`: the engine raises it where Redis would parse."""
     try:
         return parse()
@@ -51,13 +51,13 @@ def check_key_count(count: int) -> None:
         raise limit_exceeded(f"a command may name {KEYS_PER_REQUEST_MAX} keys at most")
 
 
-def late_ids(words: Sequence[bytes]) -> tuple[StreamId, ...] | Malformed:
+def deferred_ids(words: Sequence[bytes]) -> tuple[StreamId, ...] | Malformed:
     """The ids in `words`, or the error of the first malformed one. O(words).
 
     Raises LIMIT_EXCEEDED if there are too many words.
     """
     check_id_count(len(words))
-    return late(lambda: tuple(parse_id(word) for word in words))
+    return deferred(lambda: tuple(parse_id(word) for word in words))
 
 
 class Words:

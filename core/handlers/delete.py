@@ -45,19 +45,19 @@ def delete_entries_by_policy(execution: Execution, command: DeleteEntriesByPolic
     ids = parsed(command.ids)
     kept = referenced_among(stream, ids) if command.references is References.ACKNOWLEDGED else ()
     live = stream.log.live_among(ids)
-    going: set[StreamId] = set()
+    deleted: set[StreamId] = set()
     results = []
     for value in ids:
         if value in kept:
             results.append(DeleteResult.REFERENCED)
-        elif value in live and value not in going:
-            going.add(value)
+        elif value in live and value not in deleted:
+            deleted.add(value)
             results.append(DeleteResult.DELETED)
         else:
             results.append(DeleteResult.NOT_FOUND)
     if command.references is References.DELETE:
         drop_references(execution, command.key, stream, list(dict.fromkeys(ids)))
-    _remove(execution, command.key, going)
+    _remove(execution, command.key, deleted)
     return results
 
 
@@ -82,10 +82,10 @@ def acknowledge_and_delete(execution: Execution, command: AcknowledgeAndDelete) 
     if command.references is References.ACKNOWLEDGED:
         kept = referenced_among(stream, acknowledged)
         outcome.update(dict.fromkeys(kept, DeleteResult.REFERENCED))
-    going = [value for value, result in outcome.items() if result is DeleteResult.DELETED]
+    deleted = [value for value, result in outcome.items() if result is DeleteResult.DELETED]
     if command.references is References.DELETE:
-        drop_references(execution, command.key, stream, going)
-    _remove(execution, command.key, stream.log.live_among(going))
+        drop_references(execution, command.key, stream, deleted)
+    _remove(execution, command.key, stream.log.live_among(deleted))
     return [outcome.pop(value, DeleteResult.NOT_FOUND) for value in ids]
 
 

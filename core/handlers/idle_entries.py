@@ -31,16 +31,16 @@ class IdleEntries:
         Deleted entries stay pending and are skipped (rule 38): if there are any, the walk is repeated for
         more entries, until enough of them are live.
         """
-        asked = wanted
+        limit = wanted
         while True:
-            examined, live = self._examined(asked, max_bytes)
-            if len(live) >= wanted or examined < asked:
+            examined, live = self._examined(limit, max_bytes)
+            if len(live) >= wanted or examined < limit:
                 return live.first(wanted)
-            asked += 2 * (asked - len(live))
+            limit += 2 * (limit - len(live))
 
-    def _examined(self, asked: int, max_bytes: int) -> tuple[int, Entries]:
-        """How many of the first `asked` entries fit, and the live ones among them."""
-        ids, idle_ms, counts = _longest_idle(self._order, self._now_ms, self._min_idle_ms, asked)
+    def _examined(self, limit: int, max_bytes: int) -> tuple[int, Entries]:
+        """How many of the first `limit` entries fit, and the live ones among them."""
+        ids, idle_ms, counts = _longest_idle(self._order, self._now_ms, self._min_idle_ms, limit)
         fragments = self._stream.log.get_many(ids, max_bytes)
         fitting = Entries(ids, fragments, idle_ms, counts).first(len(fragments))
         return len(fragments), without_deleted(fitting)

@@ -81,8 +81,8 @@ def _option_row(number: int) -> str:
     scope = ACCESS[name]
     socket = _SOCKET_NAMES.get((name, option.rest))
     operations = ", ".join(f"`{each}`" for each in _OPERATIONS[name])
-    told = "" if socket is None else f"`{socket}` likewise"
-    return _row(f"`{scope}` and `admin`", f"{operations} with {option.rest}", option.redis, told)
+    socket_cell = "" if socket is None else f"`{socket}` likewise"
+    return _row(f"`{scope}` and `admin`", f"{operations} with {option.rest}", option.redis, socket_cell)
 
 
 _OPERATIONS: Final = {

@@ -123,7 +123,7 @@ def chromium() -> str:
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     if found is not None:
         return found
-    told = "there is no chromium on this machine: apt-get install chromium"
+    message = "there is no chromium on this machine: apt-get install chromium"
     if os.environ.get("CI") == "true":
-        pytest.fail(told)
-    pytest.skip(told)
+        pytest.fail(message)
+    pytest.skip(message)

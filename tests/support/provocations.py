@@ -13,21 +13,17 @@ from typing import Any, Final, NamedTuple
 
 import httpx
 
-from tailrace.api.ports import NotAccepting
-from tailrace.core.apply import apply
-from tailrace.core.commands import Trim, TrimStream
-from tailrace.core.effects import AppendRemembered
 from tailrace.core.limits import (
     BATCH_ENTRIES_MAX,
     BODY_BYTES_MAX,
     ENTRY_BYTES_MAX,
-    EPOCH_KEYS_MAX,
     PIPELINE_COMMANDS_MAX,
     TRANSACTION_COMMANDS_MAX,
 )
 from tailrace.core.stream_id import MAX_ID, format_id
 from tests.support.api_client import FIRST, ApiClient
 from tests.support.documented import Operation
+from tests.support.preparations import close_store, fill_epoch, remove_keyspace, trim_race
 
 ELSEWHERE: Final = frozenset(
     {
@@ -81,27 +77,6 @@ def _encoded(body: Any) -> bytes:
     return body if isinstance(body, bytes) else json.dumps(body).encode()
 
 
-def _lose_the_keyspace(api: ApiClient) -> None:
-    del api.store.engine.keyspace
-
-
-def _close(api: ApiClient) -> None:
-    api.store.closed_by = NotAccepting("the server is shutting down", retry_after_s=1)
-
-
-def _trim(api: ApiClient) -> None:
-    api.run(TrimStream(b"race:france", Trim(max_length=1)))
-
-
-def _fill_an_epoch(api: ApiClient) -> None:
-    for number in range(EPOCH_KEYS_MAX):
-        key = str(number).encode()
-        apply(
-            api.store.engine.keyspace,
-            AppendRemembered(b"race:france", b"timing-gate-1", key, (1,), None, 1, None),
-        )
-
-
 BAD_ID: Final = "1-2-3"
 LAST_POSSIBLE_ID: Final = format_id(MAX_ID)
 ABOVE_ALL: Final = f"({LAST_POSSIBLE_ID}"
@@ -111,7 +86,7 @@ TOO_LARGE: Final = {"speed": "9" * ENTRY_BYTES_MAX}
 GENERAL: Final = {
     "BODY_MISMATCH": Provocation(body={"speed": 30.2}),
     "BODY_TOO_LARGE": Provocation(headers={"Content-Length": str(BODY_BYTES_MAX + 1)}),
-    "INTERNAL": Provocation(prepare=_lose_the_keyspace),
+    "INTERNAL": Provocation(prepare=remove_keyspace),
     "INVALID_ARGUMENT": Provocation(query={"start": ABOVE_ALL}),
     "INVALID_ID": Provocation(query={"start": BAD_ID}),
     "INVALID_NAME": Provocation(path=("race%3Afrance", "x" * 513)),
@@ -119,7 +94,7 @@ GENERAL: Final = {
     "MALFORMED_BODY": Provocation(body=b'{"fields": '),
     "NOGROUP": Provocation(path=("judges", "nobody")),
     "NOT_ACCEPTABLE": Provocation(headers={"Accept": "image/png"}),
-    "NOT_ACCEPTING": Provocation(prepare=_close),
+    "NOT_ACCEPTING": Provocation(prepare=close_store),
     "NOT_FOUND": Provocation(path=("id-not-greater", "nothing")),
     "NO_SUCH_ENTRY": Provocation(path=(FIRST, "1-0")),
     "NO_SUCH_STREAM": Provocation(path=("race%3Afrance", "race:spain")),
@@ -202,7 +177,7 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
     ("xadd", "NO_SUCH_STREAM"): Provocation(
         {"fields": ANOTHER, "nomkstream": True}, path=("race%3Afrance", "race:spain")
     ),
-    ("xadd", "LIMIT_EXCEEDED"): Provocation(headers=_keyed("one more", epoch="1"), prepare=_fill_an_epoch),
+    ("xadd", "LIMIT_EXCEEDED"): Provocation(headers=_keyed("one more", epoch="1"), prepare=fill_epoch),
     ("xadd", "PRECONDITION_FAILED"): Provocation({"fields": ANOTHER, "if_last_id": "0-0"}),
     **_of("xadd_batch", _appends(_in_a_batch, {})),
     ("xadd_batch", "LIMIT_EXCEEDED"): Provocation(
@@ -228,9 +203,9 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
         for name in ("tail", "tail_streams")
     },
     ("xgroup_delconsumer", "NO_SUCH_CONSUMER"): Provocation(path=("alice", "nobody")),
-    ("xrange", "POSITION_TRIMMED"): Provocation(query={"start": FIRST, "strict": "true"}, prepare=_trim),
+    ("xrange", "POSITION_TRIMMED"): Provocation(query={"start": FIRST, "strict": "true"}, prepare=trim_race),
     ("xread", "POSITION_TRIMMED"): Provocation(
-        {"streams": [{"key": "race:france", "after": FIRST}], "strict": True}, prepare=_trim
+        {"streams": [{"key": "race:france", "after": FIRST}], "strict": True}, prepare=trim_race
     ),
     ("pipeline", "LIMIT_EXCEEDED"): Provocation([["PING"]] * (PIPELINE_COMMANDS_MAX + 1)),
     ("transaction", "LIMIT_EXCEEDED"): Provocation([["PING"]] * (TRANSACTION_COMMANDS_MAX + 1)),
