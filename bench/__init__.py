@@ -1,7 +1,8 @@
-"""What Tailrace is measured by: each module a command, ``python -m bench`` all that have a goal.
+"""The benches of Tailrace: each module is a command, and ``python -m bench`` runs all benches that have
+goals.
 
-A bench starts what it measures and what it compares with, asks both for the same work under the same
-durability, in turns, checks the answers, and gives rows (`bench.rows`) of medians. It never asserts a time.
-What a request costs in `core` alone is `bench.core`'s; what a setting costs, `bench.settings`'; what bounds
-it all, `bench.ceilings`'; where the time goes, `bench.profiles`'.
+A bench starts Tailrace and a peer, gives both the same work with the same durability, in turns, checks the
+responses, and returns rows (`bench.rows`) of medians. It never asserts a time. `bench.core` measures `core`
+alone, `bench.settings` the cost of settings, `bench.ceilings` what limits the figures, and `bench.profiles`
+where the server spends its time.
 """

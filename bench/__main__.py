@@ -1,7 +1,8 @@
-"""All benches that have a goal, one after another: ``python -m bench --only 1-3,9 --json build/bench.json``.
+"""Runs all benches that have goals, one after another: ``python -m bench --only 1-3,9 --json
+build/bench.json``.
 
-Rows are printed as they come, then those that fall short; the status is 1 where one does. The files hold
-the rows and what they were measured on.
+It prints each row as soon as it is measured, then the rows that miss their goal; the exit status is 1 if
+there are any. The output files contain the rows, and the machine and versions of the run.
 """
 
 from __future__ import annotations
@@ -32,11 +33,13 @@ BENCHES: Final[Mapping[str, tuple[int, ...]]] = {
     "spark_sink": (14,),
     "spark_source": (15,),
 }
-"""Each module, and the goals that it gives rows of. A module is loaded when it is run: Spark's take long."""
+"""Each module, and the numbers of its rows. Modules are imported when they run, because importing Spark is
+slow.
+"""
 
 
 def measured(goals: frozenset[int], effort: Effort) -> Iterator[Row]:
-    """The rows of these goals, in their order."""
+    """The rows with these numbers, in the order of the modules."""
     for name, numbers in BENCHES.items():
         if goals.isdisjoint(numbers):
             continue
@@ -46,7 +49,7 @@ def measured(goals: frozenset[int], effort: Effort) -> Iterator[Row]:
 
 
 def goals_of(text: str) -> frozenset[int]:
-    """``1-3,9`` as numbers."""
+    """The numbers in a text such as ``1-3,9``."""
     parts = [part.partition("-") for part in text.split(",")]
     return frozenset(
         number for first, _, last in parts for number in range(int(first), int(last or first) + 1)
@@ -54,13 +57,13 @@ def goals_of(text: str) -> frozenset[int]:
 
 
 def as_json(facts: Mapping[str, str], rows: Sequence[Row]) -> str:
-    """All of a run."""
+    """A whole run as JSON."""
     records = [row._asdict() | {"verdict": row.verdict} for row in rows]
     return json.dumps({"measured_on": facts, "rows": records}, indent=2) + "\n"
 
 
 def as_markdown(facts: Mapping[str, str], rows: Sequence[Row]) -> str:
-    """All of a run, to be read."""
+    """A whole run as Markdown."""
     return "\n".join([*_listed(facts), "", *markdown(rows), ""])
 
 
@@ -75,7 +78,7 @@ def _write(path: Path | None, text: str) -> None:
 
 
 def main() -> int:
-    """Measure, print, write."""
+    """Measure, print and write the files. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--only", type=goals_of, metavar="1-3,9", help="the goals to measure; all without it")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")

@@ -1,8 +1,9 @@
-"""Appends, one a request, by `wrk`: beside webdis and Redis (figures 1 and 2 of the goals).
+"""Appends with one entry a request, sent by `wrk`, beside webdis and Redis (rows 1 and 2 of
+docs/performance.md).
 
-Both sides append one field to one stream, with the same durability, on 16 and on 64 connections, in
-turns. Shown beside them: bare Redis under `redis-benchmark` without pipelining. The stream's length must
-come to what was answered. Run it with ``python -m bench.appends``.
+Both sides append one field to one stream, with the same durability, on 16 and on 64 connections, in turns. A
+further row shows bare Redis under `redis-benchmark` without pipelining. The stream's length must match the
+number of successful responses. Run it with ``python -m bench.appends``.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def _ours(server: Started, connections: int, seconds: float) -> float:
     before = server.command("XLEN", "bench")
     load = answered(server.url, OURS, connections, seconds)
     appended = server.command("XLEN", "bench") - before
-    # What was on its way when wrk stopped was carried out, and not counted.
+    # The server executes requests whose responses arrive after wrk has stopped counting.
     assert load.requests <= appended <= load.requests + connections, (
         f"{load.requests} answered, {appended} appended"
     )

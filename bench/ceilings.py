@@ -1,7 +1,7 @@
-"""What bounds the figures: an ASGI app that does nothing, decoding alone, the disk, and how Python was built.
+"""What limits the figures: an ASGI app that does nothing, decoding alone, the disk, and the build of Python.
 
-Each ceiling stands in the peer's column beside our figure under the same load. Shown, without goals. The
-other Python is the system's of the same version, which borrows this one's packages. Run it with
+Each row shows the limit in the peer's column and our figure under the same load beside it. The rows have no
+goals. The other Python is the system's Python of the same version, with this Python's packages. Run it with
 ``python -m bench.ceilings``.
 """
 
@@ -30,11 +30,11 @@ ROUNDS: Final = 5
 SECONDS: Final = 3.0
 OTHER_PYTHON: Final = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
 SYNCED_BYTES: Final = 4096
-"""About what one commit of a few entries writes."""
+"""The approximate size of one commit of a few entries."""
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """All of them."""
+    """All ceilings, one after another."""
     yield from _raw_asgi(effort)
     yield from _other_python(effort)
     yield _decoding(effort)
@@ -54,7 +54,7 @@ def _raw_asgi(effort: Effort) -> Iterator[Row]:
 
 
 def _other_python(effort: Effort) -> Iterator[Row]:
-    """The same server in an interpreter that was built otherwise; nothing where there is none."""
+    """The same server in a differently built interpreter; no row if there is none."""
     if not Path(OTHER_PYTHON).exists() or Path(OTHER_PYTHON).samefile(sys.executable):
         return
     packages = {"PYTHONPATH": os.pathsep.join([sysconfig.get_path("purelib"), os.getcwd()])}  # noqa: PTH109
@@ -70,7 +70,7 @@ def _other_python(effort: Effort) -> Iterator[Row]:
 
 
 def _decoding(effort: Effort) -> Row:
-    """Bulk appends beside msgspec that reads the same lines into dicts, and does nothing else."""
+    """Bulk appends, beside msgspec decoding the same lines into dicts."""
     decode = msgspec.json.Decoder(dict[str, str]).decode_lines
     body = IMPORT.body.encode()
     assert len(decode(body)) == LINES
@@ -93,7 +93,7 @@ def _decoding(effort: Effort) -> Row:
 
 
 def _disk(effort: Effort) -> Row:
-    """One client that waits for its answer, beside the disk's syncs a second."""
+    """One client that waits for each response, beside the disk's syncs a second."""
     with started("always") as server, tempfile.NamedTemporaryFile() as file:
         ours, ceiling = in_turns(
             effort.rounds(ROUNDS),
@@ -127,7 +127,7 @@ def _empty_app() -> Iterator[str]:
 
 
 def _rate(url: str, connections: int, effort: Effort) -> Callable[[], float]:
-    """Its appends a second, to be measured."""
+    """A function that measures appends a second at `url`."""
     return lambda: answered(url, OURS, connections, effort.seconds(SECONDS)).per_s
 
 

@@ -1,9 +1,10 @@
-"""XREADGROUP CLAIM among many pending entries of which few are idle (figure 6 of the goals).
+"""XREADGROUP CLAIM of a few idle entries among many pending ones (row 6 of docs/performance.md).
 
-20 000 entries are pending. In each round 1 000 of them, chosen at random, are made idle; a consumer then
-takes them over. We do it by one read of the group; the peer loops XAUTOCLAIM until it has as many. Both
-from Python, over loopback, durability off; the median of the rounds, which take turns. Then the same of
-ours among 2 000 000: what is not idle must cost nothing. Run it with ``python -m bench.claim_reads``.
+20 000 entries are pending. In each round 1 000 of them, chosen at random, are made idle, and a consumer
+claims them. Tailrace claims them with one group read; the peer repeats XAUTOCLAIM until it has all of them.
+Both run from Python, over loopback, without durability. The rounds alternate, and the median counts. A second
+row repeats our side with 2 000 000 pending entries: entries that are not idle must cost nothing. Run it with
+``python -m bench.claim_reads``.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _decode: Final = msgspec.json.Decoder(_Reads).decode
 
 
 class Ours:
-    """A stream of which all is pending, and one connection to it."""
+    """A stream of Tailrace whose entries are all pending, and one connection to it."""
 
     def __init__(self, url: str, pending: int) -> None:
         address = urlsplit(url)
@@ -83,11 +84,11 @@ class Ours:
         return json.dumps({"group": "g", "consumer": consumer, "streams": streams, **more}).encode()
 
     def make_idle(self, ids: Sequence[str]) -> None:
-        """Have the silent consumer hold them for long."""
+        """Assign the entries to a silent consumer, with a delivery time in the past."""
         self._command("XCLAIM", self._key, "g", "silent", "0", *ids, "IDLE", str(IDLE_MS), "JUSTID")
 
     def claim(self) -> set[str]:
-        """One read, decoded."""
+        """Claim with one read, and return the decoded ids."""
         return {entry.id for entry in _decode(self._post("/v1/read-group", self._claim)).streams[0].entries}
 
     def _command(self, *words: str) -> None:
@@ -114,11 +115,11 @@ class Theirs:
         self._client.xreadgroup("g", "silent", {"pending": ">"}, count=pending)
 
     def make_idle(self, ids: Sequence[str]) -> None:
-        """Have the silent consumer hold them for long."""
+        """Assign the entries to a silent consumer, with a delivery time in the past."""
         self._client.xclaim("pending", "g", "silent", 0, ids, idle=IDLE_MS, justid=True)
 
     def claim(self) -> set[str]:
-        """XAUTOCLAIM from cursor to cursor, until it has as many as there are."""
+        """Claim with XAUTOCLAIM from cursor to cursor, until all idle entries are claimed."""
         cursor = "0-0"
         claimed: set[str] = set()
         while len(claimed) < IDLE:
@@ -128,7 +129,7 @@ class Theirs:
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """Row 6, in its two halves."""
+    """The two rows 6."""
     chance = random.Random(SEED)  # noqa: S311 - no secret
     rounds = effort.count(ROUNDS)
     with server_at(None, "none") as url, peers.redis("none") as port:

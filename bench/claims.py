@@ -1,9 +1,9 @@
-"""Claims that come due: how late a waiting reader is told of an entry that became idle enough (beside
-figure 9 of the goals).
+"""The delay of claims: how long after an entry is idle enough a waiting reader gets it (row 9 of
+docs/performance.md).
 
-A consumer takes an entry and falls silent; another waits by long-poll with ``claim_min_idle_ms``. The
-answer says how long the entry was idle when it was claimed: what is more than the threshold is late.
-Run it with ``python -m bench.claims``.
+One consumer reads an entry and does not acknowledge it; another one waits in a long-poll with
+`claim_min_idle_ms`. The response contains the entry's idle time at the claim; the delay is the idle time
+minus the threshold. Run it with ``python -m bench.claims``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KEY: Final = "bench:claims"
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """How late claims are, under each durability that differs."""
+    """The delay of claims without durability and with `always`."""
     for durability in ("none", "always"):
         with started(durability) as server:
             server.command("XGROUP", "CREATE", KEY, "g", "$", "MKSTREAM")
@@ -36,7 +36,7 @@ def measure(effort: Effort) -> Iterator[Row]:
 
 
 def _late_ms(server: Started) -> int:
-    """Of one claim, by the server's clock."""
+    """The delay of one claim in milliseconds, by the server's clock."""
     server.command("XADD", KEY, "*", "field", "value")
     [taken] = _read(server, "silent")
     [claimed] = _read(server, "heir", claim_min_idle_ms=MIN_IDLE_MS, wait_ms=WAIT_MS)
@@ -47,7 +47,7 @@ def _late_ms(server: Started) -> int:
 
 
 def _read(server: Started, consumer: str, **options: int) -> list[dict[str, Any]]:
-    """What a consumer of the group is given."""
+    """The entries that a consumer of the group gets."""
     body = {"group": "g", "consumer": consumer, "streams": [{"key": KEY, "id": ">"}], **options}
     answer = server.post("/v1/read-group", json.dumps(body).encode())
     entries: list[dict[str, Any]] = answer["streams"][0]["entries"]

@@ -1,14 +1,15 @@
-"""Bulk append, range read, group read and ack from Python: our client beside redis-py with hiredis (figures
-3, 4 and 5 of the goals).
+"""Bulk append, range read, group read and ack from Python: our client beside redis-py with hiredis (rows 3 to
+5 of docs/performance.md).
 
-Each does it by its ordinary methods, decoding to str; durability is each second on both sides. The first
-round of each warms up, and what it appended or was given is compared with what was meant, entry by entry. A
-quick look takes fewer turns, and not too few entries: of a short range the first page is most. Beside our
-figure stands how long the client and the server were each at work for 1 000 entries, which bears other load
-on the machine better than the rates do. Run it with ``python -m bench.clients``.
+Each client uses its ordinary methods and decodes to str; durability is `interval` on both sides. The first
+round of each side is a warm-up, whose entries are compared with the expected ones. A quick run has fewer
+rounds, but almost as many entries, because the first page dominates short ranges. Beside our figure the row
+shows the processor time of client and server for 1 000 entries, which depends less on other load of the
+machine than the rates do. Run it with ``python -m bench.clients``.
 
-Python's garbage collector stays on: what a client makes of an answer is its own to bear. But it is kept from
-the modules of both clients and of the bench (`gc.freeze`): in a program with one client there are fewer.
+Python's garbage collector stays on, so that each client pays for the objects that it makes. `gc.freeze`
+excludes the modules of both clients and of the bench, because a program normally imports only one of the
+clients.
 """
 
 from __future__ import annotations
@@ -18,119 +19,21 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any, Final, NamedTuple, TypeAlias
-
-import redis
+from typing import Final, NamedTuple
 
 from bench import peers
+from bench.client_sides import CHUNK, Fields, RedisSide, Side, TailraceSide
 from bench.rows import QUICK_SHARE, Effort, Row, at_least, command, in_turns, spaced
 from bench.server import Started, started
-from tailrace_client import Tailrace
 
 ENTRIES: Final = 100_000
 QUICK_ENTRIES: Final = 30_000
-CHUNK: Final = 1_000
 ROUNDS: Final = 5
-GROUP: Final = "judges"
-
-Fields = dict[str, str]
-
-
-class RedisSide:
-    """redis-py with hiredis."""
-
-    def __init__(self, port: int, entries: Sequence[Fields]) -> None:
-        self._client: Any = redis.Redis(port=port, decode_responses=True)  # its types know no decoded replies
-        self.append(entries, "range")
-
-    def append(self, entries: Sequence[Fields], key: str = "bulk") -> int:
-        """All of them, in requests of `CHUNK`; how many were acknowledged."""
-        count = 0
-        for start in range(0, len(entries), CHUNK):
-            pipeline = self._client.pipeline(transaction=False)
-            for each in entries[start : start + CHUNK]:
-                pipeline.xadd(key, each)
-            count += len(pipeline.execute())
-        return count
-
-    def read(self, key: str) -> list[tuple[str, Fields]]:
-        """The whole of a stream."""
-        return list(self._client.xrange(key))
-
-    def consume(self, rounds: int) -> int:
-        """`CHUNK` at a time, each read acknowledged in one request; how many were."""
-        count = 0
-        for _ in range(rounds):
-            count += self._client.xack("range", GROUP, *[entry_id for entry_id, _fields in self._given()])
-        return count
-
-    def given(self, rounds: int) -> list[Fields]:
-        """What the group is given, `CHUNK` at a time."""
-        return [fields for _ in range(rounds) for _id, fields in self._given()]
-
-    def _given(self) -> list[tuple[str, Fields]]:
-        [(_key, entries)] = self._client.xreadgroup(GROUP, "alice", {"range": ">"}, count=CHUNK)
-        found: list[tuple[str, Fields]] = entries
-        return found
-
-    def drop(self) -> None:
-        """The stream that is appended to, empty."""
-        self._client.delete("bulk")
-
-    def rewind(self) -> None:
-        """The group, at the beginning of the stream that is read."""
-        self._client.xgroup_destroy("range", GROUP)
-        self._client.xgroup_create("range", GROUP, "0")
-
-
-class TailraceSide:
-    """Our client."""
-
-    def __init__(self, url: str, entries: Sequence[Fields]) -> None:
-        self._client = Tailrace(url)
-        self._bulk = self._client.stream("bulk")
-        self._range = self._client.stream("range")
-        self._group = self._range.group(GROUP)
-        self._range.append_many(entries)
-        self._group.create("0")
-
-    def append(self, entries: Sequence[Fields]) -> int:
-        """All of them, in requests of `CHUNK`; how many were acknowledged."""
-        return self._bulk.append_many(entries, chunk=CHUNK)
-
-    def read(self, key: str) -> list[tuple[str, Fields]]:
-        """The whole of a stream."""
-        return list(self._client.stream(key).read())
-
-    def consume(self, rounds: int) -> int:
-        """`CHUNK` at a time, each read acknowledged in one request; how many were."""
-        count = 0
-        for _ in range(rounds):
-            entries = self._group.read("alice", CHUNK)
-            count += self._group.ack(*[entry.id for entry in entries])
-        return count
-
-    def given(self, rounds: int) -> list[Fields | None]:
-        """What the group is given, `CHUNK` at a time."""
-        return [entry.fields for _ in range(rounds) for entry in self._group.read("alice", CHUNK)]
-
-    def drop(self) -> None:
-        """The stream that is appended to, empty."""
-        self._bulk.create()
-        self._bulk.drop()
-
-    def rewind(self) -> None:
-        """The group, at the beginning of the stream that is read."""
-        self._group.destroy()
-        self._group.create("0")
-
-
-Side: TypeAlias = RedisSide | TailraceSide
 
 
 class Task(NamedTuple):
-    """What a row measures: `prepare` is outside the clock, `run` gives the count of entries that it moved.
-    `moved`: after it, or once more, the fields of all, which must be what was meant.
+    """The work of one row. `prepare`: runs before the measured time. `run`: returns how many entries it
+    moved. `moved`: the fields of the entries that `run` moves, for the check.
     """
 
     number: int
@@ -142,7 +45,7 @@ class Task(NamedTuple):
 
 
 class Clock:
-    """Times a task: entries a second, and how long client and server were at work meanwhile."""
+    """Measures a task: entries a second, and the processor time of client and server."""
 
     def __init__(self, task: Task, entries: Sequence[Fields], server: Started) -> None:
         self._task = task
@@ -151,13 +54,13 @@ class Clock:
         self._busy_s: list[tuple[float, float]] = []
 
     def warm_up(self, side: Side) -> None:
-        """Once, and see that it was done."""
+        """Run the task once, and check the entries that it moves."""
         self.rate(side)
         assert self._task.moved(side) == self._entries
         self._busy_s.clear()
 
     def rate(self, side: Side) -> float:
-        """Entries a second."""
+        """Run the task once, and return entries a second."""
         self._task.prepare(side)
         gc.collect()
         began = time.perf_counter(), time.process_time(), self._server.busy_s()
@@ -174,7 +77,7 @@ class Clock:
         return count / wall_s
 
     def busy(self) -> str:
-        """How long each of our two processes was at work for 1 000 entries."""
+        """The processor time of our client and server for 1 000 entries, as text."""
         client_ms, server_ms = (
             1e6 * statistics.median(times) / len(self._entries) for times in zip(*self._busy_s, strict=True)
         )
@@ -208,7 +111,7 @@ def _row(task: Task, clock: Clock, ours: TailraceSide, theirs: RedisSide, rounds
 
 
 def tasks(entries: Sequence[Fields]) -> Iterator[Task]:
-    """The three of them."""
+    """The tasks of the three rows."""
     count, chunk, chunks = spaced(len(entries)), spaced(CHUNK), len(entries) // CHUNK
     yield Task(
         3,
@@ -246,7 +149,7 @@ def _given_once_more(side: Side, chunks: int) -> Sequence[Fields | None]:
 
 
 def fields(number: int) -> Fields:
-    """Four fields, as in the guide's race."""
+    """The fields of one entry: four fields, as in the guide's race."""
     return {
         "rider": "Castilla",
         "speed": f"{number % 60}.2",

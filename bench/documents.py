@@ -1,10 +1,10 @@
-"""A page's figures, written by what measured them: the lines between two comments that name the bench.
+"""Writes the figures of a bench into a page, between two comments that name the bench.
 
     <!-- bench: settings -->
     ... is replaced ...
     <!-- /bench -->
 
-It touches nothing else of the page, and refuses one that has no such place.
+The rest of the page stays unchanged. A page without these comments is an error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def renew(page: Path, name: str, lines: Iterable[str]) -> None:
-    """Put the lines where the page has a place of that name."""
+    """Replace the lines between the comments that contain `name`."""
     place = re.compile(rf"(<!-- bench: {re.escape(name)} -->\n).*?(<!-- /bench -->)", re.DOTALL)
     content = "\n".join(["", *lines, "", ""])
     text, count = place.subn(lambda found: found[1] + content + found[2], page.read_text())

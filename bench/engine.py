@@ -1,9 +1,9 @@
-"""The engine in process, beside fakeredis (figure 13 of the goals).
+"""The engine in this process, beside fakeredis (row 13 of docs/performance.md).
 
-Neither side has a socket or a disk: calls in, replies out, in a process each, processor time. fakeredis is
-installed into an environment of its own under build/. Each side is asked the same of a stream of 20 000
-entries that are all pending: append one, acknowledge one, claim one by a read of the group. The answers
-are checked. Run it with ``python -m bench.engine``.
+Neither side has a socket or a disk: each runs in its own process, and processor time counts. fakeredis is
+installed into a separate environment under build/. Each side has a stream of 20 000 entries that are all
+pending, and repeats three operations: append one entry, acknowledge one, claim one with a group read. The
+replies are checked. Run it with ``python -m bench.engine``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GOALS: Final = {"XADD": 20, "XACK": 500, "CLAIM": 1000}
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """Row 13."""
+    """The rows 13."""
     rounds = [
         (_rates(Path(sys.executable), "ours.py"), _rates(_fakeredis(), "theirs.py"))
         for _ in range(effort.rounds(ROUNDS))

@@ -1,8 +1,9 @@
-"""Fan-out: many WebSocket subscribers of one stream, appends at a steady rate (figure 10 of the goals).
+"""Fan-out: many WebSocket subscribers of one stream, with appends at a steady rate (row 10 of
+docs/performance.md).
 
-Every subscriber must get every entry; the latency is from the send of the append to its receipt by a
-subscriber. Server and subscribers are two processes on one machine, over loopback, durability none.
-Run it with ``python -m bench.fanout``.
+Every subscriber must receive every entry. The latency of an entry is the time from sending the append to the
+receipt by a subscriber. Server and subscribers are two processes on one machine, over loopback, without
+durability. Run it with ``python -m bench.fanout``.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ _REPLY: Final = b'"ok"'
 
 
 class Subscriber(asyncio.Protocol):
-    """One subscriber, as cheap as can be: a thousand of them share a core, and must not be what is measured.
+    """One subscriber with as little work as possible, because a thousand of them share one core.
 
-    It looks for the times in what arrives; servers send frames unmasked and, here, never fragmented.
+    It searches the received bytes for the append times; servers send frames unmasked, and here without
+    fragmentation.
     """
 
     def __init__(self, host: str, key: str, on_ready: Callable[[], None], latencies_ns: list[int]) -> None:
@@ -59,12 +61,12 @@ class Subscriber(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Ask for a WebSocket."""
+        """Request a WebSocket."""
         self._transport = cast("asyncio.Transport", transport)
         self._transport.write(HANDSHAKE.format(host=self._host).encode())
 
     def data_received(self, data: bytes) -> None:
-        """Note when entries arrive."""
+        """Record the receipt time of the entries in `data`."""
         now_ns = time.monotonic_ns()
         if self._rest:
             data = self._rest + data
@@ -72,13 +74,13 @@ class Subscriber(asyncio.Protocol):
         for found in _SENT_NS.finditer(data):
             self._latencies_ns.append(now_ns - int(found[1]))
             end = found.end()
-        # What may be the beginning of a push that is cut is short; the rest of a push is passed over.
+        # A push may be split between two reads, so the bytes after the last time are kept for the next read.
         self._rest = data[end:]
         if not self._is_ready:
             self._go_on()
 
     def _go_on(self) -> None:
-        """Subscribe once the connection is open, and tell when that is confirmed."""
+        """Subscribe when the connection is open, and signal when the server confirms the subscription."""
         if not self._is_open and b"\r\n\r\n" in self._rest:
             assert b" 101 " in self._rest, self._rest
             self._is_open = True
@@ -92,12 +94,12 @@ class Subscriber(asyncio.Protocol):
         payload = msgspec.json.encode(request)
         assert len(payload) < LONG_LENGTH
         assert self._transport
-        # A mask of zeros is a mask, and leaves the payload as it is.
+        # A mask of zeros is valid, and leaves the payload unchanged.
         self._transport.write(bytes([0x81, 0x80 | len(payload)]) + bytes(4) + payload)
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """Row 10."""
+    """The rows 10."""
     subscribers, appends = effort.count(SUBSCRIBERS), round(RATE_PER_S * effort.seconds(SECONDS)) or 1
     with started() as server:
         samples = uvloop.run(fan_out(server.url, subscribers, appends))
@@ -148,7 +150,7 @@ async def _append(url: str, key: str, appends: int) -> None:
 
 async def _settled(latencies_ns: list[int], expected: int) -> None:
     deadline = time.monotonic() + SETTLE_S
-    # Looked at now and then: an event would have to be thought of at each of the receipts.
+    # Polled, because signalling an event would add work to each receipt.
     while len(latencies_ns) < expected and time.monotonic() < deadline:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
 

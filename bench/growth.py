@@ -1,10 +1,10 @@
-"""Growth: what a stream's length costs (figures 11 and 12 of the goals).
+"""Growth: how costs depend on the length of a stream (rows 11 and 12 of docs/performance.md).
 
-A stream of 10 000 entries and one that grows to 10 000 000 on one server: single appends, and ranges by id,
-turn about, each time that the long one has grown tenfold. Then the server is stopped and started: the time
-to its first answers, and its resident memory after reads all over the stream. Loopback, durability
-interval, a directory of its own that is removed. Every range must begin with the id that was asked for.
-Run it with ``python -m bench.growth``; ``--plots`` draws how it grew.
+One server has a stream of 10 000 entries and one that grows to 10 000 000. Each time the long one is ten
+times longer, single appends and ranges by id alternate between both. Then the server restarts; the second row
+shows the time to its first responses, and its resident memory after reads all over the stream. Everything
+runs over loopback, with durability `interval` and a temporary data directory. Each range must begin with the
+requested id. Run it with ``python -m bench.growth``; ``--plots`` draws the growth.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ BODY: Final = json.dumps({"fields": {"rider": "Castilla", "speed": "30.2", "posi
 MIB: Final = 2**20
 
 Costs = dict[str, tuple[float, float]]
-"""Of each kind of request, the median in microseconds on the small stream and on the long one."""
+"""For each kind of request, the median in microseconds on the small stream and on the long one."""
 
 
 class Client:
-    """One connection to a server, and chance."""
+    """One connection to a server, with a seeded random generator."""
 
     def __init__(self, server: Started) -> None:
         self._connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=600)
         self._chance = random.Random(SEED)  # noqa: S311 - no secret
 
     def request(self, method: str, path: str, body: bytes | None = None, media_type: str = JSON) -> Any:
-        """The answer; anything but success ends the measurement."""
+        """The decoded response, which must be a success."""
         self._connection.request(method, path, body, {"content-type": media_type})
         response = self._connection.getresponse()
         answer = response.read()
@@ -56,7 +56,7 @@ class Client:
         return json.loads(answer)
 
     def fill(self, key: str, numbers: range) -> list[str]:
-        """Import entries; some of their ids, from all over them."""
+        """Import entries, and return the ids of some of them, spread over all."""
         ids: list[str] = []
         for start in range(numbers.start, numbers.stop, IMPORT_ENTRIES):
             part = range(start, min(start + IMPORT_ENTRIES, numbers.stop))
@@ -67,11 +67,11 @@ class Client:
         return ids
 
     def append(self, key: str) -> None:
-        """One entry."""
+        """Append one entry."""
         self.request("POST", f"/v1/streams/{key}/entries", BODY)
 
     def read(self, key: str, ids: list[str]) -> None:
-        """A few entries, from one of these ids on."""
+        """Read a few entries from one of these ids on."""
         start = self._chance.choice(ids)
         page = self.request("GET", f"/v1/streams/{key}/entries?count={RANGE_ENTRIES}&start={start}")
         assert page["entries"][0]["id"] == start
@@ -84,7 +84,7 @@ def _lines(numbers: range) -> bytes:
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """Rows 11 and 12."""
+    """The rows 11 and 12."""
     entries = max(effort.count(LARGE_ENTRIES), 2 * SMALL_ENTRIES)
     with tempfile.TemporaryDirectory(prefix="tailrace-bench-") as scratch:
         costs_by_size: dict[int, Costs] = {}
@@ -105,7 +105,7 @@ _ENTRIES_OF_AN_ID: Final = IMPORT_ENTRIES // IDS_KEPT_OF_IMPORT
 
 
 def sizes(entries: int) -> list[int]:
-    """Tenfold from the small stream's size, up to `entries`."""
+    """The lengths to measure: the small stream's length times powers of ten, up to `entries`."""
     found = [SMALL_ENTRIES]
     while found[-1] * 10 < entries:
         found.append(found[-1] * 10)
@@ -130,7 +130,7 @@ def _costs(client: Client, small_ids: list[str], large_ids: list[str], requests:
 
 
 def _turn_about(requests: int, small: Callable[[], None], large: Callable[[], None]) -> tuple[float, float]:
-    """The median microseconds of each, in turns so that the machine's moods hit both."""
+    """The median of each in microseconds. Both alternate, so that other load affects them equally."""
     taken_us: tuple[list[float], list[float]] = ([], [])
     for _ in range(requests):
         for call, kept in zip((small, large), taken_us, strict=True):
@@ -150,7 +150,7 @@ def _growth_rows(entries: int, costs: Costs) -> Iterator[Row]:
 
 
 def _start_row(directory: Path, entries: int, ids: list[str], reads: int) -> Row:
-    """Start on what is there, and read all over it."""
+    """Start the server on the existing data, and read entries all over the stream."""
     size_mb = sum(each.stat().st_size for each in directory.iterdir()) / MIB
     with _serving(directory) as server:
         client = Client(server)
@@ -171,7 +171,7 @@ def _start_row(directory: Path, entries: int, ids: list[str], reads: int) -> Row
 
 
 def _plot(path: Path, costs_by_size: Mapping[int, Costs]) -> None:
-    # Only here: whoever wants no plot needs no matplotlib.
+    # matplotlib is installed only where plots are wanted.
     from bench.plots import plot_lines  # noqa: PLC0415
 
     names = next(iter(costs_by_size.values()))

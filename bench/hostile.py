@@ -1,79 +1,63 @@
-"""Hostile clients beside an honest one (figure 7 of part 2 of the goals).
+"""Hostile clients beside an honest one: the server must close them and keep serving others.
 
-500 clients that send nothing or drip a head, and 100 WebSocket clients that subscribe to a long stream and
-never read, against one that appends and reads on, one request after another. Shown: how many were cut, and
-when the last one was; the honest client's latencies before and meanwhile; the server's memory.
-Run it with ``python -m bench.hostile``.
+250 clients send nothing, 250 send a request head byte by byte, and 100 WebSocket clients subscribe to a long
+stream and never read. An honest client appends and reads, one request after another. The report shows how
+many hostile clients the server closed and when it closed the last one, the honest client's latencies before
+and during the attack, and the server's memory. Run it with ``python -m bench.hostile``.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import base64
 import json
-import os
 import re
-import select
-import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import uvloop
 
+from bench.hostile_clients import KINDS, Address, Watch, arrive
 from bench.latencies import Latencies
 from bench.server import server_at
 
-SILENT = 250
-DRIPPING = 250
-UNREAD = 100
 CUT_WITHIN_S = 10
 P99_GOAL_MS = 50
-WAIT_S = 30
 LOOKS_PER_SIZE = 10
 ARRIVE_OVER_S = 3
 BEFORE_S = 3
 PAUSE_S = 0.002
 UNREAD_ENTRIES = 400
 UNREAD_ENTRY_BYTES = 20_000
-RECEIVED_BYTES = 4_096
 MIB = 1 << 20
 
 _LENGTH = re.compile(rb"content-length: ([0-9]+)", re.IGNORECASE)
 _RESIDENT = re.compile(rb"^process_resident_memory_bytes ([0-9.e+]+)$", re.MULTILINE)
 
 
-class Address(NamedTuple):
-    """Where the server is."""
-
-    host: str
-    port: int
-
-
 class Outcome(NamedTuple):
-    """What became of it. `cuts_s`: when each hostile client was cut, by kind; None: it was not."""
+    """The result. `cuts_s`: the seconds until the server closed each hostile client, by kind; None: never."""
 
     cuts_s: dict[str, list[float | None]]
     before: Latencies
-    meanwhile: Latencies
+    during: Latencies
     resident_bytes: tuple[int, int, int]
 
     @property
     def uncut_count(self) -> int:
-        """Hostile clients that were still there in the end."""
+        """How many hostile clients the server never closed."""
         return sum(cut is None for cuts in self.cuts_s.values() for cut in cuts)
 
     @property
     def late_count(self) -> int:
-        """Those that were cut, and later than they should have been."""
+        """How many hostile clients the server closed later than `CUT_WITHIN_S`."""
         return sum((cut or 0) > CUT_WITHIN_S for cuts in self.cuts_s.values() for cut in cuts)
 
     def report(self) -> str:
-        """Lines to print."""
+        """The lines to print."""
         lines = [
             f"{kind:12} {len(cuts):4} clients, {sum(cut is not None for cut in cuts)} cut, "
             f"the last after {max((cut or 0) for cut in cuts):.1f} s"
@@ -83,8 +67,8 @@ class Outcome(NamedTuple):
         return "\n".join(
             [
                 *lines,
-                f"honest client before:    {self.before.summary()}",
-                f"honest client meanwhile: {self.meanwhile.summary()}",
+                f"honest client before: {self.before.summary()}",
+                f"honest client during: {self.during.summary()}",
                 f"resident memory: {begin:.0f} MiB before, {peak:.0f} MiB at most, {end:.0f} MiB after",
             ]
         )
@@ -94,7 +78,7 @@ class Outcome(NamedTuple):
 
 
 class Honest:
-    """One connection, one request after another. `latencies_ns`: of each."""
+    """One connection that sends one request after another. `latencies_ns`: the latency of each request."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -102,7 +86,7 @@ class Honest:
         self.latencies_ns: list[int] = []
 
     async def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """The body of the answer, which must be a good one."""
+        """The body of the response, which must be a success."""
         head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n"
         self._writer.write(f"{head}content-type: application/json\r\n\r\n".encode() + body)
         answer = await self._reader.readuntil(b"\r\n\r\n")
@@ -113,7 +97,7 @@ class Honest:
         return content
 
     async def work(self, until: Callable[[], bool]) -> None:
-        """Append and read, with a breath between."""
+        """Append and read with a short pause after each pair, until `until` returns true."""
         while not until():
             begin_ns = time.perf_counter_ns()
             await self.ask("POST", "/v1/streams/honest/entries", b'{"fields":{"rider":"Castilla"}}')
@@ -123,7 +107,7 @@ class Honest:
             await asyncio.sleep(PAUSE_S)
 
     async def resident_bytes(self) -> int:
-        """The server's memory, as it tells."""
+        """The server's memory, from its metrics."""
         found = _RESIDENT.search(await self.ask("GET", "/metrics"))
         assert found, "the server tells no memory"
         return int(float(found[1]))
@@ -133,99 +117,11 @@ async def _honest(address: Address) -> Honest:
     return Honest(*await asyncio.open_connection(*address))
 
 
-# --- the hostile ones ----------------------------------------------------------------------------------
-
-
-class Watch:
-    """Sees without reading when the other side has ended a connection. One poll serves all."""
-
-    def __init__(self) -> None:
-        self._poll = select.poll()
-        self._begin_s: dict[int, float] = {}
-        self.cuts_s: dict[int, float | None] = {}
-
-    def add(self, hostile: socket.socket) -> None:
-        """Begin now."""
-        self._begin_s[hostile.fileno()] = time.monotonic()
-        self.cuts_s[hostile.fileno()] = None
-        self._poll.register(hostile, select.POLLRDHUP)
-
-    def look(self) -> None:
-        """Note those that have been ended since."""
-        for number, _ in self._poll.poll(0):
-            self._poll.unregister(number)
-            self.cuts_s[number] = time.monotonic() - self._begin_s[number]
-
-    @property
-    def is_over(self) -> bool:
-        """Whether all are ended, or the last have been waited for in vain."""
-        last_s = max(self._begin_s.values(), default=0)
-        return None not in self.cuts_s.values() or time.monotonic() > last_s + WAIT_S
-
-
-Client = Callable[[socket.socket], Awaitable[None]]
-
-
-async def silent(_hostile: socket.socket) -> None:
-    """Send nothing."""
-
-
-async def dripping(hostile: socket.socket) -> None:
-    """Send a head that never ends, a byte now and then."""
-    head = b"POST /v1/streams/drip/entries HTTP/1.1\r\nhost: localhost\r\nx-long: "
-    with suppress(OSError):
-        for number in range(1 << 30):
-            await asyncio.get_running_loop().sock_sendall(hostile, head[number : number + 1] or b"x")
-            await asyncio.sleep(0.5)
-
-
-async def unread(hostile: socket.socket) -> None:
-    """Subscribe to a long stream over a WebSocket, and read nothing after the handshake."""
-    loop = asyncio.get_running_loop()
-    key = base64.b64encode(os.urandom(16)).decode()
-    handshake = (
-        "GET /v1/ws HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
-        f"sec-websocket-version: 13\r\nsec-websocket-key: {key}\r\n\r\n"
-    )
-    await loop.sock_sendall(hostile, handshake.encode())
-    await loop.sock_recv(hostile, RECEIVED_BYTES)
-    streams = [{"key": "unread", "after": "0"}]
-    wish = {"id": 1, "op": "subscribe", "streams": streams, "credit": 1_000_000_000}
-    await loop.sock_sendall(hostile, _masked(json.dumps(wish).encode()))
-
-
-def _masked(text: bytes) -> bytes:
-    """One text frame of a client."""
-    assert len(text) < 1 << 16
-    mask = os.urandom(4)
-    body = bytes(byte ^ mask[index % 4] for index, byte in enumerate(text))
-    return b"\x81\xfe" + len(text).to_bytes(2, "big") + mask + body
-
-
-KINDS: dict[str, tuple[Client, int]] = {
-    "silent": (silent, SILENT),
-    "dripping": (dripping, DRIPPING),
-    "unread": (unread, UNREAD),
-}
-
-
-async def _arrive(client: Client, address: Address, watch: Watch, late_s: float) -> socket.socket:
-    """Connect after `late_s`, and do what `client` does; the socket is kept."""
-    await asyncio.sleep(late_s)
-    hostile = socket.socket()
-    hostile.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_BYTES)
-    hostile.settimeout(0)
-    await asyncio.get_running_loop().sock_connect(hostile, address)
-    watch.add(hostile)
-    await client(hostile)
-    return hostile
-
-
 # --- all of it -----------------------------------------------------------------------------------------
 
 
 async def attack(url: str) -> Outcome:
-    """Measure in peace, then under attack."""
+    """Measure without hostile clients, then with them."""
     parts = urlsplit(url)
     assert parts.hostname
     assert parts.port
@@ -239,7 +135,7 @@ async def attack(url: str) -> Outcome:
 
     watches = {name: Watch() for name in KINDS}
     hostile = [
-        asyncio.ensure_future(_arrive(client, address, watches[name], ARRIVE_OVER_S * number / count))
+        asyncio.ensure_future(arrive(client, address, watches[name], ARRIVE_OVER_S * number / count))
         for name, (client, count) in KINDS.items()
         for number in range(count)
     ]
@@ -260,7 +156,7 @@ def _is_over(watch: Watch, count: int) -> bool:
 
 
 async def _fill(honest: Honest) -> None:
-    """A stream that no buffer of the system takes whole."""
+    """Create a stream that is larger than the system's socket buffers."""
     entry = {"fields": {"blob": "x" * UNREAD_ENTRY_BYTES}}
     await honest.ask(
         "POST", "/v1/streams/unread/entries:batch", json.dumps({"entries": [entry] * UNREAD_ENTRIES}).encode()
@@ -278,7 +174,7 @@ async def _watch(address: Address, watches: Mapping[str, Watch], sizes: list[int
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Attack, print, and say whether the goal is met."""
+    """Attack, print the report, and return the exit status: 0 if the goals are met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--url", help="a running server; one is started if not given")
     options = parser.parse_args(arguments)
@@ -286,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         outcome = uvloop.run(attack(url))
     print(outcome.report())
     is_met = not outcome.uncut_count and not outcome.late_count
-    is_met = is_met and outcome.meanwhile.percentile_ms(99) < P99_GOAL_MS
+    is_met = is_met and outcome.during.percentile_ms(99) < P99_GOAL_MS
     verdict = "met" if is_met else "missed"
     print(f"goal: all cut within {CUT_WITHIN_S} s, p99 of others under {P99_GOAL_MS} ms: {verdict}")
     return 0 if is_met else 1

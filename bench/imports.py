@@ -1,8 +1,9 @@
-"""Bulk appends into the server, by `wrk`: bodies of 1 000 four-field entries (figure 3 of the goals).
+"""Bulk appends into the server, sent by `wrk`: bodies of 1 000 entries with four fields (row 3 of
+docs/performance.md).
 
-What the server bears where no client's language stands before it; beside it the same entries one a request,
-and lines with spaces after commas and colons, as Python's `json` writes them. Durability is each second. The
-streams' lengths must come to what was answered. Run it with
+This row measures the server without the cost of a client in another language. Further rows show the same
+entries one a request, and lines with spaces after commas and colons, as Python's `json` writes them.
+Durability is `interval`. The streams' lengths must match the number of successful responses. Run it with
 ``python -m bench.imports``.
 """
 
@@ -26,8 +27,9 @@ WARM_UP_S: Final = 1.0
 GOAL_PER_S: Final = 1_000_000
 
 BODIES: Final = 16
-"""Different ones, in turn: more than a megabyte before one comes again, which is beyond the reach of the
-journal's compressor."""
+"""How many different bodies are sent in turn. Together they exceed a megabyte, which is more than the
+journal's compressor can reach back, so repeated bodies compress no better.
+"""
 
 
 def _body(number: int) -> str:
@@ -47,7 +49,7 @@ SINGLE: Final = Load("/v1/streams/bulk/entries", f'{{"fields":{FIRST_LINE}}}')
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """Row 3, its second half."""
+    """The rows 3 that `wrk` measures."""
     seconds = effort.seconds(SECONDS)
     with started("interval") as server:
         _per_s(server, IMPORT, LINES, WARM_UP_S)
@@ -67,10 +69,10 @@ def measure(effort: Effort) -> Iterator[Row]:
 
 
 def _per_s(server: Started, load: Load, entries: int, seconds: float) -> float:
-    """Entries a second; the stream is new, and is removed."""
+    """Entries a second into a new stream, which is deleted afterwards."""
     sent = answered(server.url, load, CONNECTIONS, seconds)
     length = server.command("XLEN", "bulk")
-    # What was on its way when wrk stopped was carried out, and not counted.
+    # The server executes requests whose responses arrive after wrk has stopped counting.
     assert sent.requests * entries <= length <= (sent.requests + CONNECTIONS) * entries, (sent, length)
     server.command("DEL", "bulk")
     return sent.per_s * entries

@@ -1,9 +1,9 @@
 """The largest requests that the server accepts, one at a time, beside an honest client.
 
-One client sends, for each operation, the request that costs the server most within the limits. Meanwhile an
-honest client appends and reads, one request after another. Shown for each case: the status, the time that the
-server's event loop works, the longest delay of the honest client, and the memory that the case takes at most.
-Run it with ``python -m bench.largest_requests``; ``--only text`` selects cases by name.
+For each operation, one client sends the request that costs the server most within the limits, while an honest
+client appends and reads, one request after another. The report shows for each case: the status, the processor
+time of the server's event loop, the longest delay of the honest client, and the peak memory. Run it with
+``python -m bench.largest_requests``; ``--only text`` selects cases by name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ ANSWER_WITHIN_S: Final = 600
 
 
 class Measured(NamedTuple):
-    """One case. `loop_ms`: processor time of the event loop; `delay_ms`: the honest client's longest wait."""
+    """The result of a case. `loop_ms`: processor time of the event loop. `delay_ms`: the honest client's
+    longest wait.
+    """
 
     name: str
     statuses: str
@@ -47,7 +49,7 @@ class Measured(NamedTuple):
         return self.delay_ms <= DELAY_GOAL_MS and self.peak_mib <= MEMORY_GOAL_MIB
 
     def line(self) -> str:
-        """One line to print."""
+        """The line to print."""
         return (
             f"{self.name:52} {self.statuses:>8} {self.loop_ms:9.0f} ms {self.delay_ms:9.1f} ms "
             f"{self.peak_mib:7.0f} MiB  {'' if self.is_met else 'missed'}"
@@ -58,7 +60,7 @@ class Measured(NamedTuple):
 
 
 def _honest(url: str, orders: Connection) -> None:
-    """Append and read until told to report; each report holds the longest delay since the last one."""
+    """Append and read; each report on request contains the longest delay since the last one."""
     connection = _connected(url)
     longest_s = 0.0
     while True:
@@ -152,7 +154,7 @@ def _measure(server: Started, honest: Connection, case: Case, state: State) -> M
 
 
 def measured(cases: Sequence[Case], state: State) -> Iterator[Measured]:
-    """Each case, on one server without durability."""
+    """Run each case on one server without durability."""
     with started("none") as server, _honest_client(server.url) as honest:
         _delay_ms(honest)
         for case in cases:
@@ -160,7 +162,7 @@ def measured(cases: Sequence[Case], state: State) -> Iterator[Measured]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and say which cases miss the goals."""
+    """Measure, print, and list the cases that miss the goals. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="measure only the cases whose name contains this text")
     parser.add_argument(

@@ -1,6 +1,6 @@
-"""The streams that the largest requests need, and how a request is written down.
+"""The streams that the largest requests need, and the types of requests and cases.
 
-It owns bytes and paths. Every size is a share of the largest one, so that a test can send the same in small.
+Owns bytes and paths. Every size is scaled, so that a test can send the same requests in small.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MIB: Final = 1 << 20
 STREAM_ENTRIES: Final = 1_000_000
 STREAMS: Final = 100_000
 PAGE: Final = 100_000
-"""What a read asks for at once: more than it is given is no harm."""
+"""The number of entries that a read asks for at once, which may be more than it gets."""
 
 
 class Request(NamedTuple):
@@ -42,22 +42,22 @@ class Request(NamedTuple):
 
 
 class State:
-    """How large the streams are, and names that no other case has used."""
+    """The scale of the streams, and the names that earlier cases have used."""
 
     def __init__(self, scale: float) -> None:
         self.scale = scale
         self._made: set[str] = set()
 
     def count(self, full: int) -> int:
-        """So many, at this scale."""
+        """`full` at this scale."""
         return max(int(full * self.scale), 1)
 
     def text(self, full: int, unit: str = "x") -> str:
-        """A value of so many characters, at this scale."""
+        """A text of `full` units at this scale."""
         return unit * self.count(full)
 
     def is_first(self, name: str) -> bool:
-        """Whether nobody has asked this of `name` before."""
+        """Whether this is the first call with `name`."""
         is_first = name not in self._made
         self._made.add(name)
         return is_first
@@ -67,7 +67,7 @@ Make = Callable[[State], Iterable[Request]]
 
 
 class Case(NamedTuple):
-    """`operation`: whose case it is. `prepare`: requests that are not measured."""
+    """`operation`: the operation that it measures. `prepare`: requests before the measured ones."""
 
     operation: str
     title: str
@@ -76,12 +76,12 @@ class Case(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The operation, and what is large."""
+        """The operation, and what is large in the request."""
         return f"{self.operation}: {self.title}"
 
 
 def post(path: str, content: Any) -> Request:
-    """A JSON body."""
+    """A POST request with a JSON body."""
     return Request("POST", path, json.dumps(content, separators=(",", ":")).encode())
 
 
@@ -94,32 +94,32 @@ def command(*words: str) -> Request:
 
 
 def line_of(number: int) -> bytes:
-    """One small entry."""
+    """One small entry as a line of NDJSON."""
     return b'{"rider":"Castilla","speed":"%d"}\n' % number
 
 
 def filled(key: str, entries: int) -> Iterator[Request]:
-    """Imports that give a stream so many small entries."""
+    """Imports of this many small entries into a stream."""
     for first in range(0, entries, BATCH_ENTRIES_MAX):
         lines = b"".join(map(line_of, range(min(entries - first, BATCH_ENTRIES_MAX))))
         yield Request("POST", f"/v1/streams/{key}/entries:import", lines, NDJSON)
 
 
 def delivered(key: str, group: str, entries: int) -> Iterator[Request]:
-    """A group to which all entries of a stream are delivered, and none acknowledged."""
+    """Requests that create a group and deliver all entries of a stream to it, without acknowledgments."""
     yield Request("PUT", f"/v1/streams/{key}/groups/{group}", b'{"after":"0"}')
     for _ in range(0, entries, 10_000):
         yield read_group(key, group, count=10_000)
 
 
 def read_group(key: str, group: str, **options: Any) -> Request:
-    """One read of a group."""
+    """One group read."""
     body = {"group": group, "consumer": "alice", "count": PAGE, "streams": [{"key": key}], **options}
     return post("/v1/read-group", body)
 
 
 def large(name: str, *groups: str) -> Make:
-    """A stream of many entries, all of them pending in each of the groups."""
+    """A stream of many entries that are all pending in each of the groups."""
 
     def requests(state: State) -> Iterator[Request]:
         if state.is_first(name):
@@ -132,21 +132,21 @@ def large(name: str, *groups: str) -> Make:
 
 
 def wide(state: State) -> Iterator[Request]:
-    """A stream of entries that are as large as an entry may be."""
+    """A stream of entries of the greatest allowed size."""
     if state.is_first("wide"):
         for _ in range(40):
             yield post("/v1/streams/wide/entries", {"fields": {"v": state.text(15 * MIB)}})
 
 
 def escaped(state: State) -> Iterator[Request]:
-    """A stream of values that JSON writes six times as long."""
+    """A stream of values whose JSON text is six times as long as the value."""
     if state.is_first("escaped"):
         for _ in range(40):
             yield post("/v1/streams/escaped/entries", {"fields": {"v": state.text(2 * MIB, "\0")}})
 
 
 def many_streams(state: State) -> Iterator[Request]:
-    """Many streams of one entry."""
+    """Many streams of one entry each."""
     if state.is_first("many streams"):
         count = state.count(STREAMS)
         for first in range(0, count, PIPELINE_COMMANDS_MAX):
@@ -155,12 +155,12 @@ def many_streams(state: State) -> Iterator[Request]:
 
 
 def named_streams(state: State) -> list[str]:
-    """As many of these streams as a command may name."""
+    """As many names of these streams as a command may have."""
     return [f"s:{name:08}" for name in range(state.count(KEYS_PER_REQUEST_MAX))]
 
 
 def numbered(name: str, *groups: str) -> Make:
-    """A stream whose ids are 1-0, 2-0 and so on, all of them pending in each of the groups."""
+    """A stream with the ids 1-0, 2-0 and so on, which are all pending in each of the groups."""
 
     def requests(state: State) -> Iterator[Request]:
         if not state.is_first(name):
@@ -175,12 +175,12 @@ def numbered(name: str, *groups: str) -> Make:
 
 
 def scattered(state: State) -> list[str]:
-    """The ids of such a stream, in an order that visits every block again and again."""
+    """The ids of such a stream, in an order that visits every block repeatedly."""
     count = state.count(IDS_PER_REQUEST_MAX)
     step = 7_919
     return [f"{number * step % count + 1}-0" for number in range(count)]
 
 
 def one_large_entry(state: State) -> Iterator[Request]:
-    """A stream whose one entry, 1-0, is as large as an entry may be."""
+    """A stream with the single entry 1-0 of the greatest allowed size."""
     yield post("/v1/streams/one/entries", {"id": "1-0", "fields": {"v": state.text(15 * MIB)}})

@@ -1,4 +1,4 @@
-"""Latencies as they are printed: percentiles, and the share within a bound."""
+"""Latencies in the form that the benches print: percentiles, and the share within a bound."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NS_PER_MS: Final = 1_000_000
 
 
 class Latencies:
-    """Samples in nanoseconds, sorted."""
+    """Latency samples in nanoseconds, sorted."""
 
     def __init__(self, samples_ns: Sequence[int]) -> None:
         self._samples_ns = sorted(samples_ns)
@@ -18,15 +18,15 @@ class Latencies:
         return len(self._samples_ns)
 
     def percentile_ms(self, percent: float) -> float:
-        """The latency that `percent` of the samples do not exceed."""
+        """The latency in milliseconds that `percent` of the samples do not exceed."""
         last = len(self._samples_ns) - 1
         return self._samples_ns[min(int(len(self._samples_ns) * percent / 100), last)] / NS_PER_MS
 
     def within_percent(self, bound_ms: float) -> float:
-        """How many of the samples take at most so long."""
+        """The percentage of samples that do not exceed the bound."""
         return 100 * sum(sample <= bound_ms * NS_PER_MS for sample in self._samples_ns) / len(self)
 
     def summary(self) -> str:
-        """One line."""
+        """All samples on one line of text."""
         shown = " ".join(f"p{percent:g} {self.percentile_ms(percent):.2f}" for percent in (50, 99, 99.9, 100))
         return f"{len(self)} samples, ms: {shown}"

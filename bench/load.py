@@ -1,4 +1,4 @@
-"""Load by `wrk`: one request over and over, on so many connections, and how many a second were answered."""
+"""Load by `wrk`: repeats one request on a number of connections, and counts the responses a second."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ end
 
 
 class Load(NamedTuple):
-    """One request, to be sent again and again. `body` empty: a GET. `headers`: beside the media type.
-    `more_bodies`: sent in turn with `body`."""
+    """A request to repeat. `body`: if empty, the request is a GET. `headers`: further headers besides the
+    media type. `more_bodies`: bodies that are sent in turn with `body`.
+    """
 
     path: str
     body: str = ""
@@ -40,7 +41,7 @@ class Load(NamedTuple):
     more_bodies: tuple[str, ...] = ()
 
     def script(self) -> str:
-        """The request in wrk's language."""
+        """The request as a script for wrk."""
         headers = dict(self.headers)
         lines = [f"wrk.path = {_quoted(self.path)}"]
         if self.body:
@@ -53,14 +54,14 @@ class Load(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What became of a load: all of it was a success."""
+    """The result of a load, whose responses were all successful."""
 
     per_s: float
     requests: int
 
 
 def answered(url: str, load: Load, connections: int, seconds: float) -> Answered:
-    """How `url` bears `load`; ends the measurement where a request was refused."""
+    """Send `load` to `url`. The measurement ends if the server refuses a request."""
     with tempfile.TemporaryDirectory() as directory:
         script = Path(directory) / "load.lua"
         script.write_text(load.script())
@@ -70,12 +71,12 @@ def answered(url: str, load: Load, connections: int, seconds: float) -> Answered
             [program("wrk"), *options, "-s", str(script), url], capture_output=True, text=True, check=True
         )
     rate, count = _RATE.search(result.stdout), _COUNT.search(result.stdout)
-    # What is wrong with the script is said there, and wrk goes on without it.
+    # wrk writes errors of the script to standard error, and continues without the script.
     if rate is None or count is None or _REFUSED.search(result.stdout) or result.stderr:
         raise SystemExit(f"the load was not answered well:\n{result.stdout}{result.stderr}")
     return Answered(float(rate[1]), int(count[1]))
 
 
 def _quoted(text: str) -> str:
-    """A string of Lua's that keeps every character, newlines too."""
+    """A string literal of Lua that keeps every character, including newlines."""
     return f"[==[{text}]==]"

@@ -1,7 +1,6 @@
-"""What the figures were measured on: the machine, the versions on both sides, the load at the start.
+"""The conditions of a run: the machine, the versions on both sides, the load at the start.
 
-It looks and changes nothing. A program that is not installed is shown as missing, for a bench that needs
-it will say so.
+It only reads. A missing program is listed as missing; the bench that needs it fails later.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def described() -> dict[str, str]:
 
 
 def configured(arguments: str) -> str:
-    """What matters for speed of how a Python was configured; a distribution may build otherwise."""
+    """The parts of a Python's configure arguments that affect its speed; distributions differ in them."""
     options = {"--enable-optimizations": "PGO", "--with-lto": "LTO"}
     return ", ".join(
         f"{'with' if option in arguments else 'without'} {name}" for option, name in options.items()
@@ -70,9 +69,9 @@ def _package(name: str) -> str:
 
 
 def _program(*words: str) -> str:
-    """The first line of what a program says of its version."""
+    """The first line of a program's version output."""
     if shutil.which(words[0]) is None:
         return MISSING
-    # wrk says it with status 1.
+    # wrk prints its version with exit status 1.
     result = subprocess.run(words, capture_output=True, text=True, check=False)
     return (result.stdout.splitlines() or [MISSING])[0]

@@ -1,9 +1,9 @@
-"""Memory of entries, and of pending entries (figures 7 and 8 of the goals).
+"""Memory of entries, and of pending entries (rows 7 and 8 of docs/performance.md).
 
-A fresh server without durability, before and after: so many entries ``field=valueN``; then the same read
-by a group and not acknowledged. What counts is resident memory beyond that of the empty server, which has
-answered one request of each kind and size, beside what Redis says that it uses. Run it with
-``python -m bench.memory``.
+Each size has a fresh server without durability. Its memory is read after so many entries ``field=valueN``,
+and again after a group has read all of them without acknowledging. The figure is the resident memory beyond
+that of the warmed-up empty server, beside the memory that Redis reports. Run it with ``python -m
+bench.memory``.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ PENDING_GOAL_BYTES: Final = 45
 
 
 class Cost(NamedTuple):
-    """Bytes an entry, and bytes more a pending entry."""
+    """Bytes for each entry, and additional bytes for each pending entry."""
 
     entry: float
     pending: float
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """Rows 7 and 8, at each size."""
+    """The rows 7 and 8, for each size."""
     for size in SIZES if effort.is_full else [max(min(effort.count(SIZES[-1]), SIZES[0]), CHUNK)]:
         ours, theirs = _ours(size), _theirs(size)
         what = f"memory of {spaced(size)} entries"
@@ -58,7 +58,7 @@ def _ours(size: int) -> Cost:
 
 
 def _warm_up(server: Started) -> None:
-    """Have the server's parts loaded, and the room that one request works in: no entry's."""
+    """Make the server import its modules and allocate its buffers, without storing entries."""
     _import(server, range(CHUNK))
     assert _read_all(server) == CHUNK
     server.command("DEL", "bench")
@@ -70,7 +70,7 @@ def _import(server: Started, numbers: range) -> None:
 
 
 def _read_all(server: Started) -> int:
-    """Have a group read the stream to its end; how many entries it was given."""
+    """Read the stream to its end with a group, and return how many entries the group got."""
     server.command("XGROUP", "CREATE", "bench", "g", "0")
     streams = [{"key": "bench", "id": ">"}]
     body = json.dumps({"group": "g", "consumer": "c", "count": READ_COUNT, "streams": streams}).encode()

@@ -1,6 +1,6 @@
-"""Those whom a user would pick instead, started for the time of a measurement: Redis, and webdis before it.
+"""Starts the peers for a measurement: Redis, and webdis in front of it.
 
-Debian's packages `redis-server` and `webdis`, on loopback, with data in a directory that is removed.
+Both are Debian's packages `redis-server` and `webdis`, on loopback, with a temporary data directory.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Final
 
 FSYNC: Final = {"none": None, "interval": "everysec", "always": "always"}
-"""Redis's `appendfsync` that promises what a durability of ours does; None: no file at all."""
+"""Redis's `appendfsync` with the same guarantee as each durability of Tailrace; None: no file."""
 
 STARTS_WITHIN_S: Final = 20
 
 
 def program(name: str) -> str:
-    """Where a program is; the measurement ends with a sentence where it is missing."""
+    """The path of a program. If it is missing, the measurement ends with a message."""
     path = shutil.which(name)
     if path is None:
         raise SystemExit(f"{name} is needed for this measurement: apt-get install {name}")
@@ -32,7 +32,7 @@ def program(name: str) -> str:
 
 @contextmanager
 def redis(durability: str) -> Iterator[int]:
-    """The port of a Redis with that durability."""
+    """The port of a new Redis with this durability."""
     port = _free_port()
     fsync = FSYNC[durability]
     persistence = ["--appendonly", "no"] if fsync is None else ["--appendonly", "yes", "--appendfsync", fsync]
@@ -44,7 +44,7 @@ def redis(durability: str) -> Iterator[int]:
 
 @contextmanager
 def webdis(durability: str) -> Iterator[str]:
-    """The URL of a webdis before such a Redis."""
+    """The URL of a new webdis in front of such a Redis."""
     port = _free_port()
     with redis(durability) as redis_port, tempfile.TemporaryDirectory() as directory:
         config = Path(directory) / "webdis.json"

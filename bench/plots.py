@@ -1,4 +1,4 @@
-"""Plots of what the benches measured, as SVG. The one module that needs matplotlib (extra `bench`)."""
+"""Draws the figures of the benches as SVG. Only this module needs matplotlib (extra `bench`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PERCENTS: Final = (*range(99), *(99 + step / 100 for step in range(100)))
 
 
 def plot_latencies(path: Path, title: str, measured: Mapping[str, Latencies], bound_ms: float) -> None:
-    """The latency that so many percent of the samples do not exceed, a line a name, and the bound."""
+    """One line for each name: the latency that each percentage of samples does not exceed. Also the bound."""
     figure, axes = _axes(title, ("ms from send to receipt", "% of entries"))
     for name, latencies in measured.items():
         axes.plot([latencies.percentile_ms(percent) for percent in PERCENTS], PERCENTS, label=name)
@@ -30,7 +30,7 @@ def plot_lines(
     at: Sequence[float],
     lines: Mapping[str, Sequence[float]],
 ) -> None:
-    """A line a name over the places `at`, which grow by factors; upwards from nothing."""
+    """One line for each name over the values `at` on a logarithmic axis; the other axis begins at 0."""
     figure, axes = _axes(title, labels)
     for name, values in lines.items():
         axes.plot(at, values, marker="o", label=name)
@@ -49,6 +49,6 @@ def _axes(title: str, labels: tuple[str, str]) -> tuple[Any, Any]:
 def _save(path: Path, figure: Any, axes: Any) -> None:
     axes.legend()
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Text as text, and the same file for the same figures: small, and quiet in a history.
+    # Text stays text, and equal figures give equal files, so that the files change little between versions.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tailrace"}):
         figure.savefig(path, metadata={"Date": None})

@@ -1,9 +1,9 @@
-"""Where the time goes: a server under load, looked at by py-spy many times a second.
+"""Where the server spends its time: a server under load, sampled by py-spy.
 
-Three loads by `wrk`: one append a request, ranges of 100 entries, claims of 100 of 20 000 pending entries.
-For each, the share of the server's busy time by layer and by function, C functions counted with the Python
-function that calls them. py-spy must be allowed to look into the process: run it as root where it says that
-it is not. Run it with ``python -m bench.profiles``; ``--plots`` writes flame graphs.
+Three loads by `wrk`: appends of one entry, ranges of 100 entries, and claims of 100 of 20 000 pending
+entries. For each load, the report shows the share of the server's busy time by layer and by function; time in
+C counts for the Python function that calls it. If py-spy reports that it may not read the process, run it as
+root. Run it with ``python -m bench.profiles``; ``--plots`` writes flame graphs.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ LOADS: Final[Mapping[str, Load]] = {
 }
 
 Stacks = Counter[tuple[str, ...]]
-"""How often each stack was seen, its frames from the outside in."""
+"""How often each stack was sampled; its frames begin with the outermost one."""
 
 
 def stacks_of(lines: Iterable[str]) -> Stacks:
-    """What py-spy writes as `raw`: ``outer;inner count``, each frame as ``function (file:line)``."""
+    """Parse py-spy's `raw` format: ``outer;inner count``, each frame as ``function (file:line)``."""
     stacks: Stacks = Counter()
     for line in lines:
         frames, _, count = line.rpartition(" ")
@@ -53,7 +53,7 @@ def stacks_of(lines: Iterable[str]) -> Stacks:
 
 
 def by_function(stacks: Stacks) -> Counter[str]:
-    """How often each function was the innermost."""
+    """How often each function was the innermost frame."""
     counts: Counter[str] = Counter()
     for stack, count in stacks.items():
         function, _, place = stack[-1].partition(" (")
@@ -62,7 +62,7 @@ def by_function(stacks: Stacks) -> Counter[str]:
 
 
 def by_layer(stacks: Stacks) -> Counter[str]:
-    """How often the innermost frame was each package's; all that is not ours is named by its library."""
+    """How often the innermost frame was in each of our layers or in each library."""
     counts: Counter[str] = Counter()
     for function, count in by_function(stacks).items():
         counts[layer_of(function.partition(" ")[0])] += count
@@ -70,13 +70,13 @@ def by_layer(stacks: Stacks) -> Counter[str]:
 
 
 def layer_of(path: str) -> str:
-    """The folder of ours that a file is in, else the library."""
+    """The layer that contains a file, or its library."""
     first = path.removeprefix(f"{Path.cwd()}/").partition("/")[0]
     return first if first in PACKAGES else "uvicorn, asyncio and the standard library"
 
 
 def _fill(server: Started) -> None:
-    """A stream of which a group has read all."""
+    """Create a stream whose entries a group has read."""
     lines = "\n".join(f'{{"field":"value{number}"}}' for number in range(PENDING))
     server.post("/v1/streams/pending/entries:import", lines.encode(), NDJSON)
     server.command("XGROUP", "CREATE", "pending", "g", "0")
@@ -110,7 +110,7 @@ def _record(server: Started, kind: str, path: Path, seconds: int) -> None:
 
 
 def report(name: str, stacks: Stacks) -> Iterator[str]:
-    """One load's shares in Markdown."""
+    """The shares of one load as Markdown."""
     total = stacks.total()
     layers = ", ".join(
         f"{layer} {100 * count / total:.0f} %" for layer, count in by_layer(stacks).most_common()
@@ -125,7 +125,7 @@ def report(name: str, stacks: Stacks) -> Iterator[str]:
 
 
 def main() -> None:
-    """All three."""
+    """Profile all three loads."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,6 +1,7 @@
-"""The least that uvicorn can be asked to run: reads a body, answers as an append would, and keeps nothing.
+"""The smallest ASGI app: it reads a body, responds as an append does, and stores nothing.
 
-Owned by `bench.ceilings`, which serves it by ``python -m bench.raw_asgi``; the address is its first line.
+Serves `bench.ceilings`, which starts it with ``python -m bench.raw_asgi``. It prints its address as the first
+line.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ async def app(
     receive: Callable[[], Awaitable[dict[str, Any]]],
     send: Callable[[dict[str, Any]], Awaitable[None]],
 ) -> None:
-    """One request."""
+    """Handle one request."""
     assert scope["type"] == "http"
     while (await receive()).get("more_body"):
         pass

@@ -1,7 +1,7 @@
-"""Rows of the table of goals: what was measured, beside whom, and whether the goal is met.
+"""The rows of docs/performance.md: one measurement each, with the peer's figure and the goal.
 
-A bench is a module with ``measure(effort)``, which gives rows, and is a command of its own; ``python -m
-bench`` runs them all. Nothing here measures anything.
+A bench is a module with a function ``measure(effort)`` that returns rows; each bench is a command, and
+``python -m bench`` runs them all. This module measures nothing itself.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ T = TypeVar("T")
 
 QUICK_SHARE: Final = 0.1
 SEED: Final = 20
-"""Of all chance in the benches."""
+"""The seed of all random choices in the benches."""
 
 
 class Effort(NamedTuple):
-    """How much to measure. `share`: 1 is all of it, 0.1 a look in between, whose figures say little, and less
-    shows that a bench runs. `plots`: the directory that plots are drawn to, None for no plots.
+    """How much to measure. `share`: 1 is a full run; 0.1 is a quick run, whose figures are not reliable; a
+    smaller share only tests that a bench runs. `plots`: the directory for plots, or None for no plots.
     """
 
     share: float = 1.0
@@ -33,34 +33,34 @@ class Effort(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """Whether the figures count."""
+        """Whether the figures are reliable."""
         return self.share >= 1
 
     @property
     def named(self) -> str:
-        """In words, to stand beside the figures."""
+        """The effort as text, to be shown with the figures."""
         return "full" if self.is_full else "quick (a look, whose figures say little)"
 
     def rounds(self, full: int) -> int:
-        """How often to take turns: an odd number, so that there is a median."""
+        """How many rounds each side gets; the number is odd, so the median is one of the figures."""
         return full if self.is_full else 3 if self.share >= QUICK_SHARE else 1
 
     def seconds(self, full: float) -> float:
-        """How long to measure at a time."""
+        """How many seconds to measure in each round."""
         return full if self.is_full else min(full, 10 * self.share)
 
     def count(self, full: int) -> int:
-        """How many of something."""
+        """`full` scaled by the share, and at least 1."""
         return max(round(full * self.share), 1)
 
     def some(self, full: Sequence[T]) -> Sequence[T]:
-        """All of them, or the first one where a bench only shows that it runs."""
+        """All items, or only the first one if the run only tests that a bench runs."""
         return full if self.share >= QUICK_SHARE else full[:1]
 
 
 class Row(NamedTuple):
-    """`number`: of the goal, None where there is none. `ratio`: as the goal puts it. `is_met`: None where a
-    figure is only shown.
+    """One figure. `number`: the number of its goal, or None. `ratio`: ours to the peer's, in the form that
+    the goal uses. `is_met`: None if the row has no goal.
     """
 
     number: int | None
@@ -74,7 +74,7 @@ class Row(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """In a word."""
+        """The result as one word."""
         return "shown" if self.is_met is None else "met" if self.is_met else "short"
 
 
@@ -84,21 +84,21 @@ _HEADINGS: Final = ("#", "what", "durability", "ours", "peer", "ratio", "goal", 
 
 
 def at_least(number: int, what: str, durability: str, rates: tuple[float, float], goal: float) -> Row:
-    """A row of two rates, ours and the peer's, whose ratio must not be less than the goal."""
+    """A row of two rates, ours and the peer's. The goal is met if their ratio is at least `goal`."""
     ours, peer = rates
     ratio = ours / peer
     return Row(number, what, durability, per_s(ours), per_s(peer), ratio, f">= {goal:g} x", ratio >= goal)
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """A row as it is printed."""
+    """The cells of a row as text."""
     number = "" if row.number is None else str(row.number)
     ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
     return number, row.what, row.durability, row.ours, row.peer, ratio, row.goal, row.verdict
 
 
 def markdown(rows: Iterable[Row]) -> Iterator[str]:
-    """The lines of a table."""
+    """The lines of a Markdown table."""
     yield _line(_HEADINGS)
     yield _line(["---"] * len(_HEADINGS))
     for row in rows:
@@ -110,7 +110,7 @@ def _line(texts: Iterable[str]) -> str:
 
 
 def in_turns(rounds: int, *measures: Callable[[], float]) -> list[float]:
-    """The median of each measure, taken in turns so that the machine's moods hit them alike."""
+    """The median of each measure. The measures alternate, so that other load affects them equally."""
     taken: list[list[float]] = [[] for _ in measures]
     for _ in range(rounds):
         for measure, figures in zip(measures, taken, strict=True):
@@ -119,34 +119,34 @@ def in_turns(rounds: int, *measures: Callable[[], float]) -> list[float]:
 
 
 def per_s(rate: float) -> str:
-    """A rate as it is printed."""
+    """A rate as text."""
     return f"{spaced(rate)}/s"
 
 
 def machine_load() -> str:
-    """How busy the machine was: what else runs is in every figure."""
+    """The load of the machine, which affects every figure."""
     return " ".join(f"{load:.1f}" for load in os.getloadavg()) + " (over 1, 5 and 15 minutes)"
 
 
 def spaced(number: float) -> str:
-    """A number as it is printed: whole, in groups of three digits."""
+    """A number as text: rounded to an integer, in groups of three digits."""
     return f"{number:,.0f}".replace(",", " ")
 
 
 def add_effort(parser: argparse.ArgumentParser) -> None:
-    """The options that every bench has; `effort_of` reads them."""
+    """Add the options that every bench has; `effort_of` reads them."""
     parser.add_argument("--quick", action="store_true", help="a short look, whose figures say little")
     parser.add_argument("--document", type=Path, metavar="PAGE", help="renew the figures in this page")
     parser.add_argument("--plots", type=Path, metavar="DIR", help="draw plots to this directory, as SVG")
 
 
 def effort_of(options: argparse.Namespace) -> Effort:
-    """What was asked for on the command line."""
+    """The effort from the command line."""
     return Effort(QUICK_SHARE if options.quick else 1.0, options.plots)
 
 
 def command(measure: Measure, doc: str | None) -> None:
-    """Run one bench as a command: its rows, and status 1 where one falls short."""
+    """Run one bench as a command: print its rows, and exit with status 1 if a row misses its goal."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_effort(parser)
     options = parser.parse_args()
@@ -159,7 +159,7 @@ def command(measure: Measure, doc: str | None) -> None:
 
 
 def shown(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows, each printed as it comes, as a table."""
+    """Print each row of a table as soon as it is measured, and yield it."""
     for line in (_line(_HEADINGS), _line(["---"] * len(_HEADINGS))):
         print(line)
     for row in rows:
@@ -168,5 +168,5 @@ def shown(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def short(rows: Sequence[Row]) -> list[Row]:
-    """Those that fall short of their goal."""
+    """The rows that miss their goal."""
     return [row for row in rows if row.is_met is False]

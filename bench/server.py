@@ -1,4 +1,4 @@
-"""A server to measure: one that runs already, or one started for the time of the measurement."""
+"""The server to measure: a running one, or one that is started for the measurement."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ NDJSON: Final = "application/x-ndjson"
 
 
 class Started(NamedTuple):
-    """A server of our own. `began_s`: when its process was started, by `time.monotonic`."""
+    """A server that the bench started. `began_s`: the start time of its process, by `time.monotonic`."""
 
     url: str
     process_id: int
     began_s: float
 
     def resident_bytes(self) -> int:
-        """The memory that it takes now."""
+        """Its current resident memory in bytes."""
         status = Path(f"/proc/{self.process_id}/status").read_text()
         [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
         return int(line.split()[1]) * 1024
 
     def busy_s(self) -> float:
-        """How long it has been at work, in user and system mode."""
+        """Its processor time in seconds, in user and system mode."""
         stat = Path(f"/proc/{self.process_id}/stat").read_text()
         ticks = stat.rpartition(")")[2].split()[11:13]
         return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
     def command(self, *words: str) -> Any:
-        """The reply of one command of Redis's."""
+        """The reply to one Redis command."""
         return self.post("/v1/command", json.dumps(words).encode())["result"]
 
     def post(self, path: str, body: bytes, media_type: str = JSON) -> Any:
-        """The answer, which must be a success."""
+        """The response to a POST, which must be a success."""
         request = Request(self.url + path, body, {"content-type": media_type})  # noqa: S310 - it is http
         with urlopen(request) as response:  # noqa: S310
             return json.load(response)
@@ -59,9 +59,9 @@ def started(
     python: str = sys.executable,
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[Started]:
-    """A new server, which ends with the context, and leaves nothing behind unless `data_dir` is given.
+    """A new server, stopped on exit, with a temporary data directory unless `data_dir` is given.
 
-    It logs warnings alone, unless `options` say otherwise. `python`: another interpreter to run it.
+    It logs warnings only, unless `options` override this. `python`: another interpreter to run it.
     """
     with tempfile.TemporaryDirectory(prefix="tailrace-bench-") as scratch:
         log_file = Path(scratch) / "server.log"
@@ -96,7 +96,7 @@ def _ready_url(process: subprocess.Popen[str], log_file: Path) -> str:
 
 @contextmanager
 def server_at(url: str | None, durability: str = "none") -> Iterator[str]:
-    """The URL of the server: `url` where it is given, else that of a new one, which ends with the context."""
+    """`url` if it is given, else the URL of a new server that is stopped on exit."""
     if url is not None:
         yield url.rstrip("/")
         return

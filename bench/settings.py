@@ -1,7 +1,7 @@
-"""What settings cost: durability, the log of requests, tokens, the cache of blocks. Shown, without goals.
+"""The cost of settings: durability, the access log, tokens, the cache of blocks. The rows have no goals.
 
-Each row is one setting beside the plain one, under the same load, in turns: two servers that differ in
-nothing else. Run it with ``python -m bench.settings``; ``--plots`` draws durability by connections.
+Each row compares one setting with the default under the same load, in turns: the two servers differ only in
+that setting. Run it with ``python -m bench.settings``; ``--plots`` draws durability by connections.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CACHES_MB: Final = (64, 1)
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """All of them."""
+    """All rows."""
     yield from _durabilities(effort)
     yield from _logs(effort)
     yield from _tokens(effort)
@@ -57,7 +57,7 @@ def _durabilities(effort: Effort) -> Iterator[Row]:
                 what = f"xadd, {connections} connection{plural}, beside durability {DURABILITIES[-1]}"
                 yield _row(what, name, rate, medians[-1])
     if effort.plots is not None:
-        # Only here: whoever wants no plot needs no matplotlib.
+        # matplotlib is installed only where plots are wanted.
         from bench.plots import plot_lines  # noqa: PLC0415
 
         title, labels = "What durability costs", ("connections, one append a request each", "appends/s")
@@ -89,7 +89,7 @@ def _tokens(effort: Effort) -> Iterator[Row]:
 
 
 def _caches(effort: Effort) -> Iterator[Row]:
-    """Single entries looked up all over a history. A data directory has one server at a time."""
+    """Look-ups of single entries all over a history. A data directory has only one server at a time."""
     entries = max(effort.count(HISTORY_ENTRIES), IMPORT_ENTRIES)
     with tempfile.TemporaryDirectory() as scratch:
         with started("interval", data_dir=Path(scratch)) as server:
@@ -103,7 +103,7 @@ def _caches(effort: Effort) -> Iterator[Row]:
 
 
 def _look_up_us(directory: Path, cache_mb: int, ids: list[str]) -> float:
-    """The median of one look-up, after all were looked up once."""
+    """The median of one look-up in microseconds, after every id was looked up once."""
     taken_s = []
     with started("interval", "--cache-mb", str(cache_mb), data_dir=directory) as server:
         client = Client(server)
@@ -115,7 +115,7 @@ def _look_up_us(directory: Path, cache_mb: int, ids: list[str]) -> float:
 
 
 def _rate(server: Started, load: Load, connections: int, effort: Effort) -> Callable[[], float]:
-    """Its appends a second, to be measured."""
+    """A function that measures appends a second."""
     return lambda: answered(server.url, load, connections, effort.seconds(SECONDS)).per_s
 
 

@@ -1,9 +1,8 @@
-"""The Spark sink, a million rows of about 120 bytes on two task threads (figure 14 of the goals).
+"""The Spark sink: a million rows of about 120 bytes on two task threads (row 14 of docs/performance.md).
 
-Three ways take turns over the same cached rows: the sink into a server that keeps them (durability each
-second), the sink into a server that swallows them, and Spark's rows one by one in Python into the latter, as
-many a request as the sink sends. All that was sent must be there at the end. Run it with
-``python -m bench.spark_sink``.
+Three ways alternate over the same cached rows: the sink into a server with durability `interval`, the sink
+into a no-op server, and a Python loop over the rows into the no-op server, with the sink's number of rows a
+request. All rows must be in the stream at the end. Run it with ``python -m bench.spark_sink``.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ GOAL_ROW_BY_ROW: Final = 1.0
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """Row 14."""
+    """The rows 14."""
     total, rounds = effort.count(ROWS), effort.rounds(ROUNDS)
     with server_at(None, "interval") as url, swallowing_server() as swallow_url, session() as spark:
         frame = rows_of(spark, total)
@@ -55,7 +54,7 @@ def measure(effort: Effort) -> Iterator[Row]:
 
 
 def said(what: str) -> None:
-    """What is measured now, beside the table: a round of it takes a while."""
+    """Print what is measured now, because a round takes a while."""
     print(what, file=sys.stderr, flush=True)
 
 
@@ -66,7 +65,7 @@ def _row(peer: str, ours: float, theirs: float, goal: float) -> Row:
 
 
 class SinkTimer:
-    """Writes the frame as one batch after the other."""
+    """Writes the frame repeatedly, as one batch each time."""
 
     def __init__(self, url: str, frame: DataFrame, total: int) -> None:
         self._sink = TailraceSink(url, STREAM, producer_id="bench", chunk_rows=CHUNK_ROWS)
@@ -82,14 +81,14 @@ class SinkTimer:
 
 
 def row_by_row_per_s(frame: DataFrame, total: int, url: str) -> float:
-    """The rate of `foreachPartition` with a Python object a row."""
+    """The rate of `foreachPartition` with one Python object for each row."""
     began_s = time.perf_counter()
     frame.foreachPartition(partial(send_row_by_row, url))
     return total / (time.perf_counter() - began_s)
 
 
 def send_row_by_row(url: str, rows: Iterable[SparkRow]) -> None:
-    """What one would write by hand: each row a dict, each dict a line."""
+    """A simple hand-written sink: each row becomes a dict, and each dict a line."""
     encode = msgspec.json.Encoder().encode
     connection = HTTPConnection(url.removeprefix("http://"))
     lines: list[bytes] = []
@@ -110,7 +109,7 @@ def _post(connection: HTTPConnection, lines: Iterable[bytes]) -> None:
 
 
 def rows_of(spark: SparkSession, total: int) -> DataFrame:
-    """Two partitions in memory; about 120 bytes a row as JSON."""
+    """Two partitions in memory, with about 120 bytes a row as JSON."""
     frame = spark.range(0, total, 1, 2).selectExpr(
         "id as reading",
         "concat('rider-', id % 9973) as rider",
@@ -124,7 +123,7 @@ def rows_of(spark: SparkSession, total: int) -> DataFrame:
 
 @contextmanager
 def session() -> Iterator[SparkSession]:
-    """Spark with two task threads in this machine."""
+    """A local Spark session with two task threads."""
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
     spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
@@ -136,7 +135,7 @@ def session() -> Iterator[SparkSession]:
 
 @contextmanager
 def swallowing_server() -> Iterator[str]:
-    """The URL of `bench.swallow`, which ends with the context."""
+    """The URL of a new `bench.swallow` server, stopped on exit."""
     arguments = [sys.executable, "-m", "bench.swallow"]
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
@@ -145,7 +144,7 @@ def swallowing_server() -> Iterator[str]:
 
 
 def check_length(url: str, expected: int) -> None:
-    """A rate of rows that are not there would be none."""
+    """Check that the stream has all rows, so that the rate counts no lost ones."""
     with Tailrace(url) as tailrace:
         length = tailrace.stream(STREAM).length()
     if length != expected:

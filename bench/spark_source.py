@@ -1,9 +1,9 @@
-"""The Spark source, a million entries counted and written to Parquet on two task threads (figure 15 of the
-goals), beside what one would write by hand: redis-py paging XRANGE inside mapInPandas, from a Redis that
-holds the same entries, cut into the same ranges of ids.
+"""The Spark source: counts a million entries and writes them to Parquet on two task threads (row 15 of
+docs/performance.md).
 
-Both ways give an id and the fields as a map. They take turns. What was counted must be all. Run it with
-``python -m bench.spark_source``.
+The peer is a hand-written source: redis-py reads XRANGE pages inside mapInPandas, from a Redis with the same
+entries, partitioned into the same ranges of ids. Both return an id and the fields as a map. They alternate.
+The counts must match the number of entries. Run it with ``python -m bench.spark_source``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Read = Callable[[], DataFrame]
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """Row 15."""
+    """The rows 15."""
     total, rounds = effort.count(ENTRIES), effort.rounds(ROUNDS)
     servers = server_at(None, "interval"), peers.redis("interval")
     with servers[0] as url, servers[1] as port, session() as spark, scratch() as path:
@@ -71,14 +71,14 @@ def by_source(spark: SparkSession, url: str) -> DataFrame:
 
 
 def by_hand(spark: SparkSession, port: int, ranges: list[tuple[str, str]]) -> DataFrame:
-    """Ids and fields through redis-py, a page at a time."""
+    """Ids and fields through redis-py, one page at a time."""
     a_task_each = spark.sparkContext.parallelize(ranges, len(ranges))
     frame = spark.createDataFrame(a_task_each, "start string, end string")
     return frame.mapInPandas(partial(pages, port), BY_HAND)
 
 
 def pages(port: int, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """In a task: the pages of its ranges."""
+    """The pages of a task's ranges."""
     client = redis.Redis(port=port, decode_responses=True)
     for frame in frames:
         for start, end in zip(frame["start"], frame["end"], strict=True):
@@ -108,7 +108,7 @@ def written_per_s(path: Path, read: Read, total: int) -> float:
 
 
 def copy_to_redis(url: str, port: int) -> None:
-    """The same entries, with the same ids."""
+    """Copy the entries with their ids."""
     with Tailrace(url) as tailrace, redis.Redis(port=port) as client:
         pipeline = client.pipeline(transaction=False)
         for number, (entry_id, fields) in enumerate(tailrace.stream(STREAM).read(), start=1):
@@ -119,20 +119,20 @@ def copy_to_redis(url: str, port: int) -> None:
 
 
 def ranges_of(url: str) -> list[tuple[str, str]]:
-    """Ranges of ids of equal counts: by hand one would have to find them."""
+    """Ranges of ids with equal counts, computed by Tailrace for both sides."""
     with Tailrace(url) as tailrace:
         return [(part.start, part.end) for part in tailrace.stream(STREAM).split(PARTS).parts]
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A directory for what is written."""
+    """A temporary directory for the output."""
     with tempfile.TemporaryDirectory() as directory:
         yield Path(directory)
 
 
 def _check(is_whole: bool) -> None:  # noqa: FBT001 - a condition is what it checks
-    """A rate of entries that were not read would be none."""
+    """Raise if not all entries were read, so that the rate counts no missing ones."""
     if not is_whole:
         raise SystemExit("not all entries were read")
 

@@ -1,7 +1,7 @@
-"""A server that swallows: it reads each body, keeps nothing, and answers as an import of one entry would be.
+"""A no-op server: it reads each body, stores nothing, and responds as to an import of one entry.
 
-What a client of `entries:import` reaches into it is what it could reach into any server. Run it with
-``python -m bench.swallow``; it prints its URL, and ends with its standard input.
+It shows the greatest rate that a client of `entries:import` can reach with any server. Run it with ``python
+-m bench.swallow``; it prints its URL, and exits when its standard input ends.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ LENGTH: Final = re.compile(rb"(?i)\r\ncontent-length: *(\d+)\r\n")
 
 
 class Swallowing(asyncio.Protocol):
-    """One connection: heads are looked at for their length alone, bodies not at all."""
+    """One connection. It reads the length from each request head, and ignores the bodies."""
 
     def __init__(self) -> None:
         self._head = b""
         self._body_left = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client is there."""
+        """Keep the transport of a new connection."""
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Some of a head or of a body."""
+        """Read a part of a head or of a body."""
         if self._body_left:
             self._swallow(data)
             return
@@ -47,14 +47,16 @@ class Swallowing(asyncio.Protocol):
             self._swallow(rest)
 
     def _swallow(self, data: bytes) -> None:
-        """Requests are not pipelined: no byte after a body belongs to the next one."""
+        """Skip body bytes. Requests are not pipelined, so all bytes up to the end of a body belong to that
+        body.
+        """
         self._body_left -= len(data)
         if not self._body_left:
             self._transport.write(RESPONSE)
 
 
 async def serve() -> None:
-    """Until standard input ends."""
+    """Serve until standard input ends."""
     loop = asyncio.get_running_loop()
     server = await loop.create_server(Swallowing, "127.0.0.1", 0)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)

@@ -1,8 +1,9 @@
-"""Wake-ups: from the send of an append to its receipt by a reader that waits (figure 9 of the goals).
+"""Wake-ups: the time from sending an append to its receipt by a waiting reader (row 9 of
+docs/performance.md).
 
-One reader at a time, over WebSocket, by long-poll and over Server-Sent Events, while entries are appended
-at a steady rate over another connection; once without durability and once with `always`. Every entry must
-arrive. Run it with ``python -m bench.wakeups``; ``--plots`` draws the distributions.
+One reader at a time waits, over WebSocket, by long-poll and over Server-Sent Events, while another connection
+appends entries at a steady rate; once without durability and once with `always`. Every entry must arrive. Run
+it with ``python -m bench.wakeups``; ``--plots`` draws the distributions.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _LENGTH = re.compile(rb"content-length: ([0-9]+)", re.IGNORECASE)
 
 
 class Target(NamedTuple):
-    """Where the server is, and the stream that is read."""
+    """The server, and the stream that is read."""
 
     host: str
     port: int
@@ -48,26 +49,26 @@ class Target(NamedTuple):
 
     @property
     def websocket_url(self) -> str:
-        """Where a WebSocket is opened."""
+        """The URL of the WebSocket."""
         return f"ws://{self.host}:{self.port}/v1/ws"
 
 
 class Receipts:
-    """Latencies in nanoseconds; `ready` is set once the reader waits."""
+    """Latencies in nanoseconds. `ready`: set when the reader waits."""
 
     def __init__(self) -> None:
         self.latencies_ns: list[int] = []
         self.ready = asyncio.Event()
 
     def note(self, data: bytes) -> None:
-        """Take the time of every entry in `data`, received now."""
+        """Record a receipt now for every append time in `data`."""
         now_ns = time.monotonic_ns()
         self.latencies_ns += [now_ns - int(sent) for sent in _SENT_NS.findall(data)]
 
     async def settled(self, expected: int) -> None:
-        """Come back when all has come, or when no more is to be hoped for."""
+        """Wait until all entries have arrived, or the waiting time is over."""
         deadline = time.monotonic() + SETTLE_S
-        # Looked at now and then: an event would have to be thought of at each receipt.
+        # Polled, because signalling an event would add work to each receipt.
         while len(self.latencies_ns) < expected and time.monotonic() < deadline:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
@@ -76,7 +77,7 @@ Reader = Callable[[Target, Receipts], Awaitable[None]]
 
 
 async def by_websocket(target: Target, receipts: Receipts) -> None:
-    """A subscription with more credit than is used."""
+    """A subscription with more credit than it uses."""
     async with _opened(target) as socket:
         source = {"key": target.key, "after": "$"}
         await _send(socket, {"id": 1, "op": "subscribe", "streams": [source], "credit": CREDIT})
@@ -88,7 +89,7 @@ async def by_websocket(target: Target, receipts: Receipts) -> None:
 
 
 async def by_long_poll(target: Target, receipts: Receipts) -> None:
-    """Requests one after another on one connection, each from where the last one ended."""
+    """Requests one after another on one connection, each from the end of the last one."""
     reader, writer = await asyncio.open_connection(target.host, target.port)
     after = b"0-0"
     receipts.ready.set()
@@ -106,7 +107,7 @@ async def by_long_poll(target: Target, receipts: Receipts) -> None:
 
 
 async def by_events(target: Target, receipts: Receipts) -> None:
-    """One response that does not end."""
+    """One response that never ends."""
     reader, writer = await asyncio.open_connection(target.host, target.port)
     path = f"/v1/streams/{target.key}/entries:tail?after=$"
     writer.write(f"GET {path} HTTP/1.1\r\nHost: {target.host}\r\nAccept: text/event-stream\r\n\r\n".encode())
@@ -124,7 +125,7 @@ READERS: Final[dict[str, Reader]] = {"WebSocket": by_websocket, "long-poll": by_
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """Row 9: WebSocket without durability has the goal, the others are shown."""
+    """The rows 9. Only the WebSocket without durability has a goal."""
     measured: dict[str, Latencies] = {}
     with _without_collections():
         for durability in ("none", "always"):
@@ -134,7 +135,7 @@ def measure(effort: Effort) -> Iterator[Row]:
                     measured[f"{name}, {durability}"] = latencies
                     yield _row(name, durability, latencies)
     if effort.plots is not None:
-        # Only here: whoever wants no plot needs no matplotlib.
+        # matplotlib is installed only where plots are wanted.
         from bench.plots import plot_latencies  # noqa: PLC0415
 
         title = f"Wake-ups at {RATE_PER_S} appends/s"
@@ -151,7 +152,7 @@ def _row(name: str, durability: str, latencies: Latencies) -> Row:
 
 @contextmanager
 def _without_collections() -> Iterator[None]:
-    """A collection in this process would be measured as a wake-up that comes late."""
+    """Turn off garbage collection, because a collection in this process would appear as a late wake-up."""
     gc.disable()
     try:
         yield
@@ -160,7 +161,7 @@ def _without_collections() -> Iterator[None]:
 
 
 async def wake_ups(url: str, read: Reader, seconds: float) -> Latencies:
-    """Append at the rate for so long, with one reader waiting."""
+    """Append at the rate for so many seconds, while one reader waits."""
     address = urlsplit(url)
     assert address.hostname
     assert address.port
@@ -182,7 +183,8 @@ async def _append(target: Target, appends: int) -> None:
         replies = asyncio.ensure_future(_replies(socket, appends))
         start = time.monotonic()
         for number in range(appends):
-            # Timers tick in whole milliseconds: what fell due meanwhile is sent together.
+            # Timers have a resolution of a millisecond, so all appends of the last millisecond are sent
+            # together.
             early_s = start + number / RATE_PER_S - time.monotonic()
             if early_s > 0:
                 await asyncio.sleep(early_s)

@@ -1,4 +1,4 @@
-"""What all tests share: a running server, and the rule that under CI nothing may be left out."""
+"""The fixture that all tests share, a running server, and the rule that skipped tests fail a run under CI."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OUTCOMES: Final = ("passed", "failed", "error", "skipped")
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """One server for all black-box tests: use keys that no other test uses."""
+    """One server for all black-box tests. Each test uses keys that no other test uses."""
     with running_server(tmp_path_factory.mktemp("server")) as process:
         yield process
 
@@ -36,7 +36,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Under CI a skipped test is a missing one, and a run that misses tests has failed."""
+    """Under CI a run with skipped tests fails."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     assert isinstance(reporter, pytest.TerminalReporter)
     if exitstatus == pytest.ExitCode.OK and _misses_tests(reporter):

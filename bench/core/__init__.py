@@ -1,5 +1,5 @@
-"""What `core` costs by itself, operation by operation: no HTTP, no disk, no clock.
+"""The cost of `core` alone, operation by operation: no HTTP, no disk, no clock.
 
-`cases` holds the operations, each with its data; `test_cases` times them by pytest-benchmark; `compare` shows
-what a change did, by the clock or by instructions, which `count` makes callgrind count.
+`cases` contains the operations with their data, and `test_cases` times them with pytest-benchmark. `compare`
+shows the effect of a change, by time or by instructions; `count` lets callgrind count the instructions.
 """

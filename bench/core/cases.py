@@ -1,8 +1,8 @@
-"""The operations of `core` that are timed by themselves.
+"""The operations of `core` that are timed separately.
 
-A case makes its data and gives the function that is timed, which can be called again and again and finds the
-same work each time. It imports nothing but what it times, so that it can time an older `core` too, and checks
-its answers when it is made.
+A case creates its data and returns the function to time. The function can be called repeatedly and does the
+same work at each call. A case imports only what it times, so that it can also time an older `core`, and it
+checks its results once when it is created.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ NDJSON: Final = b"\n".join(
 
 
 class Bench:
-    """An engine with a stream of `LENGTH` entries, and time that stands still unless told."""
+    """An engine with a stream of `LENGTH` entries. The time is constant unless a call passes another one."""
 
     def __init__(self) -> None:
         self.engine = Engine()
@@ -53,18 +53,18 @@ class Bench:
             self.ids += self.run(c.Append(KEY, FRAGMENTS)).ids
 
     def run(self, command: c.Command, now_ms: int = NOW_MS) -> Any:
-        """The reply."""
+        """The reply to one command."""
         return self.engine.execute(command, now_ms).reply
 
     def deliver(self) -> None:
-        """All of the stream to one consumer."""
+        """Deliver the whole stream to one consumer."""
         self.run(c.CreateGroup(KEY, GROUP, 0))
         assert len(self.read_group(b"silent", LENGTH)) == LENGTH
 
     def read_group(
         self, consumer: bytes, wanted: int, now_ms: int = NOW_MS, claim_min_idle_ms: int | None = None
     ) -> list[int]:
-        """The ids that a consumer is given."""
+        """The ids that a consumer gets."""
         source = c.ReadFrom(KEY, c.Special.NEW)
         limits = c.ReadLimits(count=wanted)
         read = c.ReadGroup(GROUP, consumer, (source,), limits, claim_min_idle_ms=claim_min_idle_ms)
@@ -72,7 +72,7 @@ class Bench:
 
 
 def append() -> Call:
-    """One entry. The stream is kept short, as a server's memory is not the question."""
+    """Append one entry. The stream is kept short, because this case does not measure memory."""
     bench = Bench()
     fragment = (FRAGMENTS[0],)
     trim = c.Trim(max_length=LENGTH, approximate=True)
@@ -80,14 +80,14 @@ def append() -> Call:
 
 
 def append_batch() -> Call:
-    """A thousand entries at once."""
+    """Append a thousand entries at once."""
     bench = Bench()
     trim = c.Trim(max_length=LENGTH, approximate=True)
     return lambda: bench.run(c.Append(KEY, FRAGMENTS, trim=trim))
 
 
 def range_page() -> Call:
-    """A hundred entries by id, from places all over the stream."""
+    """Read a hundred entries by id, from places all over the stream."""
     bench = Bench()
     starts = cycle(bench.ids[:-PAGE:37])
     assert len(bench.run(c.Range(KEY, next(starts), count=PAGE)).entries) == PAGE
@@ -95,7 +95,7 @@ def range_page() -> Call:
 
 
 def range_wire() -> Call:
-    """A hundred entries as the JSON that leaves the server."""
+    """Write a hundred entries as the JSON of a response."""
     bench = Bench()
     entries = bench.run(c.Range(KEY, count=PAGE)).entries
     assert wire_entries(entries).count(b'"fields"') == PAGE
@@ -103,7 +103,7 @@ def range_wire() -> Call:
 
 
 def read_group() -> Call:
-    """A hundred new entries to a consumer, none of them to be acknowledged; at the end it begins anew."""
+    """Deliver a hundred new entries with NOACK; at the end of the stream the group starts again."""
     bench = Bench()
     bench.run(c.CreateGroup(KEY, GROUP, 0))
     source = (c.ReadFrom(KEY, c.Special.NEW),)
@@ -113,7 +113,7 @@ def read_group() -> Call:
 
 
 def read_group_and_ack() -> Call:
-    """A hundred new entries to a consumer, and their acknowledgment."""
+    """Deliver a hundred new entries to a consumer, and acknowledge them."""
     bench = Bench()
     bench.run(c.CreateGroup(KEY, GROUP, 0))
     rounds = count(1)
@@ -129,7 +129,7 @@ def read_group_and_ack() -> Call:
 
 
 def ack_one() -> Call:
-    """One acknowledgment out of the middle of what is pending, and the entry pending again by a claim."""
+    """Acknowledge one entry in the middle of the pending ones, and make it pending again with a claim."""
     bench = Bench()
     bench.deliver()
     ids = cycle(bench.ids[LENGTH // 2 :: 7])
@@ -143,17 +143,19 @@ def ack_one() -> Call:
 
 
 def claim_one() -> Call:
-    """One entry claimed by a read of the group, of all that are pending."""
+    """Claim one of all pending entries with a group read."""
     return _claiming(1)
 
 
 def claim_many() -> Call:
-    """A thousand entries claimed by one read of the group."""
+    """Claim a thousand entries with one group read."""
     return _claiming(BATCH)
 
 
 def _claiming(wanted: int) -> Call:
-    """Each call claims the oldest, which are the youngest then: time goes on by a millisecond a call."""
+    """Each call claims the oldest entries, which then are the newest; each call advances the time by a
+    millisecond.
+    """
     bench = Bench()
     bench.deliver()
     times_ms = count(NOW_MS + 1)
@@ -165,7 +167,7 @@ def _claiming(wanted: int) -> Call:
 
 
 def trim() -> Call:
-    """A hundred appended, and as many trimmed away exactly."""
+    """Append a hundred entries, and trim a hundred exactly."""
     bench = Bench()
     fragments = FRAGMENTS[:PAGE]
     exactly = c.TrimStream(KEY, c.Trim(max_length=LENGTH))
@@ -178,21 +180,21 @@ def trim() -> Call:
 
 
 def parse_xadd() -> Call:
-    """The grammar of an XADD with a trim."""
+    """Parse an XADD with a trim."""
     words = [b"XADD", KEY, b"MAXLEN", b"~", b"1000", b"*", b"rider", b"Castilla", b"speed", b"30.2"]
     assert parse_request(words).name == "xadd"
     return lambda: parse_request(words)
 
 
 def parse_xreadgroup() -> Call:
-    """The grammar of an XREADGROUP with a claim."""
+    """Parse an XREADGROUP with a claim."""
     words = b"XREADGROUP GROUP judges alice COUNT 10 CLAIM 60000 STREAMS race:france >".split()
     assert parse_request(words).name == "xreadgroup"
     return lambda: parse_request(words)
 
 
 def encode_record() -> Call:
-    """A single append as it goes into the journal."""
+    """Encode a single append for the journal."""
     effects = Engine().execute(c.Append(KEY, (FRAGMENTS[0],)), NOW_MS).effects
     assert any(isinstance(effect, EntriesAppended) for effect in effects)
     raw = encode_effects(effects)
@@ -201,13 +203,13 @@ def encode_record() -> Call:
 
 
 def decode_ndjson() -> Call:
-    """A thousand lines into entries as they are stored."""
+    """Convert a thousand lines of NDJSON to stored entries."""
     assert len(fragments_from_ndjson(NDJSON)) == BATCH
     return lambda: fragments_from_ndjson(NDJSON)
 
 
 def decode_record() -> Call:
-    """A batch as recovery reads it from the journal."""
+    """Decode a batch from the journal, as recovery does."""
     raw = encode_effects(Engine().execute(c.Append(KEY, FRAGMENTS), NOW_MS).effects)
     return lambda: decode_effects(raw)
 

@@ -1,10 +1,11 @@
-"""What a change did to `core`: the tree's cases, run against another revision's code and against its own.
+"""The effect of a change on `core`: runs the cases of the working tree with the code of another revision and
+of the tree.
 
-The revision is laid out under build/revisions, and nothing else of the repository is touched. Both sides take
-turns, each run in a fresh process that says which `core` it timed; the table has the median of the runs'
-medians, and their ratio, less than 1 where the tree is faster. Where the clock is too noisy,
-``--instructions`` counts them under callgrind (Debian: valgrind), once a side. Run it with
-``python -m bench.core.compare main`` or ``make bench-compare REV=main``.
+The revision is checked out under build/revisions. Both sides alternate, and each run is a fresh process that
+reports which `core` it timed. The table shows the median of the runs' medians, and the ratio, which is less
+than 1 if the tree is faster. If the clock is too noisy, ``--instructions`` counts instructions under
+callgrind (Debian: valgrind), once for each side. Run it with ``python -m bench.core.compare main`` or ``make
+bench-compare REV=main``.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Figures = dict[str, float]
 
 
 def laid_out(revision: str) -> Path:
-    """The directory that holds the revision's `core`."""
+    """The directory of the revision's `core`, created if it is missing."""
     commit = _git("rev-parse", "--verify", f"{revision}^{{commit}}").decode().strip()
     directory = REVISIONS / commit
     if not directory.exists():
@@ -65,12 +66,14 @@ def _git(*arguments: str) -> bytes:
 
 
 def _environment(root: Path) -> dict[str, str]:
-    """`core` is found in `root` first, the suite in the tree; hashes are the same in every process."""
+    """Environment variables that import `core` from `root` and the suite from the tree, with a fixed hash
+    seed.
+    """
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(TREE)]), "PYTHONHASHSEED": "0"}
 
 
 def timed_us(root: Path, stored: Path, cases: Sequence[str]) -> Figures:
-    """The median of each case, in microseconds, by one run of the suite."""
+    """The median of each case in microseconds, from one run of the suite."""
     stored.unlink(missing_ok=True)
     chosen = ["-k", " or ".join(f"[{case}]" for case in cases)]
     paths = ["-o", f"pythonpath={root} {TREE}", "--override-ini", "addopts=--import-mode=importlib"]
@@ -88,7 +91,7 @@ def timed_us(root: Path, stored: Path, cases: Sequence[str]) -> Figures:
 
 
 def counted(root: Path, cases: Sequence[str]) -> Figures:
-    """Instructions a call of each case."""
+    """The instructions of one call of each case."""
     with tempfile.TemporaryDirectory() as scratch:
         callgrind = [program("valgrind"), "--tool=callgrind", "--dump-before=sched_yield"]
         command = [*callgrind, f"--callgrind-out-file={scratch}/out", sys.executable, "-P", "-m"]
@@ -101,7 +104,8 @@ def counted(root: Path, cases: Sequence[str]) -> Figures:
         )
         parts = sorted(Path(scratch).glob("out.*"), key=lambda part: int(part.suffix[1:]))
         totals = [int(found[1]) for part in parts if (found := _COUNTED.search(part.read_text()))]
-    # Before the first yield: the start. Then, in turns, a case's calls, and what comes before the next one.
+    # The parts alternate: the calls of a case, then the code before the next case. The first part is the
+    # start.
     return {case: total / CALLS for case, total in zip(cases, totals[1::2], strict=False)}
 
 
@@ -123,7 +127,7 @@ def _medians(runs: Sequence[Figures]) -> Figures:
 def table(
     names: Iterable[str], unit: str, before: Mapping[str, float], after: Mapping[str, float]
 ) -> Iterator[str]:
-    """The comparison in Markdown. A case that one side cannot run has no ratio."""
+    """The comparison as Markdown. A case that one side cannot run has no ratio."""
     yield f"| case | before, {unit} | after, {unit} | ratio |"
     yield "|---|---|---|---|"
     for name in names:

@@ -1,7 +1,7 @@
 """Runs each case so that callgrind can count its instructions: see `bench.core.compare --instructions`.
 
-Between two calls of `sched_yield`, at each of which callgrind writes down what it has counted so far, stand
-`CALLS` calls of one case and nothing else. Printed are the names of the cases, in that order.
+At each call of `sched_yield`, callgrind writes its counts. Between two such calls the program makes only the
+`CALLS` calls of one case. It prints the names of the cases in the same order.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from bench.core.cases import CASES
 
 WARM_UP_CALLS: Final = 20
 CALLS: Final = 50
-"""What an interpreter that specialises its code needs, so as to say the same twice."""
+"""How many calls an interpreter with specializing bytecode needs to give repeatable counts."""
 
 
 def main() -> None:
-    """All cases, or those that are named."""
+    """Run all cases, or the named ones."""
     names = sys.argv[1:] or list(CASES)
     gc.disable()
     for name in names:

@@ -1,6 +1,6 @@
-"""Times the cases by pytest-benchmark; `make bench-core` stores what it finds in build/benchmarks.
+"""Times the cases with pytest-benchmark; `make bench-core` stores the results in build/benchmarks.
 
-Which `core` was timed is noted with the figures, for it may be an older one (`bench.core.compare`).
+The results name the timed `core`, which may be an older one (`bench.core.compare`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tailrace import core
 
 @pytest.mark.parametrize("name", CASES)
 def test_case(benchmark: BenchmarkFixture, name: str) -> None:
-    """One operation."""
+    """Time one operation."""
     assert core.__file__
     benchmark.extra_info["core"] = str(Path(core.__file__).parent)
     benchmark(CASES[name]())

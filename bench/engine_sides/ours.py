@@ -1,4 +1,4 @@
-"""Our side of `bench.engine`: calls a second of the engine in process, as JSON."""
+"""Our side of `bench.engine`: calls a second of the engine in this process, as JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ engine: Final = Engine()
 
 
 def execute(command: c.Command, now_ms: int = NOW_MS) -> Any:
-    """The reply of one command."""
+    """The reply to one command."""
     return engine.execute(command, now_ms).reply
 
 
@@ -45,7 +45,7 @@ def xadd(key: bytes, number: int) -> None:
 def read_group(
     consumer: bytes, count: int, now_ms: int = NOW_MS, claim_min_idle_ms: int | None = None
 ) -> list[StreamId]:
-    """The ids that a consumer is given."""
+    """The ids that a consumer gets."""
     source = c.ReadFrom(b"s", c.Special.NEW)
     limits = c.ReadLimits(count=count)
     read = c.ReadGroup(b"g", consumer, (source,), limits, claim_min_idle_ms=claim_min_idle_ms)
@@ -55,7 +55,7 @@ def read_group(
 
 
 def main() -> None:
-    """Fill, measure, print."""
+    """Create the stream, measure, and print."""
     for number in range(PENDING):
         xadd(b"s", number)
     execute(c.CreateGroup(b"s", b"g", 0))

@@ -1,4 +1,4 @@
-"""The side of fakeredis of `bench.engine`: its calls a second, as JSON. It knows nothing of ours."""
+"""The peer's side of `bench.engine`: calls a second of fakeredis, as JSON. It imports nothing of Tailrace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rate(call: Callable[[int], object], calls: int) -> float:
 
 
 def main() -> None:
-    """Fill, measure, print."""
+    """Create the stream, measure, and print."""
     client = fakeredis.FakeRedis()
     for number in range(PENDING):
         client.xadd("s", {"field": f"value{number}"})

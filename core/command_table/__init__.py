@@ -1,7 +1,8 @@
-"""All commands: one descriptor for each, and what the rest of the program looks up in them.
+"""All commands: one descriptor for each, and the tables that the rest of the program reads.
 
-Owns the list. A new command gets its row in one of the modules of this package, and is in every table below.
-CONTRIBUTING.md says what else it needs, and `tests/unit/test_every_command.py` finds what is missing.
+Owns the list of commands; never executes or parses one. A new command gets a row in one of the modules of
+this package, and all tables below then contain it. CONTRIBUTING.md lists the other places that a new command
+needs, and `tests/unit/test_every_command.py` finds the missing ones.
 """
 
 from __future__ import annotations
@@ -52,17 +53,17 @@ NAMES: Final[Mapping[type[Command], str]] = {kind: row.name for kind, row in DES
 KEYS_OF: Final[Mapping[type[Command], KeysOf]] = {
     kind: row.keys_of for kind, row in DESCRIPTORS.items() if row.reach is Reach.KEYS
 }
-"""The keys that a command names, for commands that name any."""
+"""The function that returns the keys of a command, for each command that names keys."""
 
 READ_ONLY: Final = frozenset(kind for kind, row in DESCRIPTORS.items() if row.is_read_only)
-"""Commands that never have an effect."""
+"""The commands that never have an effect."""
 
 GROWING: Final = frozenset(kind for kind, row in DESCRIPTORS.items() if row.grows)
-"""Commands that the server refuses at the memory limit."""
+"""The commands that the server refuses at the memory limit."""
 
 
 def _forms(row: Row) -> Sequence[tuple[Syntax, Access]]:
-    """A command's forms in Redis's words, and what they need."""
+    """The forms of a command in Redis's words, each with the scope that it needs."""
     return [(each, row.access) for each in row.redis] if isinstance(row, Descriptor) else [(row, "read")]
 
 
@@ -72,10 +73,10 @@ SYNTAXES: Final[Mapping[str, Syntax]] = {syntax.name: syntax for syntax, _ in _F
 """The commands of Redis, by name."""
 
 ACCESS: Final[Mapping[str, Access]] = {syntax.name: access for syntax, access in _FORMS}
-"""What the commands of Redis need, by name."""
+"""The scope that each command of Redis needs, by name."""
 
 
 def keys_of(command: Command) -> Sequence[bytes]:
-    """Every key that `command` names."""
+    """Every key that `command` names. O(keys)."""
     found = KEYS_OF.get(type(command))
     return () if found is None else found(command)

@@ -1,4 +1,4 @@
-"""Arguments that several commands share, as `help` shows them. It owns texts only."""
+"""The arguments that several commands share, as `help` shows them. Owns texts only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XREADGROUP, XACK, XACKDEL, XNACK, XPENDING, XCLAIM, XAUTOCLAIM: what a group delivers."""
+"""XREADGROUP, XACK, XACKDEL, XNACK, XPENDING, XCLAIM, XAUTOCLAIM: deliveries of a group."""
 
 from __future__ import annotations
 

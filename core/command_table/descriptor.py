@@ -1,7 +1,7 @@
-"""The descriptor of a command: everything that the rest of the program knows about it, in one place.
+"""The descriptor of a command: everything that the rest of the program knows about the command.
 
-It owns the form of a row; the other modules of this package hold the rows. It says what kind of access a
-command needs, and never who has it: tokens and HTTP belong to `api`.
+Owns the type of a row; the other modules of this package hold the rows. A descriptor names the scope that a
+command needs; `api` owns tokens and decides who has the scope.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ KeysOf: TypeAlias = Callable[[Any], Sequence[bytes]]
 class Syntax(Struct, frozen=True):
     """One command in Redis's words.
 
-    `name`: lower case, with its subcommand (``xadd``, ``xgroup|create``). `arity`: how many words it has,
-    both words of the name included; negative: at least so many. `arguments` and `summary`: what follows the
-    name, and what the command does, for `help` and completion.
+    `name`: lower case, with the subcommand (``xadd``, ``xgroup|create``). `arity`: the number of words,
+    including both words of the name; -n means n words or more. `parse`: the parser of the words after the
+    name. `arguments`: the syntax after the name. `summary`: what the command does. `help` and completion show
+    both.
     """
 
     name: str
@@ -42,15 +43,15 @@ class Reach(Enum):
     """Which keys a command concerns."""
 
     KEYS = "keys"
-    """The keys that it names: see `Descriptor.keys_of`."""
+    """The keys that the command names: see `Descriptor.keys_of`."""
     LIST = "list"
-    """All keys; its reply has only the keys that the client may see (`core.commands.Listing`)."""
+    """All keys; the reply has only the keys that the client may see (`core.commands.Listing`)."""
     ALL_KEYS = "all keys"
     """All keys together, or the settings of the server."""
     NO_KEY = "no key"
     """No key at all."""
     INTERNAL = "internal"
-    """The server runs it; no client may ask for it."""
+    """The server runs the command; clients cannot request it."""
 
 
 def _one_key(command: Any) -> Sequence[bytes]:
@@ -58,13 +59,13 @@ def _one_key(command: Any) -> Sequence[bytes]:
 
 
 def named_keys(command: Any) -> Sequence[bytes]:
-    """The keys of a command that names any number of them."""
+    """The keys of a command that has a list of keys, such as DEL."""
     keys: Sequence[bytes] = command.keys
     return keys
 
 
 def both_keys(command: RenameKey | CopyKey) -> Sequence[bytes]:
-    """The keys of a command that makes one stream from another."""
+    """The keys of a command with an old and a new key: RENAME and COPY."""
     return (command.key, command.new_key)
 
 
@@ -76,10 +77,12 @@ def source_keys(command: Read | ReadGroup) -> Sequence[bytes]:
 class Descriptor(Struct, frozen=True):
     """One command of the engine.
 
-    `name`: its name in metrics and in the slow log. `access`: what it needs, on every key that it concerns.
-    `is_read_only`: it never has an effect. `grows`: its purpose is to store more, so the server refuses it at
-    the memory limit, as Redis does; a group read makes entries pending and does not count, because consumers
-    must be able to drain the backlog. `redis`: its forms in Redis's words; empty if only a route makes it.
+    `command`: the type of the command. `name`: its name in metrics and in the slow log. `handler`: the
+    function that executes it. `access`: the scope that it needs, on every key that it concerns. `reach`:
+    which keys it concerns. `keys_of`: the function that returns the keys that it names. `is_read_only`: it
+    never has an effect. `grows`: its purpose is to store more, so the server refuses it at the memory limit,
+    as Redis does. A group read also makes entries pending, but `grows` is False for it, because consumers
+    must be able to drain the backlog. `redis`: its forms in Redis's words; empty if only a route uses it.
     """
 
     command: type[Command]
@@ -94,4 +97,4 @@ class Descriptor(Struct, frozen=True):
 
 
 Row: TypeAlias = Descriptor | Syntax
-"""A command of the engine, or one that the grammar answers by itself (`PING`), which needs `read`."""
+"""A command of the engine, or a command such as `PING` that needs no engine; the latter needs `read`."""

@@ -1,4 +1,4 @@
-"""XADD, XLEN, XRANGE, XREVRANGE, XREAD: appending entries and reading them."""
+"""XADD, XLEN, XRANGE, XREVRANGE, XREAD: append entries and read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XGROUP and XINFO: groups and consumers, and what a stream says of itself."""
+"""XGROUP and XINFO: groups and consumers, and the state of streams."""
 
 from __future__ import annotations
 

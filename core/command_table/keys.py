@@ -1,4 +1,4 @@
-"""DEL, EXISTS, TYPE, RENAME, COPY, KEYS, SCAN, DBSIZE, FLUSHDB, FLUSHALL: streams as keys."""
+"""DEL, EXISTS, TYPE, RENAME, COPY, KEYS, SCAN, DBSIZE, FLUSHDB, FLUSHALL: commands on whole streams."""
 
 from __future__ import annotations
 

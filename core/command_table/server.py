@@ -1,4 +1,4 @@
-"""PING, ECHO, TIME, INFO and CONFIG: the server rather than any stream."""
+"""PING, ECHO, TIME, INFO and CONFIG: commands about the server."""
 
 from __future__ import annotations
 

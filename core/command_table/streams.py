@@ -1,4 +1,4 @@
-"""XDEL, XDELEX, XTRIM, XSETID, XCFGSET, XIDMPRECORD: deleting entries, and settings of a stream."""
+"""XDEL, XDELEX, XTRIM, XSETID, XCFGSET, XIDMPRECORD: delete entries, and change settings of a stream."""
 
 from __future__ import annotations
 

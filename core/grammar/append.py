@@ -1,7 +1,7 @@
-"""XADD and the two commands that set a stream up for it: XSETID and XCFGSET.
+"""XADD, and the commands that prepare a stream for it: XSETID, XCFGSET and XIDMPRECORD.
 
-Owns XADD's options and its id. Order of checks (rule 8): options from left to right, the rules between
-them, the number of fields, 0-0; what depends on the stream is left to the engine.
+Owns XADD's options and its id. XADD checks (rule 8) each option from left to right, the combination of
+options, the number of fields, and the id 0-0. The engine makes the checks that depend on the stream.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tailrace.core.grammar.refusals import invalid_argument, wrong_arity
 from tailrace.core.grammar.request import Parsed, Resp, as_ok
 from tailrace.core.grammar.shapes import id_bulk
 from tailrace.core.grammar.trimming import TrimOptions
-from tailrace.core.grammar.words import Words, late
+from tailrace.core.grammar.words import Words, deferred
 from tailrace.core.idempotency.compact_name import compact_name
 from tailrace.core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
 from tailrace.core.log.entry import BadEntry, fragment_from_flat
@@ -38,7 +38,7 @@ _AUTO_SEQ: Final = re.compile(rb"[0-9]+-\*")
 
 
 class _AddOptions:
-    """What stands between XADD's key and its id."""
+    """XADD's options, which are between its key and its id."""
 
     def __init__(self) -> None:
         self.trim = TrimOptions()
@@ -47,7 +47,7 @@ class _AddOptions:
         self._idempotent_id: bytes | None = None
 
     def take(self, words: Words) -> bool:
-        """Read one option if the next word starts one; any other word is the id (rule 9)."""
+        """Read one option if the next word starts one. Returns False if the next word is the id (rule 9)."""
         if words.take_option(b"nomkstream"):
             self.create = False
         elif words.take_option(b"idmpauto", 1):
@@ -65,7 +65,7 @@ class _AddOptions:
         self.producer = _take_nonempty(words, option, "producer ID")
 
     def idempotency(self, fields: Sequence[bytes]) -> Idempotency | None:
-        """The producer's key: given with IDMP, made of the content with IDMPAUTO (rule 62)."""
+        """The idempotency key: IDMP names it, IDMPAUTO derives it from the fields (rule 62)."""
         if self.producer is None:
             return None
         return Idempotency(self.producer, self._idempotent_id or content_key(fields))
@@ -84,19 +84,19 @@ def parse_xadd(words: Words) -> Parsed:
     options = _AddOptions()
     while words.left and words.peek() != _AUTO and options.take(words):
         pass
-    asked = _take_id_request(words)
-    if options.producer is not None and asked is not None:
+    requested_id = _take_id_request(words)
+    if options.producer is not None and requested_id is not None:
         raise syntax_error(", IDMP/IDMPAUTO can be used only with auto-generated IDs")
     trim = options.trim.optional_trim()
     fields = words.take_rest()
     if not fields or len(fields) % 2:
         raise wrong_arity(words.name)
-    if asked == ZERO_ID:
+    if requested_id == ZERO_ID:
         raise StreamError(ErrorCode.ID_NOT_GREATER, "ERR The ID specified in XADD must be greater than 0-0")
     command = Append(
         key,
         (_fragment(fields),),
-        None if asked is None else (asked,),
+        None if requested_id is None else (requested_id,),
         trim,
         options.create,
         idempotency=options.idempotency(fields),
@@ -105,7 +105,7 @@ def parse_xadd(words: Words) -> Parsed:
 
 
 def _take_id_request(words: Words) -> IdRequest:
-    """The id asked for; where the words have ended the fields are missing too, which is told later."""
+    """The requested id. If no word is left, the fields are missing too, and the arity check fails later."""
     raw = words.take() if words.left else _AUTO
     if raw == _AUTO:
         return None
@@ -144,13 +144,13 @@ def parse_xsetid(words: Words) -> Parsed:
                 )
         else:
             raise syntax_error()
-    # 0-0 stands for "not given" in Redis: it cannot lower what the stream has.
+    # In Redis, 0-0 means "not given": the stream keeps its greatest deleted id.
     command = SetStreamPosition(key, last_id, entries_added, max_deleted_id or None)
     return command, as_ok
 
 
 def parse_xidmprecord(words: Words) -> Parsed:
-    """``XIDMPRECORD key pid iid id``; the id is judged before the names."""
+    """``XIDMPRECORD key pid iid id``; the id is checked before the names."""
     key, producer, idempotency_key = words.take_key(), words.take(), words.take()
     value = parse_id(words.take())
     if not producer:
@@ -168,12 +168,12 @@ _SETTINGS: Final = {
 
 
 def parse_xcfgset(words: Words) -> Parsed:
-    """``XCFGSET key [IDMP-DURATION seconds] [IDMP-MAXSIZE n]``, at least one of them.
+    """``XCFGSET key [IDMP-DURATION seconds] [IDMP-MAXSIZE n]``, with at least one option.
 
-    Redis looks for the key first, so an error in the settings is carried in the command.
+    Redis looks for the key first, so the command carries an error in the settings as `Malformed`.
     """
     key = words.take_key()
-    values = late(lambda: _take_settings(words))
+    values = deferred(lambda: _take_settings(words))
     if isinstance(values, Malformed):
         command = ConfigureStream(key, values)
     else:

@@ -1,7 +1,7 @@
-"""XCLAIM, XAUTOCLAIM and XPENDING: what is pending in a group, and taking it over.
+"""XCLAIM, XAUTOCLAIM and XPENDING: claim pending entries, and show them (rules 47 to 53).
 
-XCLAIM looks for the group before it reads anything from min-idle on, so all of that is carried as one
-`Malformed`; the other two read their arguments first (rules 47 to 53).
+XCLAIM looks for the group before it reads min-idle and the words after it, so the command carries an error in
+them as `Malformed`. The other two commands read all arguments first.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from tailrace.core.errors import StreamError, printable, syntax_error
 from tailrace.core.grammar.refusals import invalid_argument
 from tailrace.core.grammar.request import Parsed, Resp
 from tailrace.core.grammar.shapes import entry_list, id_bulk, id_list, optional_id_bulk, row_list
-from tailrace.core.grammar.words import I64_MAX, Words, check_id_count, late
+from tailrace.core.grammar.words import I64_MAX, Words, check_id_count, deferred
 from tailrace.core.replies import ClaimReply, PendingEntry, PendingSummaryReply
 from tailrace.core.stream_id import StreamId, parse_id, parse_range_end, parse_range_start
 
 _AUTOCLAIM_COUNT_MAX: Final = I64_MAX // 16
-"""Redis keeps 16 bytes an id, and their total has to fit in its signed 64-bit integer."""
+"""Redis allocates 16 bytes for each id, and the total must fit into its signed 64-bit integer."""
 
 # --- XCLAIM ----------------------------------------------------------------------------------------
 
@@ -27,7 +27,7 @@ _AUTOCLAIM_COUNT_MAX: Final = I64_MAX // 16
 def parse_xclaim(words: Words) -> Parsed:
     """``XCLAIM key group consumer min-idle id [id ...] [options]``."""
     key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
-    command = Claim(key, group, consumer, late(lambda: _take_claim(words)))
+    command = Claim(key, group, consumer, deferred(lambda: _take_claim(words)))
     return command, _claimed
 
 
@@ -35,14 +35,14 @@ def _take_claim(words: Words) -> ClaimOptions:
     min_idle_ms = max(words.take_integer("Invalid min-idle-time argument for XCLAIM"), 0)
     ids = _take_leading_ids(words)
     check_id_count(len(ids))
-    options = _ClaimOptions()
+    options = _ClaimOptionReader()
     while words.left:
         options.take(words)
     return options.result(min_idle_ms, ids)
 
 
 def _take_leading_ids(words: Words) -> tuple[StreamId, ...]:
-    """The ids up to the first word that is none, with which the options begin (rule 47)."""
+    """The ids before the first word that is not an id; that word starts the options (rule 47)."""
     ids: list[StreamId] = []
     while words.left:
         try:
@@ -53,8 +53,8 @@ def _take_leading_ids(words: Words) -> tuple[StreamId, ...]:
     return tuple(ids)
 
 
-class _ClaimOptions:
-    """XCLAIM's options; IDLE and TIME set the same thing, and the last one given counts (rule 50)."""
+class _ClaimOptionReader:
+    """XCLAIM's options. IDLE and TIME set the same value, and the last one counts (rule 50)."""
 
     def __init__(self) -> None:
         self._idle_ms: int | None = None
@@ -65,7 +65,7 @@ class _ClaimOptions:
         self._last_id: StreamId | None = None
 
     def take(self, words: Words) -> None:
-        """Read one option. Raises where there is none."""
+        """Read one option. Raises `StreamError` if the next word is not an option."""
         if words.take_option(b"force"):
             self._force = True
         elif words.take_option(b"justid"):
@@ -88,7 +88,7 @@ class _ClaimOptions:
             raise invalid_argument(f"Unrecognized XCLAIM option '{printable(words.peek())}'")
 
     def result(self, min_idle_ms: int, ids: tuple[StreamId, ...]) -> ClaimOptions:
-        """All of it; a negative RETRYCOUNT counts as none (rule 49)."""
+        """The options as the engine takes them. A negative RETRYCOUNT is ignored (rule 49)."""
         return ClaimOptions(
             min_idle_ms,
             ids,
@@ -137,7 +137,7 @@ def _autoclaimed(reply: ClaimReply) -> Resp:
 # --- XPENDING --------------------------------------------------------------------------------------
 
 _RANGE_WORDS: Final = range(3, 7)
-"""Words after key and group: start, end and count, perhaps IDLE with its value, perhaps a consumer."""
+"""How many words may follow key and group: start, end and count, optionally IDLE min-idle and a consumer."""
 
 
 def parse_xpending(words: Words) -> Parsed:
@@ -182,7 +182,7 @@ def _summary(reply: PendingSummaryReply) -> Resp:
 
 
 def _pending(reply: Sequence[PendingEntry]) -> Resp:
-    """Unowned entries have an empty consumer; their idle time is -1 already."""
+    """Rows of XPENDING. An unowned entry has an empty consumer name, and its idle time is -1."""
     return row_list(reply, _pending_row)
 
 

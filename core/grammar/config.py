@@ -1,6 +1,6 @@
-"""CONFIG GET and CONFIG SET of the four settings that streams have.
+"""CONFIG GET and CONFIG SET of the four settings of streams.
 
-Owns their names and ranges. CONFIG SET judges all names before any value, and sets all or none.
+Owns their names and ranges. CONFIG SET checks all names before any value, and sets all settings or none.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _MEMORY_UNITS: Final = {
 
 
 class _Setting(Struct, frozen=True):
-    """Inclusive bounds; `memory` takes units such as ``4kb``."""
+    """The range of a setting, both bounds included. `memory`: the value may have a unit, such as ``4kb``."""
 
     least: int
     greatest: int
     memory: bool = False
 
     def parse(self, raw: bytes) -> int:
-        """The value. Raises `ValueError` with Redis's reason."""
+        """The value as an integer. Raises `ValueError` with the text of Redis's error."""
         value = _parse_memory(raw) if self.memory else parse_integer(raw)
         if value is None and self.memory:
             raise ValueError("argument must be a memory value")
@@ -69,7 +69,7 @@ def parse_get(words: Words) -> Parsed:
     """``CONFIG GET pattern [pattern ...]``; patterns match in any case."""
     patterns = [words.take_pattern() for _ in range(words.left)]
     command = GetConfig(tuple(pattern.lower() for pattern in patterns))
-    # A setting that was asked for by its full name is answered under the name as it was typed.
+    # The reply shows a setting under the name that the client typed, if the client typed its full name.
     typed = {pattern.lower().decode("latin-1"): pattern for pattern in patterns if not _GLOB.search(pattern)}
     return command, partial(_settings, typed)
 

@@ -1,7 +1,7 @@
-"""The idempotency key of IDMPAUTO: a hash of an entry's pairs that does not depend on their order.
+"""The idempotency key of IDMPAUTO: a hash of an entry's pairs that ignores their order.
 
-Each pair is hashed by itself, and the hashes are combined both by sum and by exclusive or: neither
-depends on order, and the sum counts how often a pair occurs (rule 62). Knows nothing of streams.
+Each pair is hashed separately, and the hashes are combined by sum and by exclusive or. Both ignore order, and
+the sum depends on how often a pair occurs (rule 62). This module never reads a stream.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _DIGEST_MASK: Final = (1 << 8 * _DIGEST_BYTES) - 1
 
 
 def content_key(flat: Sequence[bytes]) -> bytes:
-    """16 bytes for ``name value name value ...``, of even length. O(bytes).
+    """The key, 16 bytes, of an even number of words ``name value name value ...``. O(bytes).
 
-    The name's length goes in front of it, so that ``ab c`` and ``a bc`` differ.
+    Each name is hashed after its length, so that ``ab c`` and ``a bc`` have different keys.
     """
     total = 0
     parity = 0

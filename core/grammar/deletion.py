@@ -1,8 +1,8 @@
-"""Commands that name ids to be done with: XDEL, XDELEX, XACK, XACKDEL and XNACK.
+"""Commands that delete, acknowledge or nack entries by id: XDEL, XDELEX, XACK, XACKDEL and XNACK.
 
-A malformed id is carried in the command: Redis looks for the key, or the group, before it parses ids
-(rule 19), and then parses all of them before it touches one (rule 66). All other arguments come first,
-except in XNACK, which looks for the group before it reads any of them.
+Redis looks for the key or the group before it parses ids (rule 19), and parses all ids before it changes an
+entry (rule 66). So the command carries a malformed id as `Malformed`. All other arguments are checked before
+the key, except in XNACK, which looks for the group before it reads any argument after it.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from tailrace.core.grammar.refusals import invalid_argument
 from tailrace.core.grammar.request import Parsed, as_count
 from tailrace.core.grammar.shapes import integer_list
 from tailrace.core.grammar.trimming import take_references
-from tailrace.core.grammar.words import I64_MAX, Words, late, late_ids
+from tailrace.core.grammar.words import I64_MAX, Words, deferred, deferred_ids
 from tailrace.core.stream_id import StreamId
 
 
 def parse_xdel(words: Words) -> Parsed:
     """``XDEL key id [id ...]``."""
     key = words.take_key()
-    command = DeleteEntries(key, late_ids(words.take_rest()))
+    command = DeleteEntries(key, deferred_ids(words.take_rest()))
     return command, as_count
 
 
 def parse_xack(words: Words) -> Parsed:
     """``XACK key group id [id ...]``."""
     key, group = words.take_key(), words.take_group()
-    command = Acknowledge(key, group, late_ids(words.take_rest()))
+    command = Acknowledge(key, group, deferred_ids(words.take_rest()))
     return command, as_count
 
 
@@ -77,21 +77,25 @@ def _take_counted_ids(words: Words) -> Sequence[bytes]:
 def parse_xdelex(words: Words) -> Parsed:
     """``XDELEX key [KEEPREF|DELREF|ACKED] IDS numids id [id ...]``."""
     key = words.take_key()
-    given = _take_ids_by_policy(words)
-    command = DeleteEntriesByPolicy(key, late_ids(given.ids), len(given.ids), given.references)
+    arguments = _take_ids_by_policy(words)
+    command = DeleteEntriesByPolicy(
+        key, deferred_ids(arguments.ids), len(arguments.ids), arguments.references
+    )
     return command, integer_list
 
 
 def parse_xackdel(words: Words) -> Parsed:
     """``XACKDEL key group [KEEPREF|DELREF|ACKED] IDS numids id [id ...]``."""
     key, group = words.take_key(), words.take_group()
-    given = _take_ids_by_policy(words)
-    command = AcknowledgeAndDelete(key, group, late_ids(given.ids), len(given.ids), given.references)
+    arguments = _take_ids_by_policy(words)
+    command = AcknowledgeAndDelete(
+        key, group, deferred_ids(arguments.ids), len(arguments.ids), arguments.references
+    )
     return command, integer_list
 
 
 _NACKED_IDS_MAX: Final = (1 << 31) - 1
-"""Redis reads XNACK's numids as a 32-bit integer, those of the other commands as a 64-bit one."""
+"""Redis reads XNACK's numids as a 32-bit integer, and numids of the other commands as a 64-bit integer."""
 
 _NACK_MODES: Final = {mode.value.encode(): mode for mode in NackMode}
 
@@ -108,13 +112,15 @@ class _Nack(Struct, frozen=True):
 def parse_xnack(words: Words) -> Parsed:
     """``XNACK key group SILENT|FAIL|FATAL IDS numids id [id ...] [RETRYCOUNT n] [FORCE]`` (rule 54).
 
-    Redis looks for the group first, so an error in the other arguments is carried in the command.
+    Redis looks for the group first, so the command carries an error in the other arguments as `Malformed`.
     """
     key, group = words.take_key(), words.take_group()
-    given = late(lambda: _take_nack(words))
-    if isinstance(given, Malformed):
-        given = _Nack(NackMode.FAIL, given, None, force=False)
-    command = NegativeAcknowledge(key, group, given.mode, given.ids, given.retry_count, given.force)
+    arguments = deferred(lambda: _take_nack(words))
+    if isinstance(arguments, Malformed):
+        arguments = _Nack(NackMode.FAIL, arguments, None, force=False)
+    command = NegativeAcknowledge(
+        key, group, arguments.mode, arguments.ids, arguments.retry_count, arguments.force
+    )
     return command, as_count
 
 
@@ -136,7 +142,7 @@ def _take_nack(words: Words) -> _Nack:
             raise invalid_argument(f"Unrecognized XNACK option '{printable(words.peek())}'")
     if ids is None:
         raise syntax_error(", expected IDS keyword")
-    return _Nack(mode, late_ids(ids), retry_count, force)
+    return _Nack(mode, deferred_ids(ids), retry_count, force)
 
 
 def _take_retry_count(words: Words) -> int:

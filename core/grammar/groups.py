@@ -1,7 +1,7 @@
-"""XGROUP: making, moving and removing groups and consumers.
+"""XGROUP: creates, moves and deletes groups, and creates and deletes consumers.
 
-CREATE and SETID read their options first, then look for the key and the group, and only then read the
-id and count their words; both of the last two are carried in `after`.
+CREATE and SETID read their options first, then look for the key and the group, then parse the id and check
+the number of words. So the command carries an error of the last two checks in `after`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tailrace.core.commands import (
 )
 from tailrace.core.grammar.refusals import invalid_argument, subcommand_syntax
 from tailrace.core.grammar.request import Parsed, as_count, as_ok
-from tailrace.core.grammar.words import Words, late
+from tailrace.core.grammar.words import Words, deferred
 from tailrace.core.stream_id import StreamId, parse_id, parse_position
 
 _CREATE_OPTION_WORDS_MAX: Final = 3
@@ -44,7 +44,7 @@ def parse_create(words: Words) -> Parsed:
 
 
 def parse_setid(words: Words) -> Parsed:
-    """``XGROUP SETID key group <id|$> [ENTRIESREAD n]``; here ``-`` and ``+`` are ids too (rule 2)."""
+    """``XGROUP SETID key group <id|$> [ENTRIESREAD n]``; ``-`` and ``+`` are valid ids here (rule 2)."""
     key, group, position = words.take_key(), words.take_group(), words.take()
     fits = words.left in _SETID_OPTION_WORDS
     entries_read: int | None = None
@@ -55,7 +55,7 @@ def parse_setid(words: Words) -> Parsed:
 
 
 def _take_entries_read(words: Words) -> int | None:
-    """``ENTRIESREAD n``: None for -1, which is unknown (rule 56). Raises where it is something else."""
+    """``ENTRIESREAD n``: None for -1, which means unknown (rule 56). Raises for any other word."""
     if not words.take_option(b"entriesread", 1):
         raise subcommand_syntax("xgroup", words.typed)
     value = words.take_integer()
@@ -69,11 +69,11 @@ def _too_many(words: Words) -> Malformed:
 
 
 def _create_position(raw: bytes) -> StreamId | Special | Malformed:
-    return Special.LAST_ID if raw == b"$" else late(lambda: parse_id(raw))
+    return Special.LAST_ID if raw == b"$" else deferred(lambda: parse_id(raw))
 
 
 def _setid_position(raw: bytes) -> StreamId | Special | Malformed:
-    return Special.LAST_ID if raw == b"$" else late(lambda: parse_position(raw))
+    return Special.LAST_ID if raw == b"$" else deferred(lambda: parse_position(raw))
 
 
 def parse_destroy(words: Words) -> Parsed:
@@ -83,7 +83,7 @@ def parse_destroy(words: Words) -> Parsed:
 
 
 def parse_createconsumer(words: Words) -> Parsed:
-    """``XGROUP CREATECONSUMER key group consumer``; a group read makes consumers too."""
+    """``XGROUP CREATECONSUMER key group consumer``."""
     key, group, consumer = words.take_key(), words.take_group(), words.take_consumer()
     return CreateConsumer(key, group, consumer), as_count
 

@@ -9,7 +9,7 @@ from tailrace.core.commands import FULL_COUNT_DEFAULT, InfoConsumers, InfoGroups
 from tailrace.core.grammar.refusals import subcommand_syntax
 from tailrace.core.grammar.request import Parsed, Resp
 from tailrace.core.grammar.shapes import entry_list, id_bulk, map_of
-from tailrace.core.grammar.words import Words, late
+from tailrace.core.grammar.words import Words, deferred
 from tailrace.core.replies import (
     ConsumerFullInfo,
     ConsumerInfo,
@@ -25,11 +25,11 @@ _FULL_COUNT_WORDS: Final = 3
 
 
 def parse_stream(words: Words) -> Parsed:
-    """``XINFO STREAM key [FULL [COUNT n]]``; the key is looked for before the options are read."""
+    """``XINFO STREAM key [FULL [COUNT n]]``; Redis looks for the key before it reads the options."""
     key = words.take_key()
     if not words.left:
         return InfoStream(key), _stream
-    command = InfoStream(key, late(lambda: _take_full_count(words)))
+    command = InfoStream(key, deferred(lambda: _take_full_count(words)))
     return command, _stream_full
 
 
@@ -86,7 +86,7 @@ def _stream_full(full: StreamFullInfo) -> Resp:
 
 
 def _totals(info: StreamInfo) -> dict[bytes, Resp]:
-    """The members that both forms begin with. A radix tree of n keys has its root besides."""
+    """The first members of both forms. A radix tree of n keys has n + 1 nodes, because of its root."""
     return {
         b"length": info.length,
         b"radix-tree-keys": info.block_count,

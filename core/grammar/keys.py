@@ -1,7 +1,6 @@
 """The keyspace: DEL, EXISTS, TYPE, RENAME, COPY, DBSIZE, KEYS, SCAN, FLUSHDB and FLUSHALL.
 
-Every key holds a stream. What lists or empties the whole keyspace has the scope ``admin``; lists are open to
-``read`` as well, and show what a token's patterns allow.
+Every key holds a stream. `core.command_table.keys` owns the access that these commands need.
 """
 
 from __future__ import annotations
@@ -123,12 +122,12 @@ def parse_scan(words: Words) -> Parsed:
                 raise syntax_error()
         else:
             raise syntax_error()
-    to_resp = _scanned if wanted == b"stream" else _scanned_in_vain
+    to_resp = _scanned if wanted == b"stream" else _scanned_nothing
     return ScanKeys(cursor, count, pattern), to_resp
 
 
 def _take_cursor(words: Words) -> int:
-    """The cursor as C's strtoul reads it: a sign is legal and wraps around, nothing at all is 0."""
+    """The cursor as C's strtoul reads it: a negative number wraps around, and an empty word is 0."""
     match = _CURSOR.fullmatch(words.take())
     value = int(match[2] or 0) if match else U64_MAX + 1
     if match is None or value > U64_MAX:
@@ -140,6 +139,6 @@ def _scanned(scan: KeyScan) -> Resp:
     return [b"%d" % scan.cursor, bulk_list(scan.keys)]
 
 
-def _scanned_in_vain(scan: KeyScan) -> Resp:
-    """For a type that no key here has: the cursor moves on all the same."""
+def _scanned_nothing(scan: KeyScan) -> Resp:
+    """The reply for a TYPE other than stream: no keys, and the next cursor."""
     return [b"%d" % scan.cursor, []]

@@ -1,6 +1,6 @@
 """XRANGE, XREVRANGE and XLEN.
 
-Bounds are read before COUNT, and both before the key is looked for.
+The bounds are checked before COUNT, and both are checked before the key.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _range(words: Words, key: bytes, start: bytes, end: bytes, *, reverse: bool)
 
 
 def _take_count(words: Words) -> int | None:
-    """The last COUNT given, 0 where it is negative; None where there is none."""
+    """The last COUNT, with 0 for a negative one; None if there is no COUNT."""
     count: int | None = None
     while words.left:
         if not words.take_option(b"count", 1):
@@ -50,7 +50,7 @@ def _entries(reply: RangeReply) -> Resp:
 
 
 def _nothing(reply: RangeReply) -> Resp:
-    """COUNT 0 answers the null array where there is a stream, and an empty one where there is none."""
+    """The reply for COUNT 0: the null array if the stream exists, else an empty array."""
     return None if reply.exists else []
 
 

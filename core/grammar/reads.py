@@ -1,7 +1,7 @@
 """XREAD and XREADGROUP.
 
-The two share their options and the STREAMS list. XREADGROUP looks for each stream and group before it
-reads that stream's id (rule 27), so its ids are carried as `Malformed`; XREAD's fail at once.
+Both have the same options and the same STREAMS list. XREADGROUP looks for each stream and group before it
+parses that stream's id (rule 27), so the command carries a malformed id as `Malformed`. XREAD raises at once.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from tailrace.core.errors import ErrorCode, StreamError, syntax_error
 from tailrace.core.grammar.refusals import invalid_argument, limit_exceeded
 from tailrace.core.grammar.request import Parsed, Resp
 from tailrace.core.grammar.shapes import delivered_list, entry_list
-from tailrace.core.grammar.words import I64_MAX, Words, checked_name, late
+from tailrace.core.grammar.words import I64_MAX, Words, checked_name, deferred
 from tailrace.core.limits import READ_STREAMS_MAX
 from tailrace.core.replies import Entries, ReadReply
 from tailrace.core.stream_id import StreamId, parse_id
 
 _BLOCK_MS_MAX: Final = I64_MAX - (1 << 42)
-"""Redis refuses a deadline past its 64-bit clock; no clock here, so room is left until the year 2109."""
+"""Redis refuses a deadline that exceeds its signed 64-bit clock. The grammar has no clock: it allows for a
+time until the year 2109."""
 
 
 class _ReadOptions:
-    """What stands before STREAMS; the last of a repeated option counts (rule 23)."""
+    """The options before STREAMS. If an option is repeated, the last one counts (rule 23)."""
 
     def __init__(self, *, grouped: bool) -> None:
         self.count: int | None = None
@@ -37,7 +38,7 @@ class _ReadOptions:
         self._grouped = grouped
 
     def take(self, words: Words) -> None:
-        """Read one option. Raises a syntax error where there is none."""
+        """Read one option. Raises a syntax error if the next word is not an option."""
         if not (self._take_common(words) or self._take_grouped(words)):
             raise syntax_error()
 
@@ -45,7 +46,7 @@ class _ReadOptions:
         if words.take_option(b"block", 1):
             self.block_ms = _take_timeout(words)
         elif words.take_option(b"count", 1):
-            # Not positive is no bound: the opposite of XRANGE (rule 23).
+            # 0 or a negative COUNT is no bound here; in XRANGE it returns no entries (rule 23).
             self.count = max(words.take_integer(), 0) or None
         elif words.take_option(b"maxcount", 1):
             self.max_count = _take_positive(words, "MAXCOUNT")
@@ -76,7 +77,7 @@ class _ReadOptions:
             )
 
     def limits(self) -> ReadLimits:
-        """COUNT, MAXCOUNT and MAXSIZE, which must fit together (rule 26)."""
+        """COUNT, MAXCOUNT and MAXSIZE. Raises `StreamError` if they contradict each other (rule 26)."""
         if self.max_count is not None and self.max_count < (self.count or 0):
             raise invalid_argument("MAXCOUNT must be greater than or equal to COUNT")
         return ReadLimits(self.count, self.max_count, self.max_bytes)
@@ -113,7 +114,7 @@ def _take_options(words: Words, *, grouped: bool) -> _ReadOptions:
 
 
 def _take_streams(words: Words, position: str) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """The keys and the positions, which are as many; `position` says what a position may be."""
+    """The keys, and one position for each. `position`: the valid positions, for the error line."""
     keys_and_positions = words.take_rest()
     if len(keys_and_positions) % 2:
         raise StreamError(
@@ -158,7 +159,7 @@ def _read_position(raw: bytes) -> StreamId | Special:
 
 
 def _read(reply: ReadReply) -> Resp:
-    """The streams that have something to show; nil where none has."""
+    """The streams that have entries; nil if none has."""
     if reply.is_empty:
         return None
     return [[stream.key, entry_list(stream.entries)] for stream in reply.streams if stream.is_served]
@@ -195,7 +196,7 @@ def _group_position(raw: bytes) -> StreamId | Special | Malformed:
         return Special.NEW
     if raw in (b"$", b"+"):
         return Malformed(_meaningless(raw.decode()))
-    return late(lambda: parse_id(raw))
+    return deferred(lambda: parse_id(raw))
 
 
 def _meaningless(sign: str) -> StreamError:
@@ -209,7 +210,8 @@ def _meaningless(sign: str) -> StreamError:
 
 
 def _read_claiming(reply: ReadReply) -> Resp:
-    """As `_read`, with idle time and deliveries, until a history read ends claiming (rule 39)."""
+    """As `_read`, with idle times and delivery counts up to the first history read, which ends claiming
+    (rule 39)."""
     if reply.is_empty:
         return None
     streams: list[Resp] = []

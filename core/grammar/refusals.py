@@ -1,6 +1,6 @@
-"""The error lines that belong to the grammar as a whole; a command's own lines stand beside its parser.
+"""The error lines that several parsers share; a line of one command is in that command's module.
 
-Words of the client stand in them as `core.errors.printable` writes them, on one line.
+An error line shows words of the client as `core.errors.printable` writes them, without line breaks.
 """
 
 from __future__ import annotations
@@ -11,33 +11,33 @@ from typing import Final
 from tailrace.core.errors import ErrorCode, StreamError, printable
 
 QUOTED_BYTES_MAX: Final = 128
-"""Redis quotes no more than this of an unknown command, of its arguments together, or of a subcommand."""
+"""How many bytes Redis quotes at most of an unknown command, of all its arguments, or of a subcommand."""
 
 
 def invalid_argument(text: str) -> StreamError:
-    """An argument that is well formed and not allowed; `text` follows ``ERR``."""
+    """INVALID_ARGUMENT: the form of an argument is valid, its value is not. `text` follows ``ERR``."""
     return StreamError(ErrorCode.INVALID_ARGUMENT, f"ERR {text}")
 
 
 def limit_exceeded(text: str) -> StreamError:
-    """A bound of `core.limits` that Redis does not have; `text` follows ``ERR``."""
+    """LIMIT_EXCEEDED: a request exceeds a bound that only Tailrace has. `text` follows ``ERR``."""
     return StreamError(ErrorCode.LIMIT_EXCEEDED, f"ERR {text}")
 
 
 def wrong_arity(name: str) -> StreamError:
-    """Too few or too many words; `name` is the command's full name."""
+    """The command has too few or too many words. `name`: the full name of the command."""
     return StreamError(ErrorCode.WRONG_ARITY, f"ERR wrong number of arguments for '{name}' command")
 
 
 def unknown_command(words: Sequence[bytes]) -> StreamError:
-    """No command has this name; the line shows the beginning of the arguments, where there are any."""
+    """No command has this name. The line quotes the first arguments, if there are any."""
     name = printable(words[0][:QUOTED_BYTES_MAX]) if words else ""
     arguments = f", with args beginning with: {_beginning(words[1:])}" if words[1:] else ""
     return StreamError(ErrorCode.UNKNOWN_COMMAND, f"ERR unknown command '{name}'{arguments}")
 
 
 def _beginning(words: Sequence[bytes]) -> str:
-    """Quoted arguments until they fill the bound; the quotes and spaces between them count."""
+    """The quoted arguments, until they and the quotes and spaces between them reach the bound."""
     shown = ""
     room = QUOTED_BYTES_MAX
     for word in words:
@@ -57,7 +57,7 @@ def unknown_subcommand(container: str, word: bytes) -> StreamError:
 
 
 def subcommand_syntax(container: str, typed: bytes) -> StreamError:
-    """Options that the subcommand does not take; it is named as it was typed."""
+    """The subcommand does not take these options. `typed`: its name as the client typed it."""
     return StreamError(
         ErrorCode.SYNTAX,
         f"ERR unknown subcommand or wrong number of arguments for '{printable(typed[:QUOTED_BYTES_MAX])}'. "

@@ -1,6 +1,6 @@
-"""The result of parsing: the command, and the function that writes its reply.
+"""The result of parsing: a command, and the function that writes its reply.
 
-Owns the vocabulary between the grammar and its callers, and parses nothing itself.
+Owns the types between the grammar and its callers; parses nothing itself.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from tailrace.core.commands import Access, Command
 
 
 class SimpleString(str):
-    """A RESP simple string, such as OK, PONG or stream; everything else that is text is bytes."""
+    """A RESP simple string, such as OK, PONG or stream. All other text in a reply is bytes."""
 
     __slots__ = ()
 
 
 class Rows:
-    """An array whose items are made when they are asked for: a long reply never exists as objects whole.
+    """An array whose items are made while it is read, so that a long reply never exists as objects at once.
 
-    `pieces`: gives the items again at each call, some of them at a time.
+    `pieces`: returns a new iterator over lists of consecutive items at each call.
     """
 
     __slots__ = ("_length", "pieces")
@@ -45,37 +45,37 @@ class Rows:
 
 
 Resp: TypeAlias = "int | bytes | SimpleString | list[Resp] | Rows | None"
-"""A RESP2 reply: None is nil and the null array alike, bytes are bulk strings, maps are flat lists."""
+"""A RESP2 reply: None is nil or the null array, bytes are bulk strings, maps are flat lists."""
 
 ToResp: TypeAlias = Callable[[Any], Resp]
-"""Writes the engine's reply as RESP2."""
+"""A function that writes the engine's reply as RESP2."""
 
 Parsed: TypeAlias = tuple[Command | None, ToResp]
-"""What a parser returns: the command and how to write its reply; for None see `literal`."""
+"""The result of a parser: the command and the function that writes its reply. For None see `literal`."""
 
 OK = SimpleString("OK")
 
 
 def literal(reply: Resp) -> Parsed:
-    """A request that the grammar answers by itself, without the engine: its `to_resp` returns `reply`."""
+    """A request that needs no engine: it has no command, and its `to_resp` returns `reply`."""
     return None, lambda _: reply
 
 
 def as_count(reply: int | None) -> Resp:
-    """The reply of a command that counts, or says yes or no; a missing stream or consumer counts none."""
+    """The reply of a command that returns a count. None, for a missing stream or consumer, becomes 0."""
     return int(reply or 0)
 
 
 def as_ok(_reply: object) -> Resp:
-    """The reply of a command that either fails or answers OK."""
+    """The reply OK, of a command that otherwise raises."""
     return OK
 
 
 class Request(Struct, frozen=True):
     """One parsed command.
 
-    `name`: lower case, with its subcommand (``xadd``, ``xgroup|create``). `access`: what it needs. `command`:
-    what to execute; None if the grammar has the answer already, which is then `to_resp(None)`.
+    `name`: lower case, with the subcommand (``xadd``, ``xgroup|create``). `access`: the scope that it needs.
+    `command`: the command to execute; None if the reply needs no engine and is `to_resp(None)`.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""PING, ECHO, TIME and INFO: the server rather than any stream."""
+"""PING, ECHO, TIME and INFO: commands about the server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tailrace.core.grammar.words import Words
 from tailrace.core.replies import ServerStats
 
 REDIS_VERSION: Final = "8.10.0-compatible"
-"""The Redis whose stream commands these are."""
+"""The version of Redis with which the stream commands are compatible."""
 
 _DISTRIBUTION: Final = "tailrace"
 _ALL_SECTIONS: Final = frozenset({"all", "default", "everything"})
@@ -38,7 +38,7 @@ def parse_time(_words: Words) -> Parsed:
 
 
 def _time(now_ms: int) -> Resp:
-    """Whole seconds and the microseconds beyond them."""
+    """Whole seconds, and the remaining microseconds."""
     return [b"%d" % (now_ms // 1000), b"%d" % (now_ms % 1000 * 1000)]
 
 
@@ -46,7 +46,7 @@ def _time(now_ms: int) -> Resp:
 
 
 def parse_info(words: Words) -> Parsed:
-    """``INFO [section ...]``; a section that there is not gives nothing."""
+    """``INFO [section ...]``; unknown sections are ignored."""
     sections = frozenset(word.lower().decode("latin-1") for word in words.take_rest())
     if not sections or sections & _ALL_SECTIONS:
         sections = frozenset(_SECTIONS)
@@ -85,7 +85,7 @@ def _clients(stats: ServerStats) -> dict[str, object]:
 
 
 def _memory(_stats: ServerStats) -> dict[str, object]:
-    """Nothing is ever evicted; how much memory the process takes is not known here."""
+    """The server evicts no keys. The engine does not know how much memory the process uses."""
     return {"maxmemory": 0, "maxmemory_policy": "noeviction"}
 
 
@@ -98,7 +98,7 @@ def _stats(stats: ServerStats) -> dict[str, object]:
 
 
 def _keyspace(stats: ServerStats) -> dict[str, object]:
-    """As in Redis, a database without keys is not listed."""
+    """As in Redis, an empty database is not listed."""
     return {"db0": f"keys={stats.streams},expires=0,avg_ttl=0"} if stats.streams else {}
 
 

@@ -1,6 +1,6 @@
-"""Ids, entries and maps as RESP2: the shapes that several commands share.
+"""Ids, entries and maps as RESP2: the shapes that several replies share.
 
-Owns how a value is written; which values a reply holds is said beside the command's parser.
+Owns how a value is written; the module of each command decides which values its reply has.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 PIECE_BYTES: Final = 64 * KIB
 PIECE_ROWS: Final = 500
-"""Entries of a reply that exist as objects at a time."""
+"""How many entries of a reply exist as objects at once, at most."""
 
 
 def id_bulk(value: StreamId) -> bytes:
@@ -48,17 +48,17 @@ def bulk_list(values: Sequence[bytes]) -> Resp:
 
 
 def map_of(members: dict[bytes, Resp]) -> list[Resp]:
-    """A map, which RESP2 writes as an array of names and values in turn."""
+    """A map as RESP2 writes it: an array of alternating names and values."""
     return [item for member in members.items() for item in member]
 
 
 def entry_list(entries: Entries) -> Rows:
-    """Entries as ``[id, [name, value, ...]]``; a deleted one has nil for its fields. O(bytes) to read."""
+    """Entries as ``[id, [name, value, ...]]``, with nil for the fields of a deleted one. O(bytes) to read."""
     return Rows(len(entries), partial(_pieces, entries, ()))
 
 
 def delivered_list(entries: Entries) -> Rows:
-    """Entries as ``[id, fields, idle-ms, deliveries]``: what CLAIM answers, new entries with zeros."""
+    """Entries as ``[id, fields, idle-ms, deliveries]`` for XREADGROUP CLAIM; new entries have zeros."""
     zeros = [0] * len(entries)
     return Rows(
         len(entries), partial(_pieces, entries, (entries.idle_ms or zeros, entries.deliveries or zeros))
@@ -66,7 +66,7 @@ def delivered_list(entries: Entries) -> Rows:
 
 
 def _pieces(entries: Entries, columns: Sequence[Sequence[int]]) -> Iterator[list[Resp]]:
-    """Rows, until they take `PIECE_BYTES` or are `PIECE_ROWS`."""
+    """Lists of rows, each of at most `PIECE_ROWS` rows or about `PIECE_BYTES` bytes."""
     rows: list[Resp] = []
     size_bytes = 0
     for value, fragment, *numbers in zip(entries.ids, entries.fragments, *columns, strict=True):
@@ -80,7 +80,7 @@ def _pieces(entries: Entries, columns: Sequence[Sequence[int]]) -> Iterator[list
 
 
 def row_list(values: Sequence[T], row: Callable[[T], Resp]) -> Rows:
-    """Values as an array with a `row` for each of them. O(values) to read."""
+    """Values as an array with one `row` for each value. O(values) to read."""
     return Rows(len(values), partial(_row_pieces, values, row))
 
 
@@ -90,5 +90,5 @@ def _row_pieces(values: Sequence[T], row: Callable[[T], Resp]) -> Iterator[list[
 
 
 def fields_of(fragment: bytes | None) -> Resp:
-    """An entry's names and values in turn, or nil where it was deleted."""
+    """The alternating names and values of an entry, or nil if the entry was deleted."""
     return None if fragment is None else list[Resp](flat_of(fragment))

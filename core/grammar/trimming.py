@@ -1,6 +1,6 @@
-"""MAXLEN, MINID, LIMIT and the reference policies, as XADD and XTRIM both take them, and XTRIM itself.
+"""XTRIM, and the options that it shares with XADD: MAXLEN, MINID, LIMIT and the reference policies.
 
-Owns what these options mean together (rules 9, 12 and 13); XADD's other options are `append`'s.
+Owns the checks of their combinations (rules 9, 12 and 13). `core.grammar.append` owns XADD's other options.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _REFERENCES: Final = {
 
 
 def take_references(words: Words) -> References | None:
-    """The reference policy that the next word names, or None and nothing is read."""
+    """Read the reference policy that the next word names; return None and read nothing if it names none."""
     references = _REFERENCES.get(words.peek().lower()) if words.left else None
     if references is not None:
         words.take()
@@ -30,7 +30,7 @@ def take_references(words: Words) -> References | None:
 
 
 class TrimOptions:
-    """The trimming options met so far; what they make together is judged last, as in Redis."""
+    """The trimming options read so far. As in Redis, their combination is checked after the last option."""
 
     def __init__(self) -> None:
         self._max_length: int | None = None
@@ -40,7 +40,10 @@ class TrimOptions:
         self._references: References | None = None
 
     def take(self, words: Words) -> bool:
-        """Read one option if the next word starts one; a second reference policy is none (rule 9)."""
+        """Read one option if the next word starts one, else return False.
+
+        A second reference policy is not an option (rule 9).
+        """
         if words.take_option(b"maxlen", 1):
             self._take_max_length(words)
         elif words.take_option(b"minid", 1):
@@ -63,7 +66,7 @@ class TrimOptions:
         self._max_length = max_length
 
     def _take_strategy_mark(self, words: Words) -> None:
-        """The ``=`` or ``~`` before a threshold; as the last word it is the threshold itself."""
+        """Read ``=`` or ``~`` before a threshold. If it is the last word, it is the threshold itself."""
         if self._has_strategy:
             raise syntax_error(", MAXLEN and MINID options at the same time are not compatible")
         self._approximate = words.take_option(b"~", 1)
@@ -80,13 +83,13 @@ class TrimOptions:
         return self._max_length is not None or self._min_id is not None
 
     def optional_trim(self) -> Trim | None:
-        """The rule to trim by, or None where no strategy was given."""
+        """The rule of the trim, or None without MAXLEN and MINID. A bad combination is a syntax error."""
         self._refuse_limit_alone()
         self._refuse_limit_of_exact()
         return self._trim() if self._has_strategy else None
 
     def required_trim(self) -> Trim:
-        """The rule to trim by. Raises where no strategy was given."""
+        """The rule of the trim. Raises a syntax error for a bad combination, and without MAXLEN and MINID."""
         self._refuse_limit_alone()
         if not self._has_strategy:
             raise syntax_error(", XTRIM must be called with a trimming strategy")
@@ -94,7 +97,7 @@ class TrimOptions:
         return self._trim()
 
     def _refuse_limit_alone(self) -> None:
-        """LIMIT 0 passes here and is refused by the next check: two lines for one mistake (rule 13)."""
+        """LIMIT 0 passes this check and fails the next one, which has another error line (rule 13)."""
         if self._limit and not self._has_strategy:
             raise syntax_error(", LIMIT cannot be used without specifying a trimming strategy")
 

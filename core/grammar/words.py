@@ -1,6 +1,6 @@
-"""A cursor over the words of one command, and how Redis reads a number.
+"""A cursor over the words of one command, and the number formats of Redis.
 
-Owns the reading of single words; which words a command takes, and in what order, is its parser's.
+Owns the reading of single words; each command's parser decides which words it takes, and in which order.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _INTEGER: Final = re.compile(rb"0|-?[1-9][0-9]{0,18}")
 
 
 def parse_integer(raw: bytes) -> int | None:
-    """A signed 64-bit decimal as Redis takes it: no plus, no leading zero, no space; else None."""
+    """A signed 64-bit decimal without plus sign, leading zero or space, as Redis reads it; else None."""
     if _INTEGER.fullmatch(raw) is None:
         return None
     value = int(raw)
     return value if I64_MIN <= value <= I64_MAX else None
 
 
-def late(parse: Callable[[], T]) -> T | Malformed:
-    """What `parse` gives, or its error kept for the place where Redis would parse (`Malformed`)."""
+def deferred(parse: Callable[[], T]) -> T | Malformed:
+    """The result of `parse`, or its error as `Malformed`: the engine raises it where Redis would parse."""
     try:
         return parse()
     except StreamError as error:
@@ -40,28 +40,31 @@ def late(parse: Callable[[], T]) -> T | Malformed:
 
 
 def check_id_count(count: int) -> None:
-    """Raises LIMIT_EXCEEDED where one command names more ids than the server takes at once."""
+    """Raise LIMIT_EXCEEDED if one command names more ids than the server allows."""
     if count > IDS_PER_REQUEST_MAX:
         raise limit_exceeded(f"a command may name {IDS_PER_REQUEST_MAX} ids at most")
 
 
 def check_key_count(count: int) -> None:
-    """Raises LIMIT_EXCEEDED where one command names more keys than the server takes at once."""
+    """Raise LIMIT_EXCEEDED if one command names more keys than the server allows."""
     if count > KEYS_PER_REQUEST_MAX:
         raise limit_exceeded(f"a command may name {KEYS_PER_REQUEST_MAX} keys at most")
 
 
-def late_ids(words: Sequence[bytes]) -> tuple[StreamId, ...] | Malformed:
-    """The ids that `words` hold, all or none. O(words). Raises LIMIT_EXCEEDED at once."""
+def deferred_ids(words: Sequence[bytes]) -> tuple[StreamId, ...] | Malformed:
+    """The ids in `words`, or the error of the first malformed one. O(words).
+
+    Raises LIMIT_EXCEEDED if there are too many words.
+    """
     check_id_count(len(words))
-    return late(lambda: tuple(parse_id(word) for word in words))
+    return deferred(lambda: tuple(parse_id(word) for word in words))
 
 
 class Words:
-    """The words after a command's name, read from left to right.
+    """The words after a command's name, read from left to right. Every method takes O(words read).
 
     `name`: the full name in lower case, for error lines. `typed`: the last word of the name, as typed.
-    Reading past the end is a mistake of the parser: arity and `take_option` say what is there.
+    A parser must not read past the end: arity and `take_option` guarantee the words that it may read.
     """
 
     __slots__ = ("_at", "_words", "name", "typed")
@@ -74,11 +77,11 @@ class Words:
 
     @property
     def left(self) -> int:
-        """How many words have not been read."""
+        """How many words are unread."""
         return len(self._words) - self._at
 
     def peek(self) -> bytes:
-        """The next word, which stays unread."""
+        """The next word; it remains unread."""
         return self._words[self._at]
 
     def take(self) -> bytes:
@@ -88,7 +91,7 @@ class Words:
         return word
 
     def take_many(self, count: int) -> Sequence[bytes]:
-        """The next `count` words, or as many as there are."""
+        """The next `count` words, or all that are left if there are fewer."""
         words = self._words[self._at : self._at + count]
         self._at += len(words)
         return words
@@ -113,14 +116,14 @@ class Words:
         raise StreamError(ErrorCode.NOT_AN_INTEGER, f"ERR {refusal}")
 
     def take_bounded(self, least: int, greatest: int, refusal: str) -> int:
-        """The next word as an integer of that range; `refusal` is the line for all that is not."""
+        """The next word as an integer from `least` to `greatest`; else raise with the line `refusal`."""
         value = self.take_integer(refusal)
         if least <= value <= greatest:
             return value
         raise StreamError(ErrorCode.INVALID_ARGUMENT, f"ERR {refusal}")
 
     def take_name(self, what: str) -> bytes:
-        """The next word as a name, which may be empty. Raises LIMIT_EXCEEDED naming `what`."""
+        """The next word as a name, which may be empty. Raises LIMIT_EXCEEDED, whose line contains `what`."""
         return checked_name(self.take(), what)
 
     def take_key(self) -> bytes:
@@ -136,7 +139,7 @@ class Words:
         return self.take_name("consumer name")
 
     def take_pattern(self) -> bytes:
-        """The next word as a glob pattern. Raises LIMIT_EXCEEDED where it is too long to match."""
+        """The next word as a glob pattern. Raises LIMIT_EXCEEDED if the pattern is too long."""
         pattern = self.take()
         if len(pattern) > PATTERN_BYTES_MAX:
             raise limit_exceeded(f"the pattern is longer than {PATTERN_BYTES_MAX} bytes")
@@ -144,7 +147,7 @@ class Words:
 
 
 def checked_name(name: bytes, what: str) -> bytes:
-    """`name`, unless it is longer than the server keeps: LIMIT_EXCEEDED, naming `what` it is."""
+    """`name`. Raises LIMIT_EXCEEDED, whose line contains `what`, if the name is too long."""
     if len(name) > NAME_BYTES_MAX:
         raise limit_exceeded(f"the {what} is longer than {NAME_BYTES_MAX} bytes")
     return name

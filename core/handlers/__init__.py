@@ -1,5 +1,5 @@
-"""What each command does: one function for each command, `(execution, command) -> reply`.
+"""The execution of commands: one function for each command, `(execution, command) -> reply`.
 
-A handler checks everything before its first change, changes the keyspace through effects only, and
-knows nothing of words (`core.grammar`) or of HTTP.
+A handler checks everything before its first change, and changes the keyspace through effects only. It never
+parses words (`core.grammar` does) and never sees HTTP.
 """

@@ -1,8 +1,9 @@
-"""Trimming entries that no group refers to any more (ACKED, rules 14 and 15), whatever stays between them.
+"""Trims with the policy ACKED: they remove the entries that no group references (rules 14 and 15).
 
-Blocks are passed over as wholes where a group has all of their entries pending, or where no group has any.
-What a trim found referenced, the next one need not look at: the stream notes how far that is. A trim that has
-looked at `ACKED_TRIM_LOOKS_MAX` blocks and entries ends there, and the next one goes on from there.
+Referenced entries stay, so the removed entries need not be consecutive. A block is handled as a whole if a
+group has all of its entries pending, or if no group has any of them pending. The stream remembers how far
+its entries are known to be referenced; the next trim starts there. One trim examines at most
+`ACKED_TRIM_LOOKS_MAX` blocks and entries; the next trim continues.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 
 
 def trim_acknowledged(execution: Execution, key: bytes, rule: Trim, limit: int) -> int:
-    """Remove what `rule` and `limit` (0: none) let go, and say how many entries went. O(blocks), and
-    O(entries) of the blocks of which some are referenced; both bounded."""
+    """Remove the unreferenced entries that `rule` allows, and return how many were removed.
+
+    `limit`: the greatest number of removed entries, 0 for no limit. O(blocks), plus O(entries) for each block
+    that is partly referenced; `ACKED_TRIM_LOOKS_MAX` bounds both.
+    """
     stream = execution.keyspace.streams[key]
     walk = _Walk(stream, rule, limit)
-    walk.go()
+    walk.run()
     if walk.leading:
         execution.do(EntriesTrimmed(key, walk.leading))
     if walk.ids:
@@ -33,30 +37,36 @@ def trim_acknowledged(execution: Execution, key: bytes, rule: Trim, limit: int) 
 
 
 def may_go_whole(rule: Trim, block: Block, left: int) -> bool:
-    """Whether the rule allows every entry of `block` to go, while the stream has `left` entries."""
+    """Whether the rule removes every entry of `block` from a stream that has `left` entries. O(1)."""
     if rule.max_length is not None:
         return left - block.live >= rule.max_length
     assert rule.min_id is not None
     return block.last_id < rule.min_id
 
 
-class _Pending:
-    """One group's pending entries, asked about blocks one after another."""
+class _PendingByBlock:
+    """The pending entries of one group, counted for one block after another in id order.
+
+    `_next_id`: no entry below it is pending, from the last counted block on. `_run`: the run that contained
+    the last counted block's entries.
+    """
 
     def __init__(self, pending: PendingEntriesList) -> None:
         self._pending = pending
         self._next_id: StreamId = ZERO_ID
-        self._execution: Run | None = None
+        self._run: Run | None = None
 
     def count_in(self, block: Block) -> int:
-        """How many ids from the block's first to its last are pending. O(1) up to the next pending one,
-        and in C where the last run found goes on."""
+        """How many ids from the block's first to its last are pending.
+
+        O(1) before the next pending entry and inside the last run; else O(log n).
+        """
         first, last = block.first_id, block.last_id
         if last < self._next_id:
             return 0
-        if self._execution is not None and last <= self._execution.last_id:
-            return self._execution.count_live(*self._execution.between(first, last))
-        self._execution = self._pending.run_over(first, last)
+        if self._run is not None and last <= self._run.last_id:
+            return self._run.count_live(*self._run.between(first, last))
+        self._run = self._pending.run_over(first, last)
         count = self._pending.count_between(first, last)
         if not count:
             found = self._pending.first_from(first)
@@ -64,15 +74,18 @@ class _Pending:
         return count
 
     def among(self, ids: list[StreamId]) -> set[StreamId]:
-        """Those of `ids` that are pending."""
+        """The ids among `ids` that are pending."""
         return set(self._pending.units_of(ids))
 
 
 class _Walk:
-    """A look at the blocks in order. `leading`: so many of the first entries go; `ids`: as do these.
+    """Walks over the blocks in order and chooses the entries to remove; it changes nothing.
 
-    As in Redis, the limit counts what was removed, and the first block of which not every entry may go is
-    the last one looked at: entries after it stay, even if those passed over leave the stream too long.
+    `leading`: how many of the stream's first entries to remove. `ids`: further entries to remove.
+    `referenced_below`, `passed_live_max`: the stream's new values of these attributes.
+
+    As in Redis, the limit counts removed entries, and the walk ends with the first block that the rule does
+    not remove completely: later entries stay, even if the stream is then longer than MAXLEN allows.
     """
 
     def __init__(self, stream: Stream, rule: Trim, limit: int) -> None:
@@ -84,28 +97,30 @@ class _Walk:
         self.referenced_below = stream.referenced_below
         self.passed_live_max = stream.passed_live_max
         groups = stream.groups.values()
-        self._groups = [_Pending(group.pending) for group in groups if group.pending.count]
+        self._groups = [_PendingByBlock(group.pending) for group in groups if group.pending.count]
         self._read_up_to = min((group.last_delivered_id for group in groups), default=MAX_ID)
         self._is_leading = True
         self._looks_left = ACKED_TRIM_LOOKS_MAX
 
-    def go(self) -> None:
-        """Find out what goes."""
+    def run(self) -> None:
+        """Choose the entries to remove, and set the four attributes."""
         blocks = self.stream.log.blocks
         if not blocks or self._excess == 0:
             return
-        index = self._begin()
+        index = self._first_index()
         self._is_leading = index == 0
         while index < len(blocks) and self._looks_left > 0 and self._pass(blocks[index]):
             self.passed_live_max = max(self.passed_live_max, blocks[index].live)
             index += 1
-        # Further entries may come into the last block.
+        # The last block may get further entries.
         passed_below = blocks[min(index, len(blocks) - 1)].first_id
         self.referenced_below = max(self.referenced_below, passed_below)
 
-    def _begin(self) -> int:
-        """The first block that a trim before this one has not passed, 0 where one of those passed would be
-        the last to be looked at."""
+    def _first_index(self) -> int:
+        """The index of the first block that earlier trims have not passed.
+
+        It is 0 if the walk would end within the blocks that earlier trims have passed.
+        """
         most = self.passed_live_max
         if self.limit and most > self.limit:
             return 0
@@ -115,7 +130,7 @@ class _Walk:
 
     @property
     def _excess(self) -> int | None:
-        """How many more entries MAXLEN allows to go; None under MINID."""
+        """How many more entries MAXLEN removes; None for MINID."""
         if self.rule.max_length is None:
             return None
         return max(self.stream.length - self._removed - self.rule.max_length, 0)
@@ -125,7 +140,7 @@ class _Walk:
         return self.leading + len(self.ids)
 
     def _pass(self, block: Block) -> bool:
-        """Take what goes of `block`; whether the next block is looked at."""
+        """Choose the entries of `block` to remove. Returns whether the walk continues."""
         live, removed = block.live, self._removed
         if (self.limit and removed + live > self.limit) or block.first_id > self._read_up_to:
             return False
@@ -137,11 +152,11 @@ class _Walk:
             return True
         self._is_leading = False
         if block.holes or block.count not in counts:
-            self._take_some(block)
+            self._choose_unreferenced(block)
         return is_whole
 
-    def _take_some(self, block: Block) -> None:
-        """Those of the block's entries that the rule allows to go, and no group refers to."""
+    def _choose_unreferenced(self, block: Block) -> None:
+        """Choose the block's entries that the rule removes and no group references."""
         least_kept = MAX_ID if self.rule.min_id is None else self.rule.min_id
         ids = self.stream.log.range(block.first_id, min(block.last_id, self._read_up_to, least_kept - 1))[0]
         self._looks_left -= len(ids)

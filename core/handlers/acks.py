@@ -1,4 +1,4 @@
-"""XACK and XNACK: giving entries back, as done or as not done."""
+"""XACK and XNACK: acknowledge pending entries, or return them to the group for redelivery."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tailrace.core.stream_id import StreamId
 
 
 def ack(execution: Execution, command: Acknowledge) -> int:
-    """How many of the ids were pending; 0 for a missing stream or group, whatever the ids. O(1) an id.
+    """XACK: remove entries from the pending entries list, and return how many were pending. O(1) an id.
 
-    With `require_group` a missing stream or group is NOGROUP.
+    A missing stream or group returns 0 before the ids are parsed; with `require_group` it raises NOGROUP.
     """
     group = execution.keyspace.group(command.key, command.group)
     if group is None:
@@ -30,9 +30,10 @@ def ack(execution: Execution, command: Acknowledge) -> int:
 
 
 def nack(execution: Execution, command: NegativeAcknowledge) -> int:
-    """How many entries now are without an owner, before all others in CLAIM's order (rule 54).
+    """XNACK: take entries from their consumers, and return how many are now unowned. O(1) an id.
 
-    An id named twice is nacked twice, so it is carried out before it is looked at again. O(1) an id.
+    Unowned entries come first in the order in which CLAIM takes entries (rule 54). An id named twice is
+    nacked twice: the first nack is applied before the second one is judged. Raises NOGROUP.
     """
     group = require_key_and_group(execution, command.key, command.group)
     stream = execution.keyspace.streams[command.key]
@@ -57,7 +58,7 @@ def nack(execution: Execution, command: NegativeAcknowledge) -> int:
 def _deliveries_after(
     stream: Stream, unit: Unit | None, command: NegativeAcknowledge, value: StreamId
 ) -> int | None:
-    """The entry's new delivery count, None where it is left alone. `unit`: where it is pending."""
+    """The entry's new delivery count, or None if the entry stays unchanged. `unit`: where it is pending."""
     if unit is None and not (command.force and value in stream.log):
         return None
     if command.retry_count is not None:

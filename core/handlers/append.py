@@ -1,4 +1,4 @@
-"""XADD and its batches: which ids the entries get, and what is refused. Order of checks: rule 8."""
+"""XADD and its batches: choose the ids and append the entries. The order of checks is rule 8."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from tailrace.core.stream_id import MAX_ID, SEQ_BITS, U64_MAX, ZERO_ID, StreamId
 
 
 def append(execution: Execution, command: Append) -> AppendReply | None:
-    """The ids given, or None where the stream is missing and must not be made. O(entries)."""
+    """XADD: append the entries and return their ids. O(entries), plus the cost of the trim.
+
+    Returns None if the stream is missing and the command must not create it. An append whose idempotency key
+    is known appends nothing and returns the ids of the first append. Raises ID_NOT_GREATER, ID_EXHAUSTED and
+    PRECONDITION_FAILED before the first change.
+    """
     if command.ids is not None and ZERO_ID in command.ids:
         raise StreamError(
             ErrorCode.ID_NOT_GREATER,
@@ -79,7 +84,7 @@ def _requested_ids(requests: Sequence[IdRequest], last_id: StreamId, now_ms: int
 
 
 def _consecutive_ids(last_id: StreamId, now_ms: int, count: int) -> Sequence[StreamId]:
-    """Automatic ids: the greater of now and the last one's time, then one step each (rule 5)."""
+    """Automatic ids: the first is the time now or the last id plus 1, whichever is greater (rule 5)."""
     first = now_ms << SEQ_BITS
     if first <= last_id:
         first = last_id + 1
@@ -99,7 +104,7 @@ def _next_id(request: IdRequest, last_id: StreamId, now_ms: int) -> StreamId:
 
 
 def _next_in_ms(ms: int, last_id: StreamId) -> StreamId:
-    """``ms-*``: the next sequence in that millisecond, which does not carry over (rule 6)."""
+    """``ms-*``: the next sequence number of that millisecond; it never moves to the next one (rule 6)."""
     first = ms << SEQ_BITS
     if first > last_id:
         return first

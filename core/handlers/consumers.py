@@ -1,4 +1,4 @@
-"""XGROUP CREATECONSUMER and DELCONSUMER, and the consumer that a read or claim makes in passing."""
+"""XGROUP CREATECONSUMER and DELCONSUMER, and the consumers that reads and claims create."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tailrace.core.pending.consumer import Consumer
 
 
 def touch_consumer(execution: Execution, key: bytes, group: Group, name: bytes) -> Consumer:
-    """The consumer `name`, made where it is missing; its time of being seen is now (rules 28, 33)."""
+    """Mark the consumer `name` as seen now, create it if it is missing, and return it (rules 28, 33)."""
     if name in group.consumers:
         execution.do(ConsumerSeen(key, group.name, name, execution.now_ms, active=False))
     else:
@@ -22,7 +22,7 @@ def touch_consumer(execution: Execution, key: bytes, group: Group, name: bytes) 
 
 
 def create_consumer(execution: Execution, command: CreateConsumer) -> int:
-    """1 where the consumer is new, 0 where it stands already."""
+    """XGROUP CREATECONSUMER: return 1 if the consumer is new, 0 if it exists. Raises NOGROUP."""
     group = require_group(execution, command.key, command.group)
     if command.consumer in group.consumers:
         return 0
@@ -31,9 +31,11 @@ def create_consumer(execution: Execution, command: CreateConsumer) -> int:
 
 
 def delete_consumer(execution: Execution, command: DeleteConsumer) -> int | None:
-    """How many pending entries it had; None where there is no such consumer, which Redis answers with 0.
+    """XGROUP DELCONSUMER: delete a consumer, and return how many pending entries it had.
 
-    They are gone with it for good (rule 55), or handed to `transfer_to`.
+    Returns None if the consumer is missing; Redis replies with 0. The consumer's entries are then no longer
+    pending (rule 55), unless `transfer_to` names the consumer that gets them. Raises NOGROUP, and
+    CONSUMER_HAS_PENDING if `refuse_pending` is set.
     """
     group = require_group(execution, command.key, command.group)
     consumer = group.consumers.get(command.consumer)

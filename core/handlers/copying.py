@@ -1,4 +1,4 @@
-"""COPY: makes a stream with the content of another, and shares what neither of them changes."""
+"""COPY: creates a stream with the content of another; both share the parts that never change."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tailrace.core.outcome import Signal
 
 
 def copy_key(execution: Execution, command: CopyKey) -> int:
-    """1 if the stream was copied, 0 if it is missing or the new name is taken. O(parts).
+    """COPY: return 1 if the stream was copied, 0 if it is missing or the new name exists. O(parts).
 
-    Raises `StreamError` LIMIT_EXCEEDED where the stream, with what this transaction copied before, has more
-    than `COPY_PARTS_MAX` parts. Readers of a stream that is replaced are told that it is gone.
+    Raises `StreamError` LIMIT_EXCEEDED if this stream and those that the transaction copied before have more
+    than `COPY_PARTS_MAX` parts together. Readers of a replaced stream are signalled that it is gone.
     """
     if command.key == command.new_key:
         raise StreamError(ErrorCode.INVALID_ARGUMENT, "ERR source and destination objects are the same")

@@ -1,4 +1,4 @@
-"""XDEL, XDELEX and XACKDEL: removing entries by id, under a reference policy (rules 19 to 21)."""
+"""XDEL, XDELEX and XACKDEL: delete entries by id, under a reference policy (rules 19 to 21)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from tailrace.core.stream_id import StreamId
 
 
 def delete_entries(execution: Execution, command: DeleteEntries) -> int:
-    """How many of the ids were live; a missing stream has none, whatever the ids. O(ids log n)."""
+    """XDEL: delete entries, and return how many of the ids were live. O(ids log n).
+
+    A missing stream returns 0 before the ids are parsed.
+    """
     stream = execution.stream(command.key)
     if stream is None:
         return 0
@@ -32,31 +35,38 @@ def _remove(execution: Execution, key: bytes, live: Iterable[StreamId]) -> None:
 
 
 def delete_entries_by_policy(execution: Execution, command: DeleteEntriesByPolicy) -> list[DeleteResult]:
-    """A result an id; a missing stream answers NOT_FOUND for all, whatever the ids (rule 19)."""
+    """XDELEX: delete entries under a reference policy, and return one result for each id.
+
+    A missing stream returns NOT_FOUND for every id before the ids are parsed (rule 19). O(ids log n) a group.
+    """
     stream = execution.stream(command.key)
     if stream is None:
         return [DeleteResult.NOT_FOUND] * command.ids_count
     ids = parsed(command.ids)
     kept = referenced_among(stream, ids) if command.references is References.ACKNOWLEDGED else ()
     live = stream.log.live_among(ids)
-    going: set[StreamId] = set()
+    deleted: set[StreamId] = set()
     results = []
     for value in ids:
         if value in kept:
             results.append(DeleteResult.REFERENCED)
-        elif value in live and value not in going:
-            going.add(value)
+        elif value in live and value not in deleted:
+            deleted.add(value)
             results.append(DeleteResult.DELETED)
         else:
             results.append(DeleteResult.NOT_FOUND)
     if command.references is References.DELETE:
         drop_references(execution, command.key, stream, list(dict.fromkeys(ids)))
-    _remove(execution, command.key, going)
+    _remove(execution, command.key, deleted)
     return results
 
 
 def acknowledge_and_delete(execution: Execution, command: AcknowledgeAndDelete) -> list[DeleteResult]:
-    """A result an id; only ids that this group has pending are touched (rule 21)."""
+    """XACKDEL: acknowledge and delete entries, and return one result for each id.
+
+    Only ids that this group has pending are affected (rule 21). A missing stream or group returns NOT_FOUND
+    for every id before the ids are parsed; with `require_group` it raises NOGROUP. O(ids log n) a group.
+    """
     stream = execution.stream(command.key)
     group = execution.keyspace.group(command.key, command.group)
     if stream is None or group is None:
@@ -67,20 +77,20 @@ def acknowledge_and_delete(execution: Execution, command: AcknowledgeAndDelete) 
     acknowledged = group.pending.present(ids)
     if acknowledged:
         execution.do(PendingRemoved(command.key, group.name, acknowledged))
-    # An entry that is gone counts as deleted; other groups may refer to it all the same.
+    # An entry that was deleted before counts as deleted, even if other groups still have it pending.
     outcome = dict.fromkeys(acknowledged, DeleteResult.DELETED)
     if command.references is References.ACKNOWLEDGED:
         kept = referenced_among(stream, acknowledged)
         outcome.update(dict.fromkeys(kept, DeleteResult.REFERENCED))
-    going = [value for value, result in outcome.items() if result is DeleteResult.DELETED]
+    deleted = [value for value, result in outcome.items() if result is DeleteResult.DELETED]
     if command.references is References.DELETE:
-        drop_references(execution, command.key, stream, going)
-    _remove(execution, command.key, stream.log.live_among(going))
+        drop_references(execution, command.key, stream, deleted)
+    _remove(execution, command.key, stream.log.live_among(deleted))
     return [outcome.pop(value, DeleteResult.NOT_FOUND) for value in ids]
 
 
 def acknowledge(execution: Execution, key: bytes, group: Group, ids: Iterable[StreamId]) -> int:
-    """Take `ids` out of the group's pending entries list; how many were in it."""
+    """Remove `ids` from the group's pending entries list, and return how many were pending. O(1) an id."""
     pending = group.pending.present(ids)
     if pending:
         execution.do(PendingRemoved(key, group.name, pending))

@@ -1,4 +1,4 @@
-"""XGROUP CREATE, SETID and DESTROY, and looking a group up the way each command reports it missing."""
+"""XGROUP CREATE, SETID and DESTROY, and the look-up of groups, whose errors differ by command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
 def require_group(execution: Execution, key: bytes, name: bytes) -> Group:
-    """The group, for XGROUP's subcommands."""
+    """The group, for XGROUP's subcommands. Raises NO_SUCH_STREAM or NOGROUP."""
     stream = execution.stream(key)
     if stream is None:
         raise key_required(key, name)
@@ -24,8 +24,7 @@ def require_group(execution: Execution, key: bytes, name: bytes) -> Group:
 
 
 def require_key_and_group(execution: Execution, key: bytes, name: bytes) -> Group:
-    """The group, for the commands on pending entries, which report a missing stream and a missing group
-    alike."""
+    """The group, for commands on pending entries. Raises NOGROUP for a missing stream and a missing group."""
     group = execution.keyspace.group(key, name)
     if group is None:
         raise no_key_or_group(key, name, missing_for(execution, key))
@@ -33,12 +32,15 @@ def require_key_and_group(execution: Execution, key: bytes, name: bytes) -> Grou
 
 
 def missing_for(execution: Execution, key: bytes) -> Missing:
-    """What is missing where `key` does not have a group."""
+    """Which of the two is missing if `key` does not have the group: the stream or the group."""
     return "group" if key in execution.keyspace.streams else "stream"
 
 
 def create_group(execution: Execution, command: CreateGroup) -> None:
-    """Raises BUSYGROUP where the group stands already, NO_SUCH_STREAM where the stream is missing."""
+    """XGROUP CREATE: create a group, and with `create_stream` the stream if it is missing. O(log n).
+
+    Raises BUSYGROUP if the group exists, NO_SUCH_STREAM if the stream is missing.
+    """
     stream = execution.stream(command.key)
     if stream is None and not command.create_stream:
         raise key_required(command.key, command.group)
@@ -57,7 +59,11 @@ def create_group(execution: Execution, command: CreateGroup) -> None:
 
 
 def set_group_position(execution: Execution, command: SetGroupPosition) -> None:
-    """Moves the group; a count that is not given becomes unknown (rule 56)."""
+    """XGROUP SETID: move the group.
+
+    Without ENTRIESREAD the counter of entries read becomes unknown (rule 56). Raises NO_SUCH_STREAM and
+    NOGROUP.
+    """
     require_group(execution, command.key, command.group)
     stream = execution.keyspace.streams[command.key]
     position = _position(stream, command.after)
@@ -66,7 +72,7 @@ def set_group_position(execution: Execution, command: SetGroupPosition) -> None:
 
 
 def destroy_group(execution: Execution, command: DestroyGroup) -> int:
-    """1 where the group existed, 0 where it did not (rule 55)."""
+    """XGROUP DESTROY: return 1 if the group existed, else 0 (rule 55). Raises NO_SUCH_STREAM."""
     stream = execution.stream(command.key)
     if stream is None:
         raise key_required(command.key, command.group)

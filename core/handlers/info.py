@@ -9,7 +9,7 @@ from tailrace.core.commands import InfoConsumers, InfoGroups, InfoStream, Range
 from tailrace.core.errors import no_group, no_such_key
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.group import Group
-from tailrace.core.handlers.pending_views import LOOKED_UP_TOGETHER, describe, description_bytes
+from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, describe, description_bytes
 from tailrace.core.handlers.ranges import exact_entries
 from tailrace.core.idle import idle_since
 from tailrace.core.lag import lag_of
@@ -29,7 +29,11 @@ from tailrace.core.stream_id import StreamId
 
 
 def info_stream(execution: Execution, command: InfoStream) -> StreamInfo | StreamFullInfo:
-    """The short form is O(log n); the full one is O(what `full_count` allows of entries and PELs)."""
+    """XINFO STREAM: the short form in O(log n), or the full form with groups, consumers and pending entries.
+
+    The full form is O(entries and pending entries that `full_count` allows; 0 allows all). Raises
+    NO_SUCH_STREAM and REPLY_TOO_LARGE.
+    """
     stream = _require_stream(execution, command.key)
     full_count = parsed(command.full_count)
     short = _short(execution, stream)
@@ -114,7 +118,7 @@ def _described(
         raise room.refusal()
     described: list[PendingEntry] = []
     ids = islice(ids, count)
-    while some := list(islice(ids, LOOKED_UP_TOGETHER)):
+    while some := list(islice(ids, LOOKUP_CHUNK)):
         for unit, values in group.pending.by_unit(some):
             room.charge(len(values) * description_bytes(unit))
             described += describe(values, unit, execution.now_ms)
@@ -122,7 +126,7 @@ def _described(
 
 
 def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
-    """The groups in byte order of their names. O(groups)."""
+    """XINFO GROUPS: the groups in byte order of their names. O(groups). Raises NO_SUCH_STREAM."""
     stream = _require_stream(execution, command.key)
     execution.room().charge_names(list(stream.groups))
     return [
@@ -139,7 +143,10 @@ def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
 
 
 def info_consumers(execution: Execution, command: InfoConsumers) -> list[ConsumerInfo]:
-    """The consumers in byte order of their names. O(consumers)."""
+    """XINFO CONSUMERS: the consumers in byte order of their names. O(consumers).
+
+    Raises NO_SUCH_STREAM or NOGROUP.
+    """
     stream = _require_stream(execution, command.key)
     group = stream.groups.get(command.group)
     if group is None:

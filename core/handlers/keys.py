@@ -1,4 +1,4 @@
-"""Commands on streams as a whole, and on the server: making, deleting, configuring."""
+"""Commands on whole streams and on the server: create, delete, rename and configure."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WILDCARD: Final = re.compile(rb"[*?\[]")
 
 
 def create_stream(execution: Execution, command: CreateStream) -> int:
-    """1 where the stream is new, 0 where it stands already; settings that are given hold either way."""
+    """Return 1 if the stream is new, 0 if it exists. The given settings are applied in both cases."""
     created = command.key not in execution.keyspace.streams
     if created:
         execution.do(StreamCreated(command.key))
@@ -51,7 +51,10 @@ def create_stream(execution: Execution, command: CreateStream) -> int:
 
 
 def configure_stream(execution: Execution, command: ConfigureStream) -> None:
-    """XCFGSET: settings that really change make the stream forget its keys (rule 63)."""
+    """XCFGSET: a setting whose value changes makes the stream forget its idempotency keys (rule 63).
+
+    Raises NO_SUCH_STREAM.
+    """
     if execution.stream(command.key) is None:
         raise no_such_key(command.key)
     _configure(execution, command.key, parsed(command.idmp_duration_s), command.idmp_maxsize)
@@ -68,7 +71,10 @@ def _configure(execution: Execution, key: bytes, duration_s: int | None, maxsize
 
 
 def set_stream_position(execution: Execution, command: SetStreamPosition) -> None:
-    """XSETID; what would contradict the entries is refused (rule 65)."""
+    """XSETID: set the last id and the counters of a stream (rule 65).
+
+    Raises NO_SUCH_STREAM, and INVALID_ARGUMENT for values that contradict the entries of the stream.
+    """
     stream = execution.stream(command.key)
     if stream is None:
         raise no_such_key(command.key)
@@ -108,7 +114,10 @@ def _bad_position(stream: Stream, problem: str, least: StreamId) -> StreamError:
 
 
 def delete_keys(execution: Execution, command: DeleteKeys) -> int:
-    """How many streams were deleted. O(keys log streams): their memory is freed later, see `core.garbage`."""
+    """DEL: delete streams, and return how many existed.
+
+    O(keys log streams): `core.garbage` frees the memory later.
+    """
     existing = [key for key in dict.fromkeys(command.keys) if key in execution.keyspace.streams]
     for key in existing:
         execution.do(StreamDeleted(key))
@@ -117,12 +126,15 @@ def delete_keys(execution: Execution, command: DeleteKeys) -> int:
 
 
 def count_keys(execution: Execution, command: CountKeys) -> int:
-    """How many of the names are streams; a name given twice counts twice."""
+    """EXISTS: return how many of the names are streams. A name given twice counts twice."""
     return sum(key in execution.keyspace.streams for key in command.keys)
 
 
 def rename_key(execution: Execution, command: RenameKey) -> None:
-    """Readers of the old name are told that it is gone, those of the new one look again."""
+    """RENAME: readers of the old name are signalled that it is gone, readers of the new name read again.
+
+    Raises NO_SUCH_STREAM. O(log streams).
+    """
     if command.key not in execution.keyspace.streams:
         raise no_such_key(command.key)
     if command.key == command.new_key:
@@ -134,38 +146,38 @@ def rename_key(execution: Execution, command: RenameKey) -> None:
 
 
 def flush(execution: Execution, _: Flush) -> None:
-    """FLUSHDB and FLUSHALL: there is one keyspace. O(1): memory is freed later, as in `delete_keys`."""
+    """FLUSHDB and FLUSHALL: delete every stream. O(1); memory is freed later, as in `delete_keys`."""
     if execution.keyspace.streams:
         execution.do(KeyspaceFlushed())
         execution.wake(None, Signal.GONE)
 
 
 def get_config(execution: Execution, command: GetConfig) -> dict[str, int]:
-    """The settings that are named, or whose names a pattern matches; the case does not matter."""
+    """CONFIG GET: the settings whose names equal a word or match a pattern, in any case."""
     matchers = [_setting_matcher(pattern.lower()) for pattern in command.patterns]
     config = execution.keyspace.config
     return {name: value for name, value in config.items() if any(each(name.encode()) for each in matchers)}
 
 
 def _setting_matcher(pattern: bytes) -> Callable[[bytes], bool]:
-    """A word without wildcards is a name as it is: its backslashes escape nothing."""
+    """As in Redis, a word without wildcards is compared literally: a backslash escapes only in patterns."""
     return compile_glob(pattern).matches if _WILDCARD.search(pattern) else pattern.__eq__
 
 
 def set_config(execution: Execution, command: SetConfig) -> None:
-    """The names and ranges are the grammar's to check."""
+    """CONFIG SET: change settings. `core.grammar.config` has checked their names and ranges."""
     for name, value in command.values:
         if execution.keyspace.config[name] != value:
             execution.do(ConfigChanged(name, value))
 
 
 def server_time(execution: Execution, _: ServerTime) -> int:
-    """The instant of this command, in Unix milliseconds."""
+    """TIME: the time of this command, in Unix milliseconds."""
     return execution.now_ms
 
 
 def server_info(execution: Execution, _: ServerInfo) -> ServerStats:
-    """Counts over the whole keyspace. O(streams + groups)."""
+    """INFO: totals over the whole keyspace. O(streams + groups)."""
     streams = execution.keyspace.streams.values()
     groups = [group for stream in streams for group in stream.groups.values()]
     return ServerStats(
@@ -178,7 +190,7 @@ def server_info(execution: Execution, _: ServerInfo) -> ServerStats:
 
 
 def expire_idempotency_keys(execution: Execution, _: ExpireIdempotencyKeys) -> None:
-    """Have every stream forget the keys whose time is over (rule 61). O(producers)."""
+    """Remove the expired idempotency keys of every stream (rule 61). O(producers)."""
     for key, stream in execution.keyspace.streams.items():
         before_ms = execution.now_ms - stream.idempotency.duration_s * 1000
         if stream.idempotency.has_expired(before_ms):

@@ -1,4 +1,4 @@
-"""XPENDING: looking at what is pending, without touching it (rule 53)."""
+"""XPENDING: shows pending entries and changes nothing (rule 53)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from tailrace.core.pending.units import Unit
 from tailrace.core.replies import PendingEntry, PendingSummaryReply
 from tailrace.core.stream_id import StreamId
 
-LOOKED_UP_TOGETHER: Final = 1_000
-"""Pending entries that XPENDING finds out about at a time."""
+LOOKUP_CHUNK: Final = 1_000
+"""How many pending entries XPENDING and XINFO look up at once."""
 
 UNOWNED_IDLE_MS = -1
-"""The idle time shown for an entry without an owner."""
+"""The idle time in milliseconds that replies show for an unowned entry."""
 
 
 def pending_summary(execution: Execution, command: PendingSummary) -> PendingSummaryReply:
-    """Counts, and the least and greatest pending id. O(consumers + log n)."""
+    """XPENDING without a range: counts, and the least and greatest pending id. O(consumers + log n).
+
+    Raises NOGROUP.
+    """
     group = require_key_and_group(execution, command.key, command.group)
     min_id, max_id = group.pending.bounds() or (None, None)
     owners = [
@@ -36,7 +39,10 @@ def pending_summary(execution: Execution, command: PendingSummary) -> PendingSum
 
 
 def pending_range(execution: Execution, command: PendingRange) -> list[PendingEntry]:
-    """Pending entries in id order. O(log n + those examined)."""
+    """XPENDING with a range: pending entries in id order. O(log n + entries examined).
+
+    Raises NOGROUP and REPLY_TOO_LARGE.
+    """
     group = require_key_and_group(execution, command.key, command.group)
     found: list[PendingEntry] = []
     if command.count <= 0:
@@ -44,7 +50,7 @@ def pending_range(execution: Execution, command: PendingRange) -> list[PendingEn
     room = execution.room()
     if not _may_find_any(group, execution.now_ms, command.min_idle_ms):
         return found
-    ids, wanted = _ids(group, command), min(command.count, LOOKED_UP_TOGETHER)
+    ids, wanted = _ids(group, command), min(command.count, LOOKUP_CHUNK)
     while some := list(islice(ids, wanted)):
         for unit, values in group.pending.by_unit(some[: bisect_right(some, command.end)]):
             if (
@@ -56,14 +62,15 @@ def pending_range(execution: Execution, command: PendingRange) -> list[PendingEn
                 found += describe(more, unit, execution.now_ms)
         if some[-1] >= command.end or len(found) == command.count:
             break
-        wanted = LOOKED_UP_TOGETHER
+        wanted = LOOKUP_CHUNK
     return found
 
 
 def _may_find_any(group: Group, now_ms: int, min_idle_ms: int) -> bool:
     """Whether the entry that is pending longest is idle enough. O(1).
 
-    A monitor asks this of healthy groups too, and must not walk over all that is pending there.
+    Without this check, a monitor that looks for stuck entries walks over all pending entries of a healthy
+    group.
     """
     oldest = group.pending.order.head
     if oldest is None:
@@ -79,12 +86,15 @@ def _ids(group: Group, command: PendingRange) -> Iterator[StreamId]:
 
 
 def description_bytes(unit: Unit) -> int:
-    """What one pending entry takes in a reply, at most. O(1)."""
+    """The greatest size in bytes of one pending entry in a reply. O(1)."""
     return 2 * ITEM_BYTES + (0 if unit.consumer is None else NAME_GROWTH_MAX * len(unit.consumer.name))
 
 
 def describe(values: Sequence[StreamId], unit: Unit, now_ms: int) -> Iterator[PendingEntry]:
-    """Pending entries of one unit as replies show them; a clock that stepped back shows 0 idle, not less."""
+    """The pending entries `values` of one unit as replies show them. O(values).
+
+    If the clock stepped back, an entry that was delivered later than now has an idle time of 0.
+    """
     name, idle_ms = None, UNOWNED_IDLE_MS
     if unit.consumer is not None:
         name, idle_ms = unit.consumer.name, idle_since(unit.delivered_at_ms, now_ms)

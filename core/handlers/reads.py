@@ -1,4 +1,4 @@
-"""XREAD: from a position on, over several streams (rules 22 to 26)."""
+"""XREAD: reads several streams, each from a position (rules 22 to 26)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
 def read(execution: Execution, command: Read) -> ReadReply:
-    """All streams asked for, with what lies above the position of each. O(log n + m) a stream.
+    """XREAD: return the entries of each named stream above its position.
 
-    Where nothing does and the command blocks, the execution's `wait` is set, and its `retry` to the
-    command with every position resolved (rule 22).
+    If there are none and the command blocks, the execution's `wait` is set, and `retry` is set to the command
+    with every position resolved (rule 22). Raises REPLY_TOO_LARGE if the request has no room left; with
+    `strict`, raises POSITION_TRIMMED. O(log n + entries returned) a stream.
     """
     execution.room(command.limits.page_bytes).require_any()
     positions = [_resolve(execution, source) for source in command.streams]
@@ -42,7 +43,10 @@ def read(execution: Execution, command: Read) -> ReadReply:
 
 
 def deadline_ms(execution: Execution, command: Read | ReadGroup) -> int | None:
-    """When a read that waits answers nil: set once, at the first attempt (rule 46); 0 is for ever."""
+    """When a waiting read returns nil, in Unix milliseconds; None if it waits without a limit.
+
+    The deadline is set at the first attempt and stays the same at each retry (rule 46).
+    """
     return command.until_ms or (execution.now_ms + command.block_ms if command.block_ms else None)
 
 
@@ -86,7 +90,10 @@ def take_after(
     *,
     claim: bool = False,
 ) -> Entries:
-    """Entries above `after`, as many as `count`, the budget and the room allow; they are accounted for."""
+    """Return the entries above `after` that fit into `count`, `budget` and `room`, and charge both for them.
+
+    `claim`: the reply shows idle times and delivery counts. O(log n + entries).
+    """
     wanted = smaller(count, budget.remaining)
     if wanted == 0 or not room.has_any:
         return NO_ENTRIES

@@ -1,4 +1,4 @@
-"""XIDMPRECORD: an idempotency key for an entry that is there already."""
+"""XIDMPRECORD: records an idempotency key for an entry that exists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from tailrace.core.execution import Execution
 
 
 def record_idempotency_key(execution: Execution, command: RecordIdempotencyKey) -> None:
-    """Remember the key as if the entry had been appended under it; the same once more changes nothing."""
+    """XIDMPRECORD: remember the key as if the entry had been appended with it. O(log n).
+
+    The same key for the same entry changes nothing. Raises NO_SUCH_STREAM, and INVALID_ARGUMENT if the entry
+    is missing or the key belongs to another entry.
+    """
     stream = execution.stream(command.key)
     if stream is None:
         raise no_such_key(command.key)

@@ -1,4 +1,7 @@
-"""Which entries the groups of a stream still refer to, and how such references are removed."""
+"""References from groups to entries: which entries are referenced, and the removal of references.
+
+A group references the entries that it has pending and those that it has yet to deliver (rule 15).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,7 @@ from tailrace.core.stream_id import StreamId
 
 
 def referenced_among(stream: Stream, ids: Sequence[StreamId]) -> set[StreamId]:
-    """Those of `ids` that a group has pending or has yet to read; none without groups (rule 15).
-    O(ids log n) for each group."""
+    """The ids among `ids` that a group references; none if there are no groups. O(ids log n) a group."""
     referenced: set[StreamId] = set()
     for group in stream.groups.values():
         referenced.update(filter(group.last_delivered_id.__lt__, ids))
@@ -21,7 +23,7 @@ def referenced_among(stream: Stream, ids: Sequence[StreamId]) -> set[StreamId]:
 
 
 def drop_references(execution: Execution, key: bytes, stream: Stream, ids: Sequence[StreamId]) -> None:
-    """Remove `ids`, distinct, from every group's pending entries list (rule 16)."""
+    """Remove the distinct `ids` from every group's pending entries list (rule 16). O(ids log n) a group."""
     for group in stream.groups.values():
         pending = group.pending.present(ids)
         if pending:
@@ -29,10 +31,10 @@ def drop_references(execution: Execution, key: bytes, stream: Stream, ids: Seque
 
 
 def drop_references_of_first(execution: Execution, key: bytes, stream: Stream, count: int) -> None:
-    """Remove the first `count` live entries, at least one, from every group's pending entries list (rule 16).
+    """Remove the first `count` live entries (`count` >= 1) from every group's pending entries list (rule 16).
 
-    O(runs of pending entries) where no entry was deleted before the last of them, else O(blocks). What is
-    pending of deleted entries stays.
+    Deleted entries stay pending. O(runs of pending entries) if no entry before the last of them was deleted,
+    else O(blocks).
     """
     groups = [group for group in stream.groups.values() if group.pending.count]
     if not groups:

@@ -1,8 +1,8 @@
-"""XTRIM, and the trimming half of XADD (rules 11 to 17).
+"""XTRIM, and the trim that XADD performs (rules 11 to 17).
 
-Keeping references is the common case and looks at blocks only. The two other policies are exact even where an
-approximate trim was asked for (rule 14): DELETE removes the first entries, as an exact trim does, and
-ACKNOWLEDGED is `core.handlers.acked_trim`'s.
+The policy KEEP is the common case; its approximate trim examines blocks only. The two other policies are
+exact even for an approximate trim (rule 14): DELETE removes the first entries, as an exact trim does, and
+`core.handlers.acked_trim` owns ACKNOWLEDGED.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from tailrace.core.stream import Stream
 
 
 def trim(execution: Execution, command: TrimStream) -> int | None:
-    """How many entries were removed; None for a missing stream, which Redis answers with 0.
+    """XTRIM: return how many entries were removed, or None if the stream is missing; Redis replies with 0.
 
-    O(blocks removed), and what the policy for references costs.
+    O(blocks removed), plus the cost of the reference policy.
     """
     if execution.stream(command.key) is None:
         return None
@@ -28,7 +28,7 @@ def trim(execution: Execution, command: TrimStream) -> int | None:
 
 
 def trim_stream(execution: Execution, key: bytes, rule: Trim) -> int:
-    """Trim the stream `key`, which exists, and say how many entries went."""
+    """Trim the existing stream `key`, and return how many entries were removed, at the cost of `trim`."""
     stream = execution.keyspace.streams[key]
     limit = _limit(execution, rule)
     if rule.references is References.ACKNOWLEDGED:
@@ -43,7 +43,7 @@ def trim_stream(execution: Execution, key: bytes, rule: Trim) -> int:
 
 
 def _count(stream: Stream, rule: Trim, limit: int) -> int:
-    """How many of the first entries go."""
+    """How many of the first entries the rule removes."""
     if rule.approximate and rule.references is References.KEEP:
         return _whole_blocks(stream, rule, limit)
     count = _exact_count(stream, rule)
@@ -58,7 +58,7 @@ def _exact_count(stream: Stream, rule: Trim) -> int:
 
 
 def _limit(execution: Execution, rule: Trim) -> int:
-    """How many entries may go, 0 for any number (rule 12)."""
+    """The greatest number of entries that one trim removes; 0 is no limit (rule 12)."""
     if not rule.approximate:
         return 0
     if rule.limit is not None:
@@ -79,8 +79,10 @@ def _whole_blocks(stream: Stream, rule: Trim, limit: int) -> int:
 
 
 def _within_limit(stream: Stream, wanted: int, limit: int) -> int:
-    """At most `wanted` of the first entries; the last block of which some go must be within the limit
-    whole."""
+    """How many of the `wanted` first entries the limit allows.
+
+    A block counts with all of its entries, even if the trim removes only some of them.
+    """
     allowed = 0
     for block in stream.log.blocks:
         if allowed >= wanted or allowed + block.live > limit:

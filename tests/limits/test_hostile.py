@@ -7,7 +7,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from bench.hostile import DRIPPING, SILENT, UNREAD, attack
+from bench.hostile import attack
+from bench.hostile_clients import DRIPPING, SILENT, UNREAD
 from tailrace.core.limits import MIB
 from tests.support.server_process import running_server
 from tests.support.wire import request, wired

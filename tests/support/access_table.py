@@ -1,7 +1,8 @@
-"""The table of `docs/security.md`: what every operation, command and WebSocket request needs of a token.
+"""The access table of `docs/security.md`: the scope that each operation, command and WebSocket request needs.
 
-It owns the form of the table and the marks around it. What it shows comes from the code: the operations'
-scopes, the grammar, and the options that need more. `python -m tests.support.access_table` writes it.
+Owns the form of the table and the marks around it. Its contents come from the code: the scopes of operations,
+the grammar, and the options that need a further scope. `python -m tests.support.access_table` writes the
+table.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ EVERYWHERE: Final = {
     *(each.name for row in DESCRIPTORS.values() if row.reach is Reach.ALL_KEYS for each in row.redis),
     *("slow_log", "clear_slow_log"),
 }
-"""What needs the pattern `*`."""
+"""The operations that need the pattern `*`."""
 
 SOCKET_SCOPES: Final[dict[str, TokenScope | None]] = {
     "append": "append",
@@ -33,12 +34,12 @@ SOCKET_SCOPES: Final[dict[str, TokenScope | None]] = {
     "ack": "consume",
     "nack": "consume",
     "claim": "consume",
-    "command": "read",  # as the example is XLEN
+    "command": "read",  # the example is XLEN
     "credit": None,
     "unsubscribe": None,
     "ping": None,
 }
-"""What the example of each WebSocket request needs."""
+"""The scope that the example of each WebSocket request needs."""
 
 _NEEDS: Final = {
     "read": "`read`",
@@ -80,8 +81,8 @@ def _option_row(number: int) -> str:
     scope = ACCESS[name]
     socket = _SOCKET_NAMES.get((name, option.rest))
     operations = ", ".join(f"`{each}`" for each in _OPERATIONS[name])
-    told = "" if socket is None else f"`{socket}` likewise"
-    return _row(f"`{scope}` and `admin`", f"{operations} with {option.rest}", option.redis, told)
+    socket_cell = "" if socket is None else f"`{socket}` likewise"
+    return _row(f"`{scope}` and `admin`", f"{operations} with {option.rest}", option.redis, socket_cell)
 
 
 _OPERATIONS: Final = {
@@ -102,7 +103,7 @@ def _row(*cells: str) -> str:
 
 
 def with_table(page: str) -> str:
-    """`page` with the table as it is now."""
+    """`page` with the current table."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return before + table() + after

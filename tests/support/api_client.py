@@ -1,6 +1,6 @@
-"""The HTTP surface over the real engine, in process: what the tests of `api` send requests to.
+"""The HTTP API over the real engine, in this process: the tests of `api` send requests to it.
 
-It owns the example state: the race of the guide, read by a group up to its second entry.
+Owns the example state: the race of the guide, whose first two entries a group has read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NDJSON = {"Content-Type": "application/x-ndjson"}
 
 FIRST, SECOND, THIRD = "1692632086370-0", "1692632094485-0", "1692632102976-0"
 IDLE_MS = 60_000
-"""How long ago the first two entries of the race were delivered to alice."""
+"""How many milliseconds ago the first two entries of the race were delivered to alice."""
 
 _RACE = (
     (1_692_632_086_370, b"rider Castilla speed 30.2 position 1 location_id 1"),
@@ -37,12 +37,12 @@ _RACE = (
 
 @cache
 def the_document() -> Document:
-    """The document of the surface; the same for every application of it."""
+    """The OpenAPI document, which is the same for every application of the API."""
     return Document(create_api(EngineStore(), version=VERSION).openapi())
 
 
 class ApiClient:
-    """Sends requests to one application; defects come back as the 500 that a client would see."""
+    """Sends requests to one application. An unexpected exception becomes the 500 that a client would see."""
 
     def __init__(self) -> None:
         self.store = EngineStore()
@@ -50,7 +50,7 @@ class ApiClient:
 
     @classmethod
     def with_race(cls) -> Self:
-        """Three entries; alice of the group judges was given two of them and acknowledged none."""
+        """A client of the race: alice of the group judges has two of its three entries pending."""
         client = cls()
         now_ms = client.store.now_ms
         client.store.now_ms = START_MS - IDLE_MS
@@ -64,11 +64,11 @@ class ApiClient:
         return client
 
     def run(self, command: Any) -> Any:
-        """Carry out a command beside the surface."""
+        """Execute a command in the engine, without the API."""
         return asyncio.run(self.store.execute(command))
 
     def request(self, method: str, url: str, **options: Any) -> httpx.Response:
-        """Send one request. Whatever it is, the document foresees the answer."""
+        """Send one request, and check that the document lists the status and code of the response."""
         response = asyncio.run(self._send(method, url, options))
         the_document().assert_foresees(response)
         return response
@@ -96,7 +96,7 @@ class ApiClient:
 
 
 def assert_problem(response: httpx.Response, status: int, code: str) -> Any:
-    """`response` is that problem; its members are given back."""
+    """Check that `response` is the problem with this status and code, and return its members."""
     assert (response.status_code, response.json().get("code")) == (status, code), response.text
     assert response.headers["content-type"] == "application/problem+json"
     problem = response.json()

@@ -1,6 +1,7 @@
-"""Debian's chromium, headless, driven over its DevTools protocol: a page is loaded, asked and typed into.
+"""Debian's chromium, headless, controlled over its DevTools protocol: tests load pages, run scripts and type.
 
-It owns the browser's processes, and ends them by their group. It knows no page.
+Owns the browser's processes, and ends them by their process group. It contains nothing about a particular
+page.
 """
 
 from __future__ import annotations
@@ -30,28 +31,28 @@ _KEYS: Final = {"Tab": 9, "Enter": 13, "Escape": 27}
 
 
 class Page:
-    """One page of a browser, asked by scripts and pressed keys."""
+    """One page of a browser, controlled by scripts and key presses."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
         self._last_id = 0
 
     def load(self, url: str) -> None:
-        """Go to a page, and wait until it is there."""
+        """Navigate to a page, and wait until it is loaded."""
         self._call("Page.enable", {})
         self._call("Page.navigate", {"url": url})
         while self._received().get("method") != "Page.loadEventFired":
             pass
 
     def evaluate(self, script: str) -> Any:
-        """The value of an expression; a promise's, once it is there."""
+        """The value of an expression, or the result of a promise."""
         asked = {"expression": script, "awaitPromise": True, "returnByValue": True}
         answer = self._call("Runtime.evaluate", asked)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def until(self, condition: str) -> Any:
-        """The value of an expression, once it is truthy; looked at again and again."""
+        """The value of an expression as soon as it is truthy; the expression is evaluated repeatedly."""
         return self.evaluate(
             "new Promise((resolve) => { const look = () => { const found = (() => { try { return "
             f"({condition}); }} catch {{ return null; }} }})(); "
@@ -59,18 +60,18 @@ class Page:
         )
 
     def press(self, key: str) -> None:
-        """One key, as a person presses it."""
+        """Press one key."""
         text = {"Enter": "\r"}.get(key)
         code = {"key": key, "code": key, "windowsVirtualKeyCode": _KEYS[key]}
         self._call("Input.dispatchKeyEvent", {"type": "keyDown", **code, **({"text": text} if text else {})})
         self._call("Input.dispatchKeyEvent", {"type": "keyUp", **code})
 
     def write(self, text: str) -> None:
-        """Text, where the cursor stands."""
+        """Type text into the focused element."""
         self._call("Input.insertText", {"text": text})
 
     def emulate_dark(self) -> None:
-        """The reader prefers dark pages from now on."""
+        """Emulate a user who prefers a dark color scheme."""
         dark = [{"name": "prefers-color-scheme", "value": "dark"}]
         self._call("Emulation.setEmulatedMedia", {"features": dark})
 
@@ -92,7 +93,7 @@ class Page:
 
 @contextmanager
 def browsing(url: str, profile: Path) -> Iterator[Page]:
-    """A browser at `url`, ended with the context, its own processes included."""
+    """A browser at `url`. On exit all of its processes end."""
     command = [chromium(), *OPTIONS, f"--user-data-dir={profile}", "about:blank"]
     browser = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
@@ -118,11 +119,11 @@ def _page_address(browser: subprocess.Popen[bytes]) -> str:
 
 
 def chromium() -> str:
-    """The browser; without one the test says so and is skipped, and under CI that is a failure."""
+    """The path of the browser. If it is missing, the test is skipped, or fails under CI."""
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     if found is not None:
         return found
-    told = "there is no chromium on this machine: apt-get install chromium"
+    message = "there is no chromium on this machine: apt-get install chromium"
     if os.environ.get("CI") == "true":
-        pytest.fail(told)
-    pytest.skip(told)
+        pytest.fail(message)
+    pytest.skip(message)

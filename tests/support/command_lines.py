@@ -1,6 +1,6 @@
-"""A line for every command of the grammar, on the streams `race:france` and `race:usa`.
+"""One example line for every command of the grammar, on the streams `race:france` and `race:usa`.
 
-It owns the lines; a test asks that there is one for each command that the table knows.
+Owns the lines; a test checks that each command of the command table has one.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ LINES: Final = {
 }
 
 KNOWN: Final = frozenset(SYNTAXES)
-"""Every command of the grammar."""
+"""The names of all commands of the grammar."""
 
 
 def words_of(name: str) -> list[str]:
-    """The words of the line for a command."""
+    """The words of the example line of a command."""
     return LINES[name].split()

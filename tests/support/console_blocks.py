@@ -1,11 +1,11 @@
-"""Shell commands in Markdown: run against a server, and their output compared with what the page prints.
+"""Shell commands in Markdown: run against a server, and their output compared with the output on the page.
 
-It owns the form of a command and its output; a test chooses the pages. A block fenced as `sh` is one script
-that a reader can paste: no prompts, no output. A block fenced as `json` or `text` directly after it is its
-output. Without such a block the script must succeed, and its output is not compared.
+Owns the form of a command and its output; a test chooses the pages. A block fenced as `sh` is one script that
+a reader can paste: no prompts, no output. A block fenced as `json` or `text` directly after it is its output.
+Without such a block the script must succeed, and its output is not compared.
 
-Entry ids and times differ from run to run: an id on the page stands for the id that the server issued there,
-and a duration for any duration. `localhost:8080` stands for the server.
+Entry ids and times differ between runs: an id on the page matches the id that the server issued at that
+place, and a duration matches any duration. `localhost:8080` is replaced by the address of the server.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DECODER: Final = json.JSONDecoder()
 
 
 class Step(NamedTuple):
-    """One script of a page, and the output that the page prints; None if the page prints none."""
+    """One script of a page, and its output on the page; None if the page shows no output."""
 
     command: str
     printed: str | None
@@ -57,7 +57,7 @@ class Ids:
                 self.real.setdefault(one.partition("-")[0], other.partition("-")[0])
 
     def put_into(self, text: str) -> str:
-        """The text with the real ids, and with the real times for times alone."""
+        """The text with the ids and times of this run."""
         return _ID_OR_TIME.sub(lambda found: self.real.get(found[0], found[0]), text)
 
 

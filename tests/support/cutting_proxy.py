@@ -1,6 +1,7 @@
-"""A TCP proxy that cuts connections where a test says: after so many bytes of the server's answers.
+"""A TCP proxy that closes connections after a given number of bytes of the server's responses.
 
-The server has then carried the request out, and its client cannot know. It reads nothing of what it carries.
+When it closes a connection, the server has executed the request and the client cannot know. The proxy never
+parses the bytes that it forwards.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ CHUNK_BYTES: Final = 1 << 16
 
 
 class CuttingProxy:
-    """`url` leads to the server. `cuts` counts what was cut, `connections` what was taken."""
+    """The proxy at `url`. `cuts`: how many connections it cut. `connections`: how many it accepted."""
 
     def __init__(self, server_port: int) -> None:
         self.cuts = 0
@@ -32,12 +33,14 @@ class CuttingProxy:
         return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def cut_after(self, *answer_bytes: int) -> None:
-        """Cut once after so many bytes of answers, then after so many more; 0: before the first."""
+        """Cut one connection after so many response bytes, the next one after the next number; 0: before any
+        byte.
+        """
         with self._lock:
             self._budgets.extend(answer_bytes)
 
     def serve(self) -> None:
-        """Carry connections until `close`."""
+        """Forward connections until `close`."""
         with suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
@@ -70,7 +73,7 @@ class CuttingProxy:
                 each.shutdown(socket.SHUT_RDWR)
 
     def _spend(self, size: int) -> tuple[int, bool]:
-        """How many of `size` bytes may pass, and whether the connection is then cut."""
+        """How many of the next `size` bytes may pass, and whether the connection is cut after them."""
         with self._lock:
             if not self._budgets:
                 return size, False

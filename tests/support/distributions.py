@@ -1,7 +1,7 @@
-"""What a release consists of, and empty environments to install it into.
+"""The files of a release, and empty environments to install them into.
 
-It owns how the distributions are made and found, and how one is installed where nothing of this repository is
-seen. It knows nothing of what they do.
+Owns how the distributions are built, found, and installed where nothing of this repository is visible. It
+contains nothing about their contents.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROOT: Final = Path(__file__).parents[2]
 WITHIN_S: Final = 300
 PIP: Final = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 _SHARED: Final = frozenset({"HOME", "LANG", "TMPDIR", "SSL_CERT_FILE"})
-"""What a program is given of this process's environment, beside what tells pip and npm where to look."""
+"""The environment variables that a program inherits, besides those that configure pip and npm."""
 
 
 class Release(NamedTuple):
@@ -48,13 +48,13 @@ class Release(NamedTuple):
 
 
 def make_release(directory: Path) -> Release:
-    node()  # says what is missing, where it is
+    node()  # raises an error that names the missing program
     finished([str(ROOT / ".ci/dist"), str(directory)], ROOT, {**os.environ, "PYTHON": sys.executable})
     return Release(directory)
 
 
 def names_in(archive: Path) -> list[str]:
-    """The files in an archive; those of a tarball without the folder that holds them all."""
+    """The names of the files in an archive. For a tarball, they are relative to its single top folder."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
             return sorted(wheel.namelist())
@@ -69,7 +69,7 @@ def metadata_of(wheel: Path) -> Message:
 
 
 class Environment(NamedTuple):
-    """A Python with what was installed into it and nothing else, and an empty directory to run it in."""
+    """A Python environment with the installed distributions only, and an empty working directory."""
 
     directory: Path
 
@@ -82,18 +82,18 @@ class Environment(NamedTuple):
         return self.directory / "empty"
 
     def python(self, program: str, *arguments: str, **environment: str) -> str:
-        """What a program printed."""
+        """The output of a Python program."""
         command = [str(self.bin / "python"), "-c", program, *arguments]
         return finished(command, self.empty, {**outside(), **environment})
 
     def installed(self) -> set[str]:
-        """The names of the distributions that are in it."""
+        """The names of the installed distributions."""
         listed = finished([*PIP, "--python", str(self.bin / "python"), "freeze"], self.empty, outside())
         return {line.partition("==")[0].partition(" @ ")[0].lower() for line in listed.splitlines()}
 
 
 def environment_with(directory: Path, distributions: Sequence[Path]) -> Environment:
-    """An environment of its own with these, and with what they need as the constraints pin it."""
+    """A new environment with these distributions and their dependencies, pinned by the constraints file."""
     made = Environment(directory)
     made.empty.mkdir(parents=True)
     finished([sys.executable, "-m", "venv", "--without-pip", str(directory / "venv")], made.empty, outside())
@@ -104,7 +104,7 @@ def environment_with(directory: Path, distributions: Sequence[Path]) -> Environm
 
 
 def outside() -> dict[str, str]:
-    """An environment in which nothing of this repository is found."""
+    """Environment variables that hide this repository."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -114,7 +114,7 @@ def outside() -> dict[str, str]:
 
 
 def finished(command: Sequence[str], cwd: Path, environment: dict[str, str]) -> str:
-    """What a command that succeeds printed."""
+    """The output of a command, which must succeed."""
     done = subprocess.run(
         command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=WITHIN_S, check=False
     )

@@ -1,8 +1,8 @@
-"""A Dockerfile's instructions, and what carrying them out leaves, on a machine without a container engine.
+"""Reads Dockerfiles and simulates their builds, on a machine without a container engine.
 
-It owns the reading of the file and of .dockerignore, and a stand-in for the build: the same copies and
-the same commands, in a directory in place of the root. What it cannot show is the base image: commands
-run with this machine's Python and programs, as this user.
+Owns the reading of the file and of .dockerignore, and a simulated build: the same copies and the same
+commands, in a directory that replaces the root. The base image is not simulated: commands run with this
+machine's Python and programs, as this user.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STEP_WITHIN_S: Final = 300
 _CONTINUED: Final = re.compile(r"\\\n\s*(?:#.*\n\s*)*")
 _OPTION: Final = re.compile(r"--[a-z]+(?:=\S+)?\s+")
 _PLACES: Final = re.compile(r"(?<![\w.~-])/(?=(?:build|data|opt|tmp|work)\b)")
-"""The absolute paths that instructions name, each at its slash."""
+"""The absolute paths in instructions; each match is a leading slash."""
 
 
 class Instruction(NamedTuple):
@@ -33,12 +33,12 @@ class Instruction(NamedTuple):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What stands before the arguments proper, such as `--from=build`."""
+        """The options before the arguments, such as `--from=build`."""
         return tuple(option.strip() for option in re.findall(r"--[a-z]+=\S+", self.arguments))
 
     @property
     def plain(self) -> str:
-        """The arguments without such options."""
+        """The arguments without options."""
         rest = self.arguments
         while option := _OPTION.match(rest):
             rest = rest[option.end() :]
@@ -60,7 +60,7 @@ def words_of(instruction: Instruction) -> list[str]:
 
 
 def copied_from_the_context(instructions: list[Instruction]) -> Iterator[tuple[list[str], str]]:
-    """Sources and destination of each COPY that takes from this repository."""
+    """The sources and the destination of each COPY from the build context."""
     for instruction in instructions:
         if instruction.word == "COPY" and not any(o.startswith("--from") for o in instruction.options):
             *sources, destination = instruction.plain.split()
@@ -68,7 +68,7 @@ def copied_from_the_context(instructions: list[Instruction]) -> Iterator[tuple[l
 
 
 def files_let_through(source: str) -> list[Path]:
-    """The files below `source`, or `source` itself, that .dockerignore lets into the build context."""
+    """The files below `source`, or `source` itself, that .dockerignore allows in the build context."""
     path = ROOT / source
     found = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
     patterns = [
@@ -78,7 +78,7 @@ def files_let_through(source: str) -> list[Path]:
 
 
 def _is_ignored(path: Path, patterns: list[str]) -> bool:
-    """The last pattern that matches the path, or a folder above it, decides."""
+    """Whether the last pattern that matches the path, or a parent folder, ignores the path."""
     names = [path.as_posix(), *(parent.as_posix() for parent in path.parents)]
     ignored = False
     for pattern in patterns:
@@ -94,22 +94,22 @@ def _expression_of(pattern: str) -> re.Pattern[str]:
 
 
 class Image(NamedTuple):
-    """What an image holds and says."""
+    """The result of a build: the files of the image and its settings."""
 
     root: Path
     environment: dict[str, str]
     instructions: list[Instruction]
 
     def last(self, word: str) -> Instruction:
-        """The one of its kind that counts."""
+        """The last instruction of its kind, which is the effective one."""
         return [each for each in self.instructions if each.word == word][-1]
 
     def here(self, text: str) -> str:
-        """`text` with the image's paths as they are in `root`."""
+        """`text` with the image's paths replaced by their paths below `root`."""
         return _PLACES.sub(f"{self.root}/", text)
 
     def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """A command as in a container: its paths, its environment and no other."""
+        """Run a command as in a container: with the image's paths and only the image's environment."""
         return subprocess.run(
             [self.here(word) for word in command],
             env={**self.environment, **environment},
@@ -122,7 +122,7 @@ class Image(NamedTuple):
 
 
 def build(file: Path, root: Path) -> Image:
-    """Carry out a Dockerfile below `root`. All stages share it, so what one takes from another is there."""
+    """Execute a Dockerfile below `root`. The stages share `root`, so each one finds the others' files."""
     image = Image(root, {"PATH": os.environ["PATH"]}, instructions_of(file))
     (root / "tmp").mkdir(parents=True)
     work = root
@@ -150,14 +150,16 @@ def _copy(image: Image, instruction: Instruction, work: Path) -> None:
 
 
 def _place_of(file: Path, source: Path, target: Path, *, is_folder: bool) -> Path:
-    """A folder's contents go into `target`; a file does where that ends with a slash, else it becomes it."""
+    """The target of a copy. The contents of a folder, or a file if `target` ends with a slash, go into
+    `target`. Any other file is copied to `target` itself.
+    """
     if source.is_dir():
         return target / file.relative_to(source)
     return target / file.name if is_folder else target
 
 
 def _run(image: Image, instruction: Instruction, work: Path) -> None:
-    """A step of the build, with this Python, and with this user in the place of the image's."""
+    """Run one step of the build with this Python, as this user."""
     command = image.here(instruction.plain).replace("python -m", f"{sys.executable} -m")
     command = command.replace("--owner=10001", f"--owner={os.getuid()}")
     command = command.replace("--group=10001", f"--group={os.getgid()}")

@@ -1,7 +1,7 @@
-"""The OpenAPI document as tests use it: operations, their example requests, and what answers it foresees.
+"""The OpenAPI document for tests: its operations, their example requests, and the documented responses.
 
-It owns the way from the document to a request that can be sent, and from an answer back to its place in
-the document. It sends nothing.
+Owns the conversion of the document to requests, and the look-up of a response in the document. It sends
+nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 
 class ExampleRequest(NamedTuple):
-    """A request as the document shows it; `content` None has no body."""
+    """A request from the document. `content`: the body, or None."""
 
     method: str
     path: str
@@ -30,9 +30,9 @@ class ExampleRequest(NamedTuple):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What httpx takes beside the method and the address."""
+        """The keyword arguments for httpx, besides the method and the address."""
         body = {} if self.content is None else {"content": self.content}
-        # An empty `params` would cut off what stands in the address.
+        # httpx would replace the query of the address by empty `params`.
         return {"headers": self.headers, **body, **({"params": self.query} if self.query else {})}
 
 
@@ -56,7 +56,7 @@ class Operation(NamedTuple):
 
     @property
     def is_endless(self) -> bool:
-        """Whether it answers events, which end only with their client."""
+        """Whether it returns events, which end only when the client disconnects."""
         return "text/event-stream" in str(self.responses)
 
     @property
@@ -68,7 +68,7 @@ class Operation(NamedTuple):
         return None
 
     def codes(self, status: int) -> set[str]:
-        """The problem codes that the document names for this status."""
+        """The problem codes that the document lists for this status."""
         content = self.responses.get(str(status), {}).get("content", {})
         return set(content.get(PROBLEM_MEDIA_TYPE, {}).get("examples", {}))
 
@@ -77,7 +77,7 @@ class Operation(NamedTuple):
         return {code for status in self.responses for code in self.codes(int(status))}
 
     def example_request(self, query: Mapping[str, Any] | None = None) -> ExampleRequest:
-        """What the document shows: the required parameters and the body, and `query` besides."""
+        """The documented example: the required parameters, the body, and the parameters in `query`."""
         path, needed = self.path, {}
         for parameter in self.parameters:
             if parameter["in"] == "path":
@@ -97,7 +97,7 @@ def example_of(parameter: Mapping[str, Any]) -> Any:
 
 
 class Document:
-    """A document and what can be asked of it."""
+    """A document, with look-ups by operation and path."""
 
     def __init__(self, content: dict[str, Any]) -> None:
         self.content = content
@@ -112,7 +112,7 @@ class Document:
         }
 
     def _resolved(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """The operation with its answers in place of references to them."""
+        """The operation, with references to responses replaced by the responses."""
         shared = self.content["components"].get("responses", {})
         answers = {
             status: shared[answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer
@@ -121,7 +121,7 @@ class Document:
         return {**spec, "responses": answers}
 
     def operation_at(self, method: str, path: str) -> Operation | None:
-        """The operation that answers there."""
+        """The operation of this method and path, or None."""
         for operation in self.operations.values():
             pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(operation.path))
             if operation.method == method and re.fullmatch(pattern, path):
@@ -129,12 +129,12 @@ class Document:
         return None
 
     def assert_fits(self, value: Any, schema: dict[str, Any]) -> None:
-        """`value` is of that schema."""
+        """Check that `value` matches the schema."""
         whole = {**schema, "components": self.content["components"]}
         jsonschema_rs.Draft202012Validator(whole).validate(value)
 
     def assert_foresees(self, response: httpx.Response) -> None:
-        """The answer's status, and its code where it is a problem, are documented for its operation."""
+        """Check that the operation documents the response's status and, for a problem, its code."""
         request = response.request
         operation = self.operation_at(request.method, request.url.raw_path.partition(b"?")[0].decode())
         if operation is None or (response.status_code == 405 and request.method != operation.method):

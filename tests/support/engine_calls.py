@@ -1,4 +1,4 @@
-"""How tests of the engine call it directly: a clock to set, and entries that are quick to write."""
+"""Direct calls of the engine for tests, with a clock that the test sets, and short ways to append entries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FRAGMENT = b'{"a":"1"}'
 
 
 class Calls:
-    """An engine and a clock in milliseconds."""
+    """An engine, and a clock in Unix milliseconds."""
 
     def __init__(self) -> None:
         self.engine = Engine()
@@ -34,20 +34,20 @@ class Calls:
         raise AssertionError(f"not refused: {command}")
 
     def add(self, key: bytes, *ids: str) -> None:
-        """Append an entry for each id."""
+        """Append one entry for each id."""
         self.reply(c.Append(key, [FRAGMENT] * len(ids), [parse_id(each.encode()) for each in ids]))
 
     def read_new(self, key: bytes, group: bytes, consumer: bytes, count: int | None = None) -> list[str]:
-        """Read new entries for a consumer; their ids."""
+        """Read new entries for a consumer, and return their ids."""
         command = c.ReadGroup(group, consumer, (c.ReadFrom(key, c.Special.NEW),), c.ReadLimits(count=count))
         return texts(self.reply(command).streams[0].entries.ids)
 
 
 def at(text: str) -> int:
-    """The id that `text` writes."""
+    """The id that `text` represents."""
     return parse_id(text.encode())
 
 
 def texts(ids: Any) -> list[str]:
-    """Ids as clients write them."""
+    """Ids in the form that clients write."""
     return [format_id(each) for each in ids]

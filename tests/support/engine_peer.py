@@ -1,6 +1,7 @@
-"""The engine as a server with several connections would use it: one that waits is served when it is woken.
+"""The engine with several connections, as a server uses it: a waiting connection gets its reply when it is
+woken.
 
-It owns transactions, waiting connections and a clock. The clock moves only when a test asks for the reply of
+Owns transactions, waiting connections and a clock. The clock advances only when a test asks for the reply of
 a waiting connection: to the next deadline. Replies are JSON, written as `/v1/command` writes them.
 """
 
@@ -23,7 +24,7 @@ _QUEUED: Final = SimpleString("QUEUED")
 
 
 class EnginePeer:
-    """One engine under a clock that stands still between deadlines."""
+    """One engine, whose clock advances only from deadline to deadline."""
 
     def __init__(self) -> None:
         self._engine = Engine()

@@ -1,7 +1,7 @@
-"""A store for tests: the real engine in process, under a clock that stands until it is set.
+"""A store for tests: the real engine in this process, with a clock that the test sets.
 
-It owns no semantics. A read that would wait runs `while_waiting` once and is then run again, so that a
-test says what happens meanwhile and never sleeps.
+Owns no semantics. A read that would wait calls `while_waiting` once and then runs again, so that a test
+decides what happens in the meantime and never sleeps.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ START_MS = 1_692_632_147_973
 class EngineStore:
     """`api.ports.TurnStore` over one engine.
 
-    `waits` records what reads would have waited for; `closed_by`, once set, is raised by everything.
+    `waits`: the waits of all reads that would have waited. `closed_by`: if set, every method raises it.
     """
 
     def __init__(self, now_ms: int = START_MS) -> None:
@@ -34,7 +34,7 @@ class EngineStore:
         self.closed_by: StoreUnavailable | None = None
 
     async def execute(self, command: Command) -> Reply:
-        """Carry out one command at the clock's time."""
+        """Execute one command at the clock's time."""
         self._check_open()
         outcome = self.engine.execute(command, self.now_ms)
         if outcome.wait is None:
@@ -45,7 +45,7 @@ class EngineStore:
         return self.engine.execute(outcome.retry, self.now_ms).reply
 
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
-        """Carry out all commands at the clock's time."""
+        """Execute all commands at the clock's time."""
         self._check_open()
         replies, _ = self.engine.execute_all(commands, self.now_ms)
         return replies
@@ -53,7 +53,7 @@ class EngineStore:
     async def execute_each(
         self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], Awaitable[None]]
     ) -> None:
-        """Carry out one command after another at the clock's time."""
+        """Execute the commands one after another at the clock's time."""
         self._check_open()
         for command in commands:
             await take(self.engine.execute_some([[command]], [room], self.now_ms)[0][0])
@@ -61,12 +61,12 @@ class EngineStore:
     async def execute_turn(
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]
     ) -> Sequence[Reply | StreamError]:
-        """Carry out the first requests at the clock's time."""
+        """Execute the first requests at the clock's time."""
         self._check_open()
         return self.engine.execute_some(requests, rooms, self.now_ms)[0]
 
     def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
-        """Hand the answer over on the loop's next turn."""
+        """Deliver the answer on the next turn of the event loop."""
         return _Watch(asyncio.ensure_future(self._hand_over(command, receive)))
 
     async def _hand_over(self, command: Command, receive: Callable[[Answer], None]) -> None:
@@ -86,7 +86,7 @@ class EngineStore:
 
 
 class _Watch:
-    """A watch whose answer is on its way."""
+    """A watch whose answer is scheduled."""
 
     def __init__(self, task: asyncio.Task[None]) -> None:
         self._task = task

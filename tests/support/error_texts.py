@@ -1,6 +1,6 @@
-"""The texts of errors as the code of `core` has them: a pattern for each, with a gap where a value stands.
+"""The texts of errors in the source of `core`, each as a pattern with gaps for the values.
 
-It reads the source, so that a new text is found whichever command raises it. It runs nothing.
+It reads the source, so it finds a new text regardless of the command that raises it. It runs nothing.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Final
 from tests.support.pages import ROOT
 
 _TAKING_A_REFUSAL: Final = frozenset({"take_integer", "take_bounded"})
-"""Readers of one word, which are given an error's text."""
+"""The methods of `Words` that take an error's text as an argument."""
 
 
 @cache
 def error_patterns() -> frozenset[str]:
-    """A regular expression for each text of more than one word that `core` makes errors of."""
+    """A regular expression for each error text of `core` that has more than one word."""
     modules = [ast.parse(path.read_text()) for path in sorted((ROOT / "core").rglob("*.py"))]
     makers = _TAKING_A_REFUSAL.union({"StreamError"}, *map(_makers, modules))
     found = {pattern for module in modules for pattern in _patterns(module, makers)}
@@ -31,14 +31,14 @@ def error_patterns() -> frozenset[str]:
 
 
 def _makers(module: ast.Module) -> Iterator[str]:
-    """The functions that return a `StreamError`."""
+    """The names of the functions that return a `StreamError`."""
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == "StreamError":
             yield node.name
 
 
 _OF_REST: Final = frozenset({"_checked", "_from_base64", "_refuse_repeated_names"})
-"""Functions of `core.log.entry` that read JSON, which no command holds."""
+"""The functions of `core.log.entry` that read JSON, which commands never contain."""
 
 
 def _for_commands(path: Path) -> ast.Module:

@@ -1,4 +1,4 @@
-"""How the tests of the grammar write a request and read a refusal; it holds no test itself."""
+"""Helpers for the tests of the grammar: parse a line, and read the error of a line. It contains no tests."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ C = TypeVar("C", bound=Command)
 
 
 def request(line: str) -> Request:
-    """The request that a line spells; words are quoted as in a shell."""
+    """The request that a line contains; words are quoted as in a shell."""
     return parse_request([word.encode() for word in shlex.split(line)])
 
 
 def command(line: str, kind: type[C]) -> C:
-    """The command that a line spells, which must be of that kind."""
+    """The command that a line contains, which must be of type `kind`."""
     parsed = request(line).command
     assert isinstance(parsed, kind)
     return parsed
@@ -39,19 +39,19 @@ def keys_of(line: str) -> tuple[bytes, ...]:
 
 
 def refused(*words: bytes) -> StreamError:
-    """The error for words that must not parse."""
+    """The error of words that must not parse."""
     with pytest.raises(StreamError) as caught:
         parse_request(words)
     return caught.value
 
 
 def refusal(line: str) -> str:
-    """The error line for a line that must not parse."""
+    """The error line of a line that must not parse."""
     return refused(*(word.encode() for word in shlex.split(line))).line
 
 
 def late_refusal(argument: object) -> str:
-    """The error line that an argument carries to the engine."""
+    """The error line that an argument carries to the engine as `Malformed`."""
     assert isinstance(argument, Malformed)
     return argument.error.line
 
@@ -62,7 +62,7 @@ def at(text: str) -> StreamId:
 
 
 def entries(*ids: int, deleted: bool = False) -> Entries:
-    """Entries ``n-0`` with the one field ``f`` = ``n``."""
+    """Entries ``n-0`` with the one field ``f`` = ``n``, or deleted ones."""
     return Entries(
         [make_id(ms, 0) for ms in ids],
         [None if deleted else fragment_from_flat([b"f", b"%d" % ms]) for ms in ids],

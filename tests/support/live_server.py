@@ -1,6 +1,6 @@
-"""A server on a real port, in a thread of this process, with the service's own store behind it.
+"""A server on a real port, in a thread of this process, with the service's own store.
 
-It owns its thread and its event loop. For what only a connection shows: frames, closes, backpressure.
+Owns its thread and its event loop. It serves tests that need a real connection: frames, closes, backpressure.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ VERSION = "1.2.3"
 
 
 class LiveServer:
-    """`url` has no slash at its end. `store` belongs to the server's loop: reach it by `run`.
+    """The server. `url`: its address without a slash at the end. `store`: its store, to be used through `run`
+    only.
 
-    `pages` are served beside the API.
+    `pages`: files that it serves besides the API.
     """
 
     def __init__(self, pages: Sequence[Route] = ()) -> None:
@@ -69,12 +70,12 @@ class LiveServer:
         return f"ws://127.0.0.1:{self.port}{WEBSOCKET_PATH}"
 
     def run(self, command: Command) -> Any:
-        """Carry out a command in the server's loop, beside its connections."""
+        """Execute a command in the server's event loop, without a connection."""
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(self.store.execute(command), self._loop).result(10)
 
     def drain(self) -> None:
-        """Have the store take nothing more, as it does when the server is told to end."""
+        """Make the store refuse new requests, as when the server shuts down."""
         assert self._loop is not None
         self._loop.call_soon_threadsafe(self.store.drain)
 
@@ -93,7 +94,7 @@ class LiveServer:
 
     def _new_loop(self) -> asyncio.AbstractEventLoop:
         self._loop = uvloop.new_event_loop()
-        # The loop runs its first callbacks once the server's own start was begun; the port is bound already.
+        # The loop runs its first callback after the server has begun to start; the port is bound already.
         self._loop.call_soon(self._started.set)
         return self._loop
 

@@ -1,6 +1,6 @@
-"""For each option that needs `admin` too: requests that use it, and the same requests without it.
+"""For each option that also needs `admin`: requests that use it, and the same requests without it.
 
-It owns the requests, on the streams of `tests.security.conftest`; a test asks that there are some for each.
+Owns the requests, on the streams of `tests.security.conftest`; a test checks that each such option has some.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ ENTRIES: Final = "/v1/streams/race:france/entries"
 
 
 class Asked(NamedTuple):
-    """One way to ask the same of each interface. `socket` None: the WebSocket has no such request."""
+    """The same request for each interface. `socket`: None if the WebSocket has no such request."""
 
     words: str
     path: str
@@ -21,7 +21,7 @@ class Asked(NamedTuple):
 
 
 class OptionRequests(NamedTuple):
-    """`beyond` use the option, `within` do what the scope of the command alone allows."""
+    """`beyond`: requests that use the option. `within`: requests that need only the scope of the command."""
 
     scope: Any
     beyond: tuple[Asked, ...]
@@ -88,4 +88,4 @@ REQUESTS: Final = {
         "consume", (_nack("FORCE", force=True),), (_nack("RETRYCOUNT 2", retry_count=2),)
     ),
 }
-"""By the option's name in `api.access.option_scopes`."""
+"""The requests by the name of the option in `api.access.option_scopes`."""

@@ -1,4 +1,4 @@
-"""The repository's Markdown pages: which there are, and what is fenced in them. It runs nothing."""
+"""The Markdown pages of the repository: their list, and their fenced blocks. It runs nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAGES: Final = {
     for pattern in ("*.md", "docs/*.md", "openapi/*.md", "openapi/*/README.md", "spark_client/*.md")
     for path in sorted(ROOT.glob(pattern))
 }
-"""Every page that a reader is meant to find, by its path."""
+"""Every page for readers, by its path."""
 
 
 def text_of(page: str) -> str:

@@ -1,7 +1,8 @@
-"""Requests that are refused: one for each code that the document names for an operation.
+"""Requests that fail: one for each problem code that the document lists for an operation.
 
-It owns the way to every code that can be provoked in process, from the operation's own example request and
-the example state of `tests.support.api_client`. What only a server under its limits answers is not here.
+Owns a request for every code that can be provoked in this process, derived from the operation's example
+request and the example state of `tests.support.api_client`. Codes of a server at its limits are provoked
+elsewhere.
 """
 
 from __future__ import annotations
@@ -12,21 +13,17 @@ from typing import Any, Final, NamedTuple
 
 import httpx
 
-from tailrace.api.ports import StoreUnavailable
-from tailrace.core.apply import apply
-from tailrace.core.commands import Trim, TrimStream
-from tailrace.core.effects import AppendRemembered
 from tailrace.core.limits import (
     BATCH_ENTRIES_MAX,
     BODY_BYTES_MAX,
     ENTRY_BYTES_MAX,
-    EPOCH_KEYS_MAX,
     PIPELINE_COMMANDS_MAX,
     TRANSACTION_COMMANDS_MAX,
 )
 from tailrace.core.stream_id import MAX_ID, format_id
 from tests.support.api_client import FIRST, ApiClient
 from tests.support.documented import Operation
+from tests.support.preparations import close_store, fill_epoch, remove_keyspace, trim_race
 
 ELSEWHERE: Final = frozenset(
     {
@@ -35,29 +32,29 @@ ELSEWHERE: Final = frozenset(
         *("HOST_NOT_ALLOWED", "NOPERM", "ORIGIN_NOT_ALLOWED", "UNAUTHENTICATED"),
     }
 )
-"""Codes of a whole server, under its limits or with tokens: their tests start one."""
+"""Codes of a server at its limits or with tokens; the tests of these codes start a server."""
 
 WITHOUT_ENGINE: Final = frozenset(
     {"clear_slow_log", "create_ticket", "get_limits", "healthz", "problem_page", "readyz", "slow_log"}
 )
-"""Operations that ask nothing that a test could break."""
+"""Operations without arguments that a test could make invalid."""
 
 
 class Provocation(NamedTuple):
-    """How the request differs from the operation's example, and what happens before it."""
+    """The difference between the request and the operation's example, and the requests before it."""
 
     body: Any = None
-    """In place of the example's; bytes are sent as they are, anything else as JSON."""
+    """Replaces the example's body; bytes are sent unchanged, any other value as JSON."""
     query: Mapping[str, str] = {}
     headers: Mapping[str, str] = {}
     path: tuple[str, str] = ("", "")
-    """A part of the example's path, and what stands there instead."""
+    """A part of the example's path, and its replacement."""
     prepare: Callable[[ApiClient], object] = lambda _: None
     before: tuple[Provocation, ...] = ()
     """Requests to the same operation that succeed first."""
 
     def sent(self, api: ApiClient, operation: Operation) -> httpx.Response:
-        """The answer to it."""
+        """Send the request, and return the response."""
         self.prepare(api)
         for earlier in self.before:
             assert earlier.sent(api, operation).is_success
@@ -72,33 +69,12 @@ class Provocation(NamedTuple):
 
 
 def refused(api: ApiClient, operation: Operation, code: str) -> httpx.Response:
-    """The answer to the request that is to be refused with `code`."""
+    """The response to the request that provokes `code`."""
     return SPECIAL.get((operation.name, code), GENERAL.get(code, Provocation())).sent(api, operation)
 
 
 def _encoded(body: Any) -> bytes:
     return body if isinstance(body, bytes) else json.dumps(body).encode()
-
-
-def _lose_the_keyspace(api: ApiClient) -> None:
-    del api.store.engine.keyspace
-
-
-def _close(api: ApiClient) -> None:
-    api.store.closed_by = StoreUnavailable("the server is shutting down", retry_after_s=1)
-
-
-def _trim(api: ApiClient) -> None:
-    api.run(TrimStream(b"race:france", Trim(max_length=1)))
-
-
-def _fill_an_epoch(api: ApiClient) -> None:
-    for number in range(EPOCH_KEYS_MAX):
-        key = str(number).encode()
-        apply(
-            api.store.engine.keyspace,
-            AppendRemembered(b"race:france", b"timing-gate-1", key, (1,), None, 1, None),
-        )
 
 
 BAD_ID: Final = "1-2-3"
@@ -110,7 +86,7 @@ TOO_LARGE: Final = {"speed": "9" * ENTRY_BYTES_MAX}
 GENERAL: Final = {
     "BODY_MISMATCH": Provocation(body={"speed": 30.2}),
     "BODY_TOO_LARGE": Provocation(headers={"Content-Length": str(BODY_BYTES_MAX + 1)}),
-    "INTERNAL": Provocation(prepare=_lose_the_keyspace),
+    "INTERNAL": Provocation(prepare=remove_keyspace),
     "INVALID_ARGUMENT": Provocation(query={"start": ABOVE_ALL}),
     "INVALID_ID": Provocation(query={"start": BAD_ID}),
     "INVALID_NAME": Provocation(path=("race%3Afrance", "x" * 513)),
@@ -118,14 +94,16 @@ GENERAL: Final = {
     "MALFORMED_BODY": Provocation(body=b'{"fields": '),
     "NOGROUP": Provocation(path=("judges", "nobody")),
     "NOT_ACCEPTABLE": Provocation(headers={"Accept": "image/png"}),
-    "NOT_ACCEPTING": Provocation(prepare=_close),
+    "NOT_ACCEPTING": Provocation(prepare=close_store),
     "NOT_FOUND": Provocation(path=("id-not-greater", "nothing")),
     "NO_SUCH_ENTRY": Provocation(path=(FIRST, "1-0")),
     "NO_SUCH_STREAM": Provocation(path=("race%3Afrance", "race:spain")),
     "TOKEN_IN_URL": Provocation(query={"token": "tlr_secret"}),
     "UNSUPPORTED_MEDIA_TYPE": Provocation(headers={"Content-Type": "text/plain"}),
 }
-"""Where it is the same for all operations. What is not here is refused as it stands."""
+"""Requests that are the same for all operations. The unchanged example provokes each code that is missing
+here.
+"""
 
 
 def _keyed(key: str, **producer: str) -> dict[str, str]:
@@ -134,7 +112,7 @@ def _keyed(key: str, **producer: str) -> dict[str, str]:
 
 
 def _appends(body_of: Callable[[dict[str, Any]], Any], query: Mapping[str, str]) -> dict[str, Provocation]:
-    """What is common to appends; `body_of` makes the body that holds one entry."""
+    """The provocations that all appends share; `body_of` makes the body that holds one entry."""
     own_id = body_of({"fields": ANOTHER, "id": LAST_POSSIBLE_ID})
     other = body_of({"fields": ANOTHER})
     return {
@@ -164,7 +142,7 @@ def _of(operation: str, provocations: Mapping[str, Provocation]) -> dict[tuple[s
 
 
 def _alone(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry as a whole body: one line of NDJSON, too."""
+    """An entry as a whole body, which is also one line of NDJSON."""
     return entry
 
 
@@ -199,7 +177,7 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
     ("xadd", "NO_SUCH_STREAM"): Provocation(
         {"fields": ANOTHER, "nomkstream": True}, path=("race%3Afrance", "race:spain")
     ),
-    ("xadd", "LIMIT_EXCEEDED"): Provocation(headers=_keyed("one more", epoch="1"), prepare=_fill_an_epoch),
+    ("xadd", "LIMIT_EXCEEDED"): Provocation(headers=_keyed("one more", epoch="1"), prepare=fill_epoch),
     ("xadd", "PRECONDITION_FAILED"): Provocation({"fields": ANOTHER, "if_last_id": "0-0"}),
     **_of("xadd_batch", _appends(_in_a_batch, {})),
     ("xadd_batch", "LIMIT_EXCEEDED"): Provocation(
@@ -225,9 +203,9 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
         for name in ("tail", "tail_streams")
     },
     ("xgroup_delconsumer", "NO_SUCH_CONSUMER"): Provocation(path=("alice", "nobody")),
-    ("xrange", "POSITION_TRIMMED"): Provocation(query={"start": FIRST, "strict": "true"}, prepare=_trim),
+    ("xrange", "POSITION_TRIMMED"): Provocation(query={"start": FIRST, "strict": "true"}, prepare=trim_race),
     ("xread", "POSITION_TRIMMED"): Provocation(
-        {"streams": [{"key": "race:france", "after": FIRST}], "strict": True}, prepare=_trim
+        {"streams": [{"key": "race:france", "after": FIRST}], "strict": True}, prepare=trim_race
     ),
     ("pipeline", "LIMIT_EXCEEDED"): Provocation([["PING"]] * (PIPELINE_COMMANDS_MAX + 1)),
     ("transaction", "LIMIT_EXCEEDED"): Provocation([["PING"]] * (TRANSACTION_COMMANDS_MAX + 1)),

@@ -1,8 +1,8 @@
-"""Python programs in Markdown: the blocks of a page, run as one program against a server.
+"""Python programs in Markdown: runs the blocks of a page as one program against a server.
 
-It owns how blocks become a program; which page has some is its test's business. A block fenced as `python` is
-run after the ones before it. Where one fenced as `text` follows, it prints exactly that; where none does,
-what it prints is not looked at. `localhost:8080` and `127.0.0.1:8080` stand for the server.
+Owns how blocks form a program; a test chooses the pages. A block fenced as `python` runs after the blocks
+before it. If a block fenced as `text` follows, the program must print exactly that text; else its output is
+ignored. `localhost:8080` and `127.0.0.1:8080` are replaced by the address of the server.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WITHIN_S: Final = 120
 
 
 class Block(NamedTuple):
-    """One block, and what it must print, or an empty text."""
+    """One block, and its expected output or an empty text."""
 
     code: str
     expected: str
@@ -32,9 +32,9 @@ def blocks_of(markdown: str) -> list[Block]:
 
 
 def check_programs(markdown: str, base_url: str, replaced: Mapping[str, str] | None = None) -> None:
-    """Run all blocks in order: each must succeed and print what stands behind it.
+    """Run all blocks in order: each must succeed and print the text that follows it.
 
-    `replaced`: text of the page that stands for something else here, as the address of another server does.
+    `replaced`: further texts of the page and their replacements, such as the address of another server.
     """
     blocks = blocks_of(markdown)
     program = "".join(f"{block.code}\nprint({_MARK!r}, end='')\n" for block in blocks)
@@ -46,7 +46,7 @@ def check_programs(markdown: str, base_url: str, replaced: Mapping[str, str] | N
 
 
 def run_program(program: str) -> str:
-    """What a program printed, which must succeed."""
+    """The output of a program, which must succeed."""
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=_WITHIN_S, check=False
     )

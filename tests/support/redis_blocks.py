@@ -1,8 +1,8 @@
-"""Blocks of Redis commands with their replies, as `docs/semantics.md` shows them: how to read them.
+"""Reads the blocks of Redis commands and replies that `docs/semantics.md` shows.
 
-A line is a command, quoted as in `tailrace cli`; `alice> ` before it names another connection than the
-reader's own. The lines after it that begin with ``#`` are its reply: the JSON that `/v1/command` returns in
-`result`, the error line, or ``(waits)``. ``# alice> `` begins what a waiting connection gets later. This
+A line is a command, quoted as in `tailrace cli`; a prefix such as `alice> ` names a connection other than the
+default one. The lines after it that begin with ``#`` are its reply: the JSON that `/v1/command` returns in
+`result`, the error line, or ``(waits)``. ``# alice> `` begins the later reply of a waiting connection. This
 module runs nothing.
 """
 
@@ -21,7 +21,7 @@ Reply: TypeAlias = Any
 """JSON, an `ErrorText`, or `WAITS`."""
 
 OWN: Final = ""
-"""The reader's own connection."""
+"""The default connection."""
 
 WAITS: Final = "(waits)"
 _NAMED: Final = re.compile(r"([a-z]+)> (.*)", re.DOTALL)
@@ -30,14 +30,14 @@ _REPLY: Final = "#"
 
 @dataclass(frozen=True)
 class ErrorText:
-    """A whole error line."""
+    """A complete error line."""
 
     line: str
 
 
 @dataclass(frozen=True)
 class Step:
-    """`words` sent over the connection `client`, or None where `reply` is what it gets after waiting."""
+    """One step. `words`: the command for the connection `client`, or None if `reply` ends its wait."""
 
     client: str
     words: Words | None
@@ -45,13 +45,13 @@ class Step:
 
 
 class Peer(Protocol):
-    """Something that executes commands, over several connections."""
+    """Executes commands over several connections."""
 
     def execute(self, client: str, words: Words) -> Reply:
-        """The reply to a command; `WAITS` where the connection is not `OWN` and the read blocks."""
+        """The reply to a command; `WAITS` if the read blocks on a connection other than `OWN`."""
 
     def awaited(self, client: str) -> Reply:
-        """What a connection that waits gets at last."""
+        """The reply that a waiting connection gets."""
 
 
 def steps_of(block: str) -> Iterator[Step]:
@@ -61,7 +61,7 @@ def steps_of(block: str) -> Iterator[Step]:
 
 
 def _parts(block: str) -> Iterator[tuple[str, str, str]]:
-    """Connection, command and reply, each as text; what is awaited has no command."""
+    """Connection, command and reply, each as text; the end of a wait has no command."""
     client, command, reply = OWN, "", ""
     for line in block.splitlines():
         is_reply = line.startswith(_REPLY)
@@ -88,7 +88,7 @@ def _reply(text: str) -> Reply:
 
 
 def check_block(block: str, peer: Peer, alike: Callable[[Words, Reply], Any]) -> None:
-    """Run all steps; each reply must be what the block says, as far as `alike` shows it."""
+    """Run all steps. Each reply must equal the reply in the block, both in the form that `alike` returns."""
     sent: dict[str, Words] = {}
     for step in steps_of(block):
         words = sent[step.client] if step.words is None else step.words

@@ -1,7 +1,7 @@
-"""The engine as a client of Redis would see it: words in, a RESP2 reply or an error line out.
+"""The engine as a Redis client uses it: takes words, returns a RESP2 reply or an error line.
 
-Owns one engine and a clock that tests set; decides nothing. Replies are made readable (bytes become
-text, flat maps stay flat), and a refused command answers its line as an `ErrorLine`.
+Owns one engine, and a clock that tests set. Replies are made readable: bytes become text, flat maps stay
+flat, and a failed command returns its line as an `ErrorLine`.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from tailrace.core.replies import ReadReply
 
 Word: TypeAlias = str | bytes | int
 Readable: TypeAlias = Any
-"""None, int, str, ErrorLine, or a list of those; tests compare it with literals."""
+"""None, int, str, ErrorLine, or a list of these; tests compare it with literals."""
 
 START_MS = 1_700_000_000_000
 
 
 class ErrorLine(str):
-    """A whole Redis error line without its dash; equal to the same text."""
+    """A complete Redis error line without its dash; it equals the same text."""
 
     __slots__ = ()
 
 
 def to_words(words: Sequence[Word]) -> list[bytes]:
-    """The words of a command as they go over the wire."""
+    """The words of a command as the client sends them."""
     return [word if isinstance(word, bytes) else str(word).encode() for word in words]
 
 
 def readable(reply: Any) -> Readable:
-    """A RESP2 value with text in place of bytes; bytes that are not UTF-8 are escaped."""
+    """A RESP2 value with text instead of bytes; bytes that are not UTF-8 are escaped."""
     if isinstance(reply, bytes):
         return reply.decode("utf-8", "backslashreplace")
     if isinstance(reply, list | Rows):
@@ -44,23 +44,23 @@ def readable(reply: Any) -> Readable:
 
 
 def as_map(flat: Sequence[Readable]) -> dict[str, Readable]:
-    """A RESP2 map, written flat, as a dict."""
+    """A RESP2 map, which is a flat list, as a dict."""
     return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
 class R:
-    """One engine under a clock that stands still until a test moves `now_ms`."""
+    """One engine with a clock that changes only when a test sets `now_ms`."""
 
     def __init__(self, now_ms: int = START_MS) -> None:
         self.engine = Engine()
         self.now_ms = now_ms
 
     def run(self, *words: Word) -> Readable:
-        """The reply to one command, or its error line; a read that would wait answers nil."""
+        """The reply to one command, or its error line; a read that would wait returns nil."""
         return self.run_raw(to_words(words))
 
     def run_raw(self, words: Sequence[bytes]) -> Readable:
-        """`run` for words that are bytes already."""
+        """As `run`, for words that are bytes already."""
         try:
             request = parse_request(words)
             if request.command is None:
@@ -71,24 +71,21 @@ class R:
         return readable(request.to_resp(outcome.reply))
 
     def line(self, text: str) -> Readable:
-        """`run` for a command whose words hold no blanks."""
+        """As `run`, for a line that is split at spaces."""
         return self.run(*text.split())
 
     def lines(self, text: str) -> list[Readable]:
-        """The replies to one command a line; blank lines are passed over."""
+        """The replies to a text with one command a line; blank lines are skipped."""
         return [self.line(line) for line in text.splitlines() if line.strip()]
 
     def outcome(self, *words: Word) -> Outcome:
-        """Everything the engine says about one command: reply, effects, wake-ups, what it waits for.
-
-        Raises `StreamError`.
-        """
+        """The complete outcome of one command: reply, effects, wake-ups and wait. Raises `StreamError`."""
         request = self.request(*words)
         assert request.command is not None
         return self.engine.execute(request.command, self.now_ms)
 
     def again(self, outcome: Outcome) -> Outcome:
-        """The waiting read of `outcome` run once more, as a woken reader does."""
+        """Run the waiting read of `outcome` once more, as a woken reader does."""
         assert outcome.retry is not None
         return self.engine.execute(outcome.retry, self.now_ms)
 
@@ -97,11 +94,11 @@ class R:
         return parse_request(to_words(words))
 
     def transaction(self, *commands: Sequence[Word]) -> list[Readable]:
-        """Several commands at one instant, as MULTI and EXEC run them."""
+        """The replies of several commands at one instant, as MULTI and EXEC run them."""
         return self.transaction_outcome(*commands)[0]
 
     def transaction_outcome(self, *commands: Sequence[Word]) -> tuple[list[Readable], Outcome]:
-        """The replies of `transaction`, and what it changed and whom it woke."""
+        """The replies of `transaction`, and the outcome with its effects and wake-ups."""
         requests = [self.request(*words) for words in commands]
         to_run = [request.command for request in requests if request.command is not None]
         replies, outcome = self.engine.execute_all(to_run, self.now_ms)
@@ -115,7 +112,7 @@ class R:
         return as_map(self.run("XINFO", "STREAM", key))
 
     def full(self, key: str) -> dict[str, Readable]:
-        """XINFO STREAM FULL COUNT 0 as a dict; groups and consumers as dicts of it too."""
+        """XINFO STREAM FULL COUNT 0 as a dict, with groups and consumers as dicts."""
         info = as_map(self.run("XINFO", "STREAM", key, "FULL", "COUNT", 0))
         info["groups"] = [_group(flat) for flat in info["groups"]]
         return info
@@ -144,13 +141,13 @@ def ids_of(entries: Sequence[Readable]) -> list[str]:
 
 
 def entry_count(outcome: Outcome) -> int:
-    """How many entries a read gave, over all its streams."""
+    """How many entries a read returned, over all its streams."""
     assert isinstance(outcome.reply, ReadReply)
     return sum(len(read.entries) for read in outcome.reply.streams)
 
 
 def read_ids(reply: Readable) -> dict[str, list[str]]:
-    """The ids of a read's reply by key; nil is no key at all."""
+    """The ids of a read's reply by key; empty for nil."""
     return {key: ids_of(entries) for key, entries in reply or []}
 
 

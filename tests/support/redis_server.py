@@ -1,7 +1,6 @@
-"""A real `redis-server` of this machine, started for a test run and stopped by its process id.
+"""A real `redis-server`, started for a test run and stopped by its process id.
 
-Owns the process and connections over a Unix socket; never touches a server that it did not start,
-and knows nothing of what is sent.
+Owns the process and the connections over a Unix socket. It never stops a server that it did not start.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Final, Self, TypeAlias
 import hiredis
 
 Value: TypeAlias = "int | bytes | hiredis.ReplyError | list[Value] | None"
-"""A RESP2 reply: statuses are bytes as bulk strings are, errors stand inside the list of replies."""
+"""A RESP2 reply: statuses and bulk strings are bytes; errors may be items of the list of replies."""
 
 START_TIMEOUT_S: Final = 10.0
 STOP_TIMEOUT_S: Final = 10.0
@@ -31,30 +30,30 @@ ARGUMENTS: Final = (
     ("--daemonize", "no"),
     ("--loglevel", "warning"),
 )
-"""No port, no files: the server speaks over its socket and forgets everything."""
+"""Options for a server without port and files: it listens on its socket and keeps data in memory only."""
 
 
 REDIS_8_10: Final = Path(__file__).parents[2] / "build" / "redis-8.10.2" / "redis-server"
-"""Where `make` puts the server that it builds."""
+"""The path of the server that `make` builds."""
 
 
 def find_redis_server() -> str | None:
-    """The path of `redis-server`, Debian's as a rule, or None where this machine has none."""
+    """The path of `redis-server`, usually Debian's, or None if it is not installed."""
     return shutil.which("redis-server")
 
 
 def find_redis_8_10() -> str | None:
-    """The path of the Redis 8.10.2 that `make` builds, or None where it has not been built."""
+    """The path of the Redis 8.10.2 that `make` builds, or None if it is not built."""
     return str(REDIS_8_10) if REDIS_8_10.is_file() else None
 
 
 def required() -> bool:
-    """Whether a missing server is a failure (in CI) rather than a reason to skip."""
+    """Whether a missing server is a failure (under CI) instead of a reason to skip."""
     return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
 class RedisConnection:
-    """One connection over the server's socket, where there is one by now."""
+    """One connection over the server's socket. Raises if the socket does not exist yet."""
 
     def __init__(self, path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
@@ -73,7 +72,7 @@ class RedisConnection:
         self._socket.sendall(b"".join(_packed(commands)))
 
     def has_reply(self, within_s: float) -> bool:
-        """Whether something arrives in that time."""
+        """Whether data arrives within that time."""
         return bool(select.select([self._socket], [], [], within_s)[0])
 
     def receive(self) -> Value:
@@ -87,7 +86,7 @@ class RedisConnection:
 
 
 class RedisServer:
-    """Started on construction, in `directory`; `close` stops it. Use it as a context manager."""
+    """A server in `directory`, from construction to `close`. Use it as a context manager."""
 
     def __init__(self, executable: str, directory: Path) -> None:
         self._path = directory / "redis.sock"
@@ -116,7 +115,7 @@ class RedisServer:
                 time.sleep(0.01)
 
     def another_connection(self) -> RedisConnection:
-        """A further connection; its user closes it."""
+        """A further connection; the caller closes it."""
         return RedisConnection(self._path)
 
     def close(self) -> None:
@@ -128,12 +127,12 @@ class RedisServer:
         self._process.wait(STOP_TIMEOUT_S)
 
     def run(self, *words: bytes | str | int) -> Value:
-        """One command, one reply; an error is returned, not raised."""
+        """The reply to one command; an error is returned, not raised."""
         encoded = [word if isinstance(word, bytes) else str(word).encode() for word in words]
         return self.run_all([encoded])[0]
 
     def run_all(self, commands: Sequence[Sequence[bytes]]) -> list[Value]:
-        """All commands in one pipeline; their replies in order."""
+        """The replies to all commands in order, sent in one pipeline."""
         self._connection.send_all(commands)
         return [self._connection.receive() for _ in commands]
 

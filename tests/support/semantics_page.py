@@ -14,7 +14,7 @@ PAGE: Final = "docs/semantics.md"
 TEXT: Final = text_of(PAGE)
 
 OF_REDIS: Final = "### Lines that Redis has"
-"""The heading of the table of error lines whose examples run on Redis too."""
+"""The heading of the table of error lines whose examples also run on Redis."""
 
 _RULE: Final = re.compile(r"^### Rule (\d+)\n(.*?)(?=^##+ )", re.MULTILINE | re.DOTALL)
 _CODE: Final = re.compile(r"(`+)(.+?)\1(?!`)")
@@ -29,14 +29,14 @@ def rules() -> dict[int, str]:
 
 
 def section(heading: str) -> str:
-    """What is under a heading, up to the next one of any level outside of blocks."""
+    """The text under a heading, up to the next heading of any level; headings inside blocks are ignored."""
     _, found, rest = TEXT.partition(f"\n{heading}\n")
     assert found, f"{PAGE} has no {heading}"
     return re.split(r"^##+ ", rest, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The rows of the tables under a heading, without their heads."""
+    """The rows of the tables under a heading, without the header rows."""
     lines = section(heading).splitlines()
     return [
         [cell.strip().replace("\\|", "|") for cell in _BAR.split(line)[1:-1]]
@@ -46,7 +46,7 @@ def rows(heading: str) -> list[list[str]]:
 
 
 def rules_by_section() -> dict[str, tuple[set[int], set[int]]]:
-    """For each section of the table of contents: the rules it names there, and those it has."""
+    """For each section in the table of contents: the rules listed there, and the rules in the section."""
     listed = {title: _expanded(numbers) for title, numbers in _LISTED.findall(TEXT)}
     parts = re.split(r"^## (.+)\n", TEXT, flags=re.MULTILINE)[1:]
     held = {
@@ -66,12 +66,12 @@ def _expanded(spans: str) -> set[int]:
 
 
 def code_in(cell: str) -> list[str]:
-    """The code of a cell."""
+    """The code spans of a cell."""
     return [code for _, code in _CODE.findall(cell)]
 
 
 def commands_of(row: list[str]) -> list[Words]:
-    """The commands of a row of error lines, after those of the stream that they start with."""
+    """The commands of a row of error lines, after the commands that set up its stream."""
     found = _SETUP.search(section("## Error lines"))
     assert found is not None
     setup = [step.words for step in steps_of(found[1]) if step.words is not None]

@@ -1,6 +1,6 @@
-"""`tailrace serve` as its users start it: a process, a ready line, logs on standard error, signals.
+"""`tailrace serve` as users start it: a process with a ready line, logs on standard error, and signals.
 
-It owns the processes it starts, and ends each by its id. It knows nothing of what the server answers.
+Owns the processes that it starts, and ends each by its id. It contains nothing about the server's responses.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COLOURS_OUTPUT: Final = frozenset({"FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS"}
 def tailrace(
     *arguments: str, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run one command to its end."""
+    """Run one command until it exits."""
     return subprocess.run(
         [TAILRACE, *arguments],
         env=_environment(environment),
@@ -39,7 +39,7 @@ def tailrace(
 
 
 class ServerProcess:
-    """A running server. `base_url` has no slash at its end."""
+    """A running server. `base_url`: its address without a slash at the end."""
 
     def __init__(
         self,
@@ -68,12 +68,12 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """The process's id."""
+        """The process id."""
         return self._process.pid
 
     @property
     def resident_bytes(self) -> int:
-        """The process's resident memory."""
+        """The resident memory of the process in bytes."""
         pages = Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
@@ -83,23 +83,23 @@ class ServerProcess:
 
     @property
     def log_records(self) -> list[dict[str, Any]]:
-        """What was logged, where the server logs JSON."""
+        """The log records, for a server that logs JSON."""
         return [msgspec.json.decode(line) for line in self.log_text.splitlines()]
 
     def signal(self, number: int) -> None:
         self._process.send_signal(number)
 
     def wait(self) -> int:
-        """The exit status, once the server has ended."""
+        """Wait for the server to exit, and return its exit status."""
         return self._process.wait(ENDS_WITHIN_S)
 
     def remaining_output(self) -> str:
-        """What was printed after the ready line, until the end."""
+        """The output after the ready line, up to the exit."""
         assert self._process.stdout
         return self._process.stdout.read()
 
     def kill(self) -> None:
-        """End it whatever it does; harmless where it has ended."""
+        """Kill the process. Does nothing if it has exited."""
         self._process.kill()
         self._process.wait(ENDS_WITHIN_S)
         assert self._process.stdout
@@ -122,9 +122,9 @@ def running_server(
     environment: Mapping[str, str] | None = None,
     program: Path = TAILRACE,
 ) -> Iterator[ServerProcess]:
-    """A server of its own on a free port, killed at the end; `directory` takes its data and its log.
+    """A server of its own on a free port, killed on exit. `directory`: the place of its data and its log.
 
-    `program` is another installed `tailrace` than the one that tests share.
+    `program`: an installed `tailrace` other than the one that tests share.
     """
     standard = ("--port", "0", "--data-dir", str(directory / "data"))
     server = ServerProcess((*standard, *options), directory / "server.log", environment, program)
@@ -135,7 +135,7 @@ def running_server(
 
 
 def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
-    """This process's environment without settings for a server, and plain and wide enough for messages."""
+    """This process's environment without settings for a server, with plain, wide messages."""
     inherited = {
         name: value
         for name, value in os.environ.items()

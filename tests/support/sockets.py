@@ -1,6 +1,6 @@
-"""A WebSocket to a running server, as tests open it.
+"""Opens a WebSocket to a running server for tests.
 
-It owns the address; what is said on it is the test's.
+Owns the address of the WebSocket; the test sends and receives the messages.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def open_socket(
     origin: str | None = None,
     max_size: int | None = 1 << 20,
 ) -> ClientConnection:
-    """An open socket at the server of `base_url`; by default it speaks JSON."""
+    """An open WebSocket to the server at `base_url`; JSON by default."""
     return connect(
         f"{base_url.replace('http', 'ws', 1)}/v1/ws",
         subprotocols=[Subprotocol(name) for name in subprotocols or ("tailrace.v1.json",)],

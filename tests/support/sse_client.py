@@ -1,6 +1,6 @@
-"""A reader of Server-Sent Events for tests: text in, events out, as the HTML standard reads them.
+"""A reader of Server-Sent Events for tests: parses text into events, as the HTML standard defines.
 
-It owns nothing of the server; what it cannot read is an error, so that a malformed stream fails a test.
+A block that it cannot parse is an error, so a malformed stream fails a test.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ READ_WITHIN_S = 10
 
 @dataclass
 class Event:
-    """A block of the stream. `name` is empty where it has no data: an opening or a comment."""
+    """One block of the stream. `name`: empty if the block has no data (an opening or a comment)."""
 
     name: str = ""
     id: str | None = None
@@ -28,19 +28,19 @@ class Event:
 
     @property
     def ids(self) -> list[str]:
-        """The ids of the entries that it carries."""
+        """The ids of the entries in the event."""
         entries = self.data["entries"] if isinstance(self.data, dict) else self.data
         return [entry["id"] for entry in entries]
 
 
 def parse_events(text: str) -> list[Event]:
-    """All blocks of a text that ends with one."""
+    """All blocks of a text that ends after a complete block."""
     assert text.endswith("\n\n"), text[-80:]
     return list(events_of(text.removesuffix("\n").split("\n")))
 
 
 def events_of(lines: Iterable[str]) -> Iterator[Event]:
-    """The blocks of a stream of lines, each as soon as it is whole."""
+    """The blocks of a stream of lines, each as soon as it is complete."""
     event = Event()
     for line in lines:
         if line:
@@ -68,7 +68,7 @@ def _take(line: str, event: Event) -> None:
 
 
 class Tail:
-    """An open tail. `next` waits for the next block, and passes comments over."""
+    """An open tail. `next` waits for the next block and skips comments."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.response = response
@@ -85,15 +85,15 @@ class Tail:
         return event
 
     def is_over(self) -> bool:
-        """Whether the server ended it; waits until it does, or fails."""
+        """Whether the server ended the stream. It waits for the end, and raises if the stream continues."""
         return next(self._events, None) is None
 
 
 @contextmanager
 def open_tail(url: str, **headers: str) -> Iterator[Tail]:
-    """A tail that is there once its first bytes are; closed at the end."""
+    """A tail whose first bytes have arrived; closed on exit."""
     with httpx.stream("GET", url, headers=headers, timeout=READ_WITHIN_S) as response:
         assert response.status_code == 200, response.read()
         assert response.headers["content-type"].partition(";")[0] == "text/event-stream"
-        tail = Tail(response)  # held here: httpx closes a response whose iterator is collected
+        tail = Tail(response)  # keeps the iterator alive: httpx closes a response whose iterator is collected
         yield tail

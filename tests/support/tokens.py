@@ -1,6 +1,6 @@
-"""Tokens for tests, made as `tailrace token create` makes them, without a process for each.
+"""Creates tokens for tests as `tailrace token create` does, without starting a process.
 
-It owns nothing: the file is the test's.
+The test owns the token file.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ def make_token(
 
 
 def revoke_token(path: Path, text: str) -> None:
-    """Take it out of the file."""
+    """Remove the token from the file."""
     with changing_tokens(path) as tokens:
         tokens[:] = [record for record in tokens if record.id != id_of(text)]
 
 
 def id_of(text: str) -> str:
-    """The id under which a token is listed."""
+    """The id under which `tailrace token list` shows the token."""
     return text.split("_")[1]
 
 
 def bearer(text: str) -> dict[str, str]:
-    """The header that shows it."""
+    """The header that presents the token."""
     return {"Authorization": f"Bearer {text}"}

@@ -1,6 +1,6 @@
-"""The TypeScript SDK as its developers have it: its folder, Node, npm, and the compiled package.
+"""The TypeScript SDK as its developers use it: its folder, Node, npm, and the compiled package.
 
-It owns how they are found and run. `make test` installs them; it knows nothing of what the SDK does.
+Owns how these are found and run. `make test` installs them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 PACKAGE: Final = Path(__file__).parents[2] / "openapi/typescript"
 WITHIN_S: Final = 300
 PATH: Final = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
-"""Where `make test` puts a Node of its own, it is beside Python."""
+"""The search path for Node: `make test` installs Node beside Python if the machine has none."""
 
 
 def node() -> str:
@@ -27,7 +27,7 @@ def node() -> str:
 
 
 def npm(*arguments: str, environment: Mapping[str, str] | None = None) -> str:
-    """What one npm command in the package printed."""
+    """The output of one npm command in the package."""
     result = subprocess.run(
         [_program("npm"), "--silent", *arguments],
         cwd=_with_dependencies(),
@@ -43,7 +43,7 @@ def npm(*arguments: str, environment: Mapping[str, str] | None = None) -> str:
 
 @cache
 def built() -> Path:
-    """The package, compiled with its tests: strict, so that this is a test of its types as well."""
+    """The folder of the package, compiled with its tests in strict mode, which also checks its types."""
     npm("run", "build:test")
     return PACKAGE
 

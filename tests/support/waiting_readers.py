@@ -1,6 +1,6 @@
-"""Long-polls that wait at a running server, begun one after another so that their order is certain.
+"""Long-polls that wait at a running server, started one after another so that their order is known.
 
-It owns their threads. That a reader waits is read from the server's own count of blocked clients.
+Owns their threads. It reads from the server's count of blocked clients whether a reader waits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BLOCKED: Final = re.compile(r"blocked_clients:(\d+)")
 
 
 def until(holds: Callable[[], bool], within_s: float = WITHIN_S) -> None:
-    """Come back when `holds` does; fail when it does not in time."""
+    """Wait until `holds` returns true; raise if the time is over first."""
     deadline_s = time.monotonic() + within_s
     while not holds():
         assert time.monotonic() < deadline_s, "it did not come about"
@@ -26,7 +26,7 @@ def until(holds: Callable[[], bool], within_s: float = WITHIN_S) -> None:
 
 
 class Server:
-    """A server under test, spoken to in requests and in Redis's words."""
+    """A server under test, which takes HTTP requests and Redis commands."""
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url
@@ -44,13 +44,13 @@ class Server:
         return self._client.post(url, json=body)
 
     def command(self, *words: str | int) -> Any:
-        """The result of a Redis command that must succeed."""
+        """The result of a Redis command, which must succeed."""
         response = self.post("/v1/command", [str(word) for word in words])
         assert response.status_code == 200, response.text
         return response.json()["result"]
 
     def transaction(self, *commands: str) -> list[Any]:
-        """The results of commands with nothing between them."""
+        """The results of commands that run in one transaction."""
         response = self.post("/v1/command/multi-exec", [command.split() for command in commands])
         return [outcome["result"] for outcome in response.json()]
 
@@ -61,17 +61,17 @@ class Server:
         return int(found[1])
 
     def waiting(self, url: str, body: Any) -> Future[httpx.Response]:
-        """A POST that waits: it is sent, and the server counts one more reader."""
+        """Send a POST that waits, and wait until the server counts one more reader."""
         return self.waiting_call(lambda: httpx.post(self.base_url + url, json=body, timeout=2 * WITHIN_S))
 
     def waiting_get(self, url: str, **headers: str) -> Future[httpx.Response]:
-        """Likewise a GET."""
+        """As `waiting`, for a GET."""
         return self.waiting_call(
             lambda: httpx.get(self.base_url + url, headers=headers, timeout=2 * WITHIN_S)
         )
 
     def waiting_command(self, line: str) -> Future[httpx.Response]:
-        """Likewise a Redis command."""
+        """As `waiting`, for a Redis command."""
         return self.waiting("/v1/command", line.split())
 
     def waiting_call(self, call: Callable[[], httpx.Response]) -> Future[httpx.Response]:

@@ -1,7 +1,8 @@
-"""A store whose reads wait without a loop or a clock: the engine, its queue of readers, and a test's hand.
+"""A store whose reads wait without an event loop or a clock: the engine, its queue of readers, and manual
+steps.
 
-It owns no semantics: who waits is `core.waiters`' affair, what they get is the engine's. Answers are kept
-until `settle` gives them out, as a loop would on its next turn.
+Owns no semantics: `core.waiters` decides who waits, and the engine decides what each reader gets. Answers are
+kept until the test calls `settle`, which delivers them as an event loop does on its next turn.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Receive = Callable[[Answer], None]
 
 
 class _Reader:
-    """One watched read. `taken`: its answer is made, and may not have been given out."""
+    """One watched read. `taken`: its answer exists, and may be undelivered."""
 
     def __init__(self, store: WatchingStore, receive: Receive) -> None:
         self.store = store
@@ -37,7 +38,7 @@ class _Reader:
 
 
 class WatchingStore:
-    """`api.ports.StreamStore`, synchronous underneath. `watched` records every read that was asked for."""
+    """`api.ports.StreamStore`, implemented synchronously. `watched`: every read that was requested."""
 
     def __init__(self) -> None:
         self.engine = Engine()
@@ -59,13 +60,13 @@ class WatchingStore:
         return self.run_all(commands)
 
     def run(self, command: Command) -> Reply:
-        """Carry out one command now."""
+        """Execute one command now."""
         outcome = self.engine.execute(command, self.now_ms)
         self._wake(outcome)
         return outcome.reply
 
     def run_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
-        """Carry out commands at one instant."""
+        """Execute commands at one instant."""
         if self.closed_by is not None:
             raise self.closed_by
         replies, outcome = self.engine.execute_all(commands, self.now_ms)
@@ -75,7 +76,7 @@ class WatchingStore:
     def run_turn(
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]
     ) -> Sequence[Reply | StreamError]:
-        """Carry out the first requests at one instant."""
+        """Execute the first requests at one instant."""
         if self.closed_by is not None:
             raise self.closed_by
         replies, outcome = self.engine.execute_some(requests, rooms, self.now_ms)
@@ -89,18 +90,18 @@ class WatchingStore:
         return reader
 
     def settle(self) -> None:
-        """Give out answers until none is left; what is asked for meanwhile is answered as well."""
+        """Deliver answers until none is left, including answers to reads that are requested meanwhile."""
         while self._answers:
             receive, answer = self._answers.popleft()
             receive(answer)
 
     def advance(self, ms: int) -> None:
-        """Let time pass, and have readers look again whose deadline has come."""
+        """Advance the clock, and run the reads whose deadline has passed again."""
         self.now_ms += ms
         self._look_again(cast("list[_Reader]", self.queue.due(self.now_ms)))
 
     def close(self, reason: StoreUnavailable) -> None:
-        """Refuse everything from now on, and tell those who wait."""
+        """Refuse all requests from now on, and end all waiting reads."""
         self.closed_by = reason
         for reader in cast("list[_Reader]", self.queue.tokens()):
             self.queue.discard(reader)

@@ -1,6 +1,6 @@
-"""A client of a WebSocket session without a socket: what it says is carried out at once.
+"""A client of a WebSocket session without a socket: the session executes each request at once.
 
-It owns the conversation of a test: `say` gives the reply, `pushes` what was pushed meanwhile.
+Owns the conversation of a test: `say` returns the reply, `taken_pushes` returns the pushes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNGUARDED = Guard(UNSECURED, ANONYMOUS_LOCAL)
 
 
 class Client:
-    """One connection. `is_congested` is set by a test; `frames` is all that was sent, as bytes."""
+    """One connection. `is_congested`: set by a test. `frames`: all frames that the session sent, as bytes."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Client:
         self.is_restarting = False
         self.session = WebSocketSession(self.codec, self.store, reads, self, self._release, guard)
 
-    # --- what a session needs of its connection ------------------------------------------------
+    # --- the session's view of its connection ---------------------------------------------------
 
     def send(self, frame: bytes) -> None:
         self.frames.append(frame)
@@ -63,19 +63,19 @@ class Client:
     # --- the conversation ----------------------------------------------------------------------
 
     def say(self, request: Any) -> Any:
-        """Send one frame, carry it out, and give the reply to it; pushes follow it."""
+        """Send one request, execute it, and return its reply. Pushes come after the reply."""
         [reply] = self.say_frame(self.encoded(request))
         return reply
 
     def say_frame(self, frame: str | bytes) -> list[Any]:
-        """The same with a frame as it is."""
+        """As `say`, for a frame that is sent unchanged; returns all replies."""
         self.session.receive(frame)
         replies = self.work()
         self.store.settle()
         return replies
 
     def work(self) -> list[Any]:
-        """Carry out what waits; all replies."""
+        """Execute the waiting requests, and return all replies."""
         replies = []
         while turn := self.session.next_turn():
             replies += [self.decoded(frame) for frame in self.session.replies(turn, self._answers(turn))]
@@ -88,26 +88,26 @@ class Client:
             return refusal
 
     def ok(self, **request: Any) -> Any:
-        """The `ok` of a request, which must have been carried out."""
+        """The `ok` of a request, which must succeed."""
         reply = self.say({"id": 1, **request})
         assert "ok" in reply, reply
         return reply["ok"]
 
     def refused(self, **request: Any) -> Any:
-        """The problem of a request, which must have been refused; the connection is alive."""
+        """The problem of a request, which must fail and leave the connection open."""
         reply = self.say({"id": 1, **request})
         assert "error" in reply, reply
         assert self.say({"id": "alive", "op": "ping"}) == {"id": "alive", "ok": {}}
         return reply["error"]
 
     def taken_pushes(self) -> list[Any]:
-        """What was pushed since the last call."""
+        """The pushes since the last call."""
         self.store.settle()
         taken, self.pushes = self.pushes, []
         return taken
 
     def pushed_ids(self) -> list[str]:
-        """The ids of the entries that were pushed since the last call."""
+        """The ids of the pushed entries since the last call."""
         return [entry["id"] for push in self.taken_pushes() for entry in push["entries"]]
 
     def encoded(self, request: Any) -> str | bytes:
@@ -117,10 +117,10 @@ class Client:
     def decoded(self, frame: bytes) -> Any:
         return msgspec.json.decode(frame) if self.codec.is_text else msgspec.msgpack.decode(frame)
 
-    # --- beside the connection -----------------------------------------------------------------
+    # --- without the connection ----------------------------------------------------------------
 
     def append(self, key: str, *ids: int, **fields: str) -> None:
-        """Append entries ``<id>-0``, carried out beside the connection."""
+        """Append entries ``<id>-0`` in the engine, without the connection."""
         flat = [item.encode() for pair in (fields or {"n": "v"}).items() for item in pair]
         for value in ids:
             self.store.run(Append(key.encode(), (fragment_from_flat(flat),), (value << 64,)))

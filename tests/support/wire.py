@@ -1,6 +1,6 @@
-"""One HTTP connection, spoken to in bytes: for what no HTTP client would send, or leave unread.
+"""One HTTP connection at the level of bytes, for requests and reads that no HTTP client would make.
 
-It owns a socket and reads whole answers from it. It never makes a request by itself: `request` does.
+Owns a socket and reads complete responses from it. Only `request` sends a request.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple, Self
 from tests.support.server_process import running_server
 
 TIMEOUT_S = 30
-"""Longer than any deadline of a server under test: what is awaited comes, or the test fails."""
+"""Longer than any deadline of a server under test: after this time the test fails."""
 
 
 class Answer(NamedTuple):
-    """One answer; names of headers in lower case."""
+    """One response, with the names of headers in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 
 class Wire:
-    """A connection to a port of this machine. `received_bytes`: how much the system may hold unread."""
+    """A connection to a local port. `received_bytes`: how many unread bytes the system may buffer."""
 
     def __init__(self, port: int, *, received_bytes: int | None = None) -> None:
         self.socket = socket.socket()
@@ -50,7 +50,9 @@ class Wire:
         return self
 
     def send_while_taken(self, raw: bytes, times: int) -> int:
-        """Send `raw` so often, or until the other side ends the connection; how often it was sent."""
+        """Send `raw` up to `times` times, until the server closes the connection; return how often it was
+        sent.
+        """
         for number in range(times):
             try:
                 self.socket.sendall(raw)
@@ -59,7 +61,9 @@ class Wire:
         return times
 
     def send_until_cut(self, raw: bytes) -> bool:
-        """Send `raw` now and then until the other side has cut the connection; False if it never does."""
+        """Send `raw` repeatedly until the server closes the connection. Returns False if the server never
+        does.
+        """
         deadline = time.monotonic() + TIMEOUT_S
         while time.monotonic() < deadline:
             if not self.send_while_taken(raw, 1):
@@ -83,7 +87,7 @@ class Wire:
         return self.send(raw).receive()
 
     def read_to_end(self) -> bytes:
-        """All that still comes, until the other side ends or cuts the connection."""
+        """All bytes until the server closes or resets the connection."""
         rest, self._buffer = self._buffer, b""
         try:
             while data := self.socket.recv(65_536):
@@ -93,7 +97,7 @@ class Wire:
         return rest
 
     def read_answer_or_end(self) -> bytes:
-        """The first bytes that come; none where the other side ends or cuts the connection."""
+        """The first bytes that arrive; empty if the server closes or resets the connection."""
         try:
             return self.socket.recv(65_536)
         except ConnectionResetError:
@@ -108,7 +112,7 @@ class Wire:
         self._buffer += data
 
     def end(self) -> None:
-        """End our side: nothing more is sent. Harmless where the other side has cut the connection."""
+        """Close our side for sending. Does nothing if the server has closed the connection."""
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_WR)
 
@@ -127,7 +131,7 @@ def wired(port: int, **options: Any) -> Iterator[Wire]:
 
 @contextmanager
 def wired_to_own_server(directory: Path, *options: str) -> Iterator[Wire]:
-    """A connection to a server without files that runs for this alone."""
+    """A connection to a server without files that only this test uses."""
     with (
         running_server(directory, "--durability", "none", *options) as server,
         wired(server.port) as wire,

@@ -1,0 +1,116 @@
+"""The entries that one XCLAIM or XAUTOCLAIM claims for a consumer, and the deleted entries that it drops.
+
+Owns the reads of the pending entries list and of the log, and the effects of the claim. Never decides which
+entries are claimed: `core.handlers.claims` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import compress
+
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.effects import Claimed, ConsumerSeen, PendingRemoved
+from tailrace.core.execution import Execution
+from tailrace.core.group import Group
+from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Unit
+from tailrace.core.replies import ClaimReply, Entries
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import ZERO_ID, StreamId
+
+
+class ClaimBatch:
+    """Collects the claimed entries of one command and applies them as one effect.
+
+    The keyspace changes in `finish`. If XCLAIM names an id twice, `apply` changes it earlier, because the
+    second claim must see the result of the first.
+
+    `unit_of`: returns the unit in which an id is pending, or None. `is_live`: whether an id is in the log.
+    `fragment_of`: the fragments for the reply by id, if the reply has fields.
+    """
+
+    def __init__(
+        self, execution: Execution, key: bytes, group: Group, consumer: bytes, delivered_at_ms: int
+    ) -> None:
+        self.stream: Stream = execution.keyspace.streams[key]
+        self.unit_of: Callable[[StreamId], Unit | None] = group.pending.get
+        self.is_live: Callable[[StreamId], bool] = self.stream.log.__contains__
+        self.fragment_of: dict[StreamId, bytes | None] = {}
+        self._execution = execution
+        self._key = key
+        self._group = group
+        self._consumer = consumer
+        self._delivered_at_ms = delivered_at_ms
+        self._deliveries_of: dict[StreamId, int] = {}
+        self._claimed_ids: list[StreamId] = []
+        self._dropped_ids: dict[StreamId, None] = {}
+
+    def prefetch(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None] | None = None) -> None:
+        """Look all `ids` up at once, so that `unit_of` and `is_live` then take O(1) for each of them.
+
+        `fragments`: the fragments of all `ids`, if the caller has read them. Fewer than
+        `RUN_OR_BUNCH_LENGTH_MIN` ids are cheaper to look up one by one. O(ids log n).
+        """
+        few = len(ids) < RUN_OR_BUNCH_LENGTH_MIN
+        self.unit_of = self._group.pending.get if few else self._group.pending.units_of(ids).get
+        if fragments is not None:
+            live = [value is not None for value in fragments]
+            self.is_live = set(compress(ids, live)).__contains__
+        elif few:
+            self.is_live = self.stream.log.__contains__
+        else:
+            self.is_live = self.stream.log.live_among(ids).__contains__
+
+    def __contains__(self, value: StreamId) -> bool:
+        """Whether `value` is claimed in this batch and not yet applied."""
+        return value in self._deliveries_of
+
+    def add(self, value: StreamId, deliveries: int) -> None:
+        """Claim the entry `value`. `deliveries`: its new delivery count."""
+        self._deliveries_of[value] = deliveries
+        self._claimed_ids.append(value)
+
+    def drop_if_pending(self, value: StreamId) -> None:
+        """Remove the deleted entry `value` from the pending entries list if it is there."""
+        if self.unit_of(value) is not None:
+            self._dropped_ids[value] = None
+
+    def apply(self) -> None:
+        """Apply the claims so far: `unit_of` then returns the new units."""
+        self._flush()
+        self.unit_of = self._group.pending.get
+
+    def cut_to(self, room: ReplyRoom, *, just_id: bool) -> StreamId | None:
+        """Give up the claims that do not fit into the reply. Returns the first id given up, or None.
+
+        Reads the fragments of the reply, unless it is `just_id`. O(claims log n).
+        """
+        fragments: list[bytes | None] = [None] * len(self._claimed_ids)
+        if not just_id:
+            fragments = self.stream.log.get_many(self._claimed_ids, room.left_bytes)
+            self.fragment_of = dict(zip(self._claimed_ids, fragments, strict=False))
+        kept = room.take_fitting(fragments)
+        given_up = self._claimed_ids[kept:]
+        del self._claimed_ids[kept:]
+        for value in given_up:
+            del self._deliveries_of[value]
+        return given_up[0] if given_up else None
+
+    def finish(self, *, just_id: bool, cursor: StreamId = ZERO_ID) -> ClaimReply:
+        """Apply all claims and drops, and return the reply with both."""
+        self._flush()
+        dropped = list(self._dropped_ids)
+        if dropped:
+            self._execution.do(PendingRemoved(self._key, self._group.name, dropped))
+        if self._claimed_ids:
+            name, now_ms = self._group.name, self._execution.now_ms
+            self._execution.do(ConsumerSeen(self._key, name, self._consumer, now_ms, active=True))
+        fragments = () if just_id else list(map(self.fragment_of.__getitem__, self._claimed_ids))
+        return ClaimReply(Entries(self._claimed_ids, fragments), just_id, cursor, dropped)
+
+    def _flush(self) -> None:
+        if self._deliveries_of:
+            ids, deliveries = list(self._deliveries_of), list(self._deliveries_of.values())
+            name, at_ms = self._group.name, self._delivered_at_ms
+            self._execution.do(Claimed(self._key, name, self._consumer, ids, at_ms, deliveries))
+            self._deliveries_of.clear()

@@ -1,0 +1,171 @@
+"""One stream of one XREADGROUP: deliver new entries, claim idle ones, or show a consumer's history.
+
+Owns the part of the reply that one stream has, and its effects. `core.handlers.group_reads` checks the
+streams, shares COUNT and the other bounds between them, and decides whether the read waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from tailrace.core.bounds.reply_budget import ReplyBudget
+from tailrace.core.commands import ReadGroup
+from tailrace.core.deliveries import each_one_more
+from tailrace.core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delivered, GroupMoved
+from tailrace.core.execution import Execution
+from tailrace.core.group import Group
+from tailrace.core.handlers.idle_entries import IdleEntries, without_deleted
+from tailrace.core.handlers.ranges import smaller
+from tailrace.core.handlers.reads import take_after
+from tailrace.core.idle import idle_since
+from tailrace.core.lag import entries_read_after
+from tailrace.core.log.id_sequence import pack_ids
+from tailrace.core.replies import NO_ENTRIES, Entries, StreamRead
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId
+
+
+class GroupReader:
+    """Reads one stream for one consumer of the group.
+
+    The consumer is created or marked as seen even if the read returns no entries (rules 28, 33). It is
+    marked as seen after the read, so that one effect also records whether the consumer was active.
+    """
+
+    def __init__(self, execution: Execution, command: ReadGroup, key: bytes, budget: ReplyBudget) -> None:
+        self._execution = execution
+        self._command = command
+        self._key = key
+        self._budget = budget
+        self._room = execution.room()
+        self._stream: Stream = execution.keyspace.streams[key]
+        self._group: Group = self._stream.groups[command.group]
+        self._is_new_consumer = command.consumer not in self._group.consumers
+        self._is_active = False
+        self._has_begun = False
+        if self._is_new_consumer:
+            execution.do(ConsumerCreated(key, command.group, command.consumer, execution.now_ms))
+
+    def read_new(self, min_idle_ms: int | None) -> StreamRead:
+        """Claim idle entries if `min_idle_ms` is given, then deliver new ones.
+
+        COUNT bounds both together (rule 34). O(log n + entries returned); pending entries that are not idle
+        cost nothing.
+        """
+        count = self._command.limits.count
+        if min_idle_ms is None:
+            entries = self._deliver_new(count, claim=False)
+        else:
+            entries = self._claim_idle(min_idle_ms, count)
+            left = None if count is None else count - len(entries)
+            if left != 0:
+                entries = _joined(entries, self._deliver_new(left, claim=True))
+        if self._has_begun:
+            self._budget.end_stream(len(entries))
+        self._see_consumer()
+        cut = self._has_begun and not entries.ids
+        return StreamRead(self._key, entries, next=self._group.last_delivered_id, new=True, cut=cut)
+
+    def _begin(self) -> None:
+        """Charge the budget for this stream's name, once, when the stream has entries to return."""
+        if not self._has_begun:
+            self._has_begun = True
+            self._budget.begin_stream(self._key)
+
+    def _deliver_new(self, count: int | None, *, claim: bool) -> Entries:
+        after = self._group.last_delivered_id
+        if self._stream.log.last_id <= after:
+            return NO_ENTRIES
+        self._begin()
+        entries = take_after(self._room, self._stream, after, count, self._budget, claim=claim)
+        if entries.ids:
+            self._record_delivery(entries.ids)
+        return entries
+
+    def _record_delivery(self, ids: Sequence[StreamId]) -> None:
+        execution, key, group = self._execution, self._key, self._group
+        entries_read = entries_read_after(self._stream, group.last_delivered_id, group.entries_read, ids)
+        execution.do(GroupMoved(key, group.name, ids[-1], entries_read))
+        if not self._command.noack:
+            consumer, now_ms = self._command.consumer, execution.now_ms
+            execution.do(Delivered(key, group.name, consumer, pack_ids(ids), now_ms))
+            self._is_active = True
+
+    def _see_consumer(self) -> None:
+        if self._is_active or not self._is_new_consumer:
+            consumer, now_ms = self._command.consumer, self._execution.now_ms
+            self._execution.do(ConsumerSeen(self._key, self._group.name, consumer, now_ms, self._is_active))
+
+    def _claim_idle(self, min_idle_ms: int, count: int | None) -> Entries:
+        idle = IdleEntries(self._stream, self._group, self._execution.now_ms, min_idle_ms)
+        found = idle.first(self._wanted(count), self._room.left_bytes)
+        found = found.first(self._room.take_fitting(found.fragments))
+        if not found.ids:
+            return found
+        self._begin()
+        claimed = found.first(self._budget.spend(found, claim=True))
+        self._room.give_back(found.fragments[len(claimed) :])
+        if claimed.ids:
+            self._redeliver(claimed)
+            self._is_active = True
+        return claimed
+
+    def _wanted(self, count: int | None) -> int:
+        """How many entries to look for: one more than fits shows that there are more."""
+        fitting = self._room.items_left + 1
+        bound = smaller(count, self._budget.remaining)
+        return fitting if bound is None else min(fitting, bound)
+
+    def read_history(self, after: StreamId) -> StreamRead:
+        """Return this consumer's pending entries above `after`; each live one counts as delivered again.
+
+        Deleted entries are shown and stay unchanged. The consumer's time of activity stays unchanged, too
+        (rule 30). O(log n + entries returned).
+        """
+        consumer = self._group.consumers[self._command.consumer]
+        ids = list(islice(consumer.pending_ids(after + 1), self._wanted(self._command.limits.count)))
+        self._budget.begin_stream(self._key)
+        fragments = self._stream.log.get_many(ids, self._room.left_bytes)
+        fitting = self._room.take_fitting(fragments)
+        kept = self._budget.spend(Entries(ids[:fitting], fragments[:fitting]))
+        self._budget.end_stream(kept)
+        self._room.give_back(fragments[kept:fitting])
+        entries = self._with_times(ids[:kept], fragments[:kept])
+        live = without_deleted(entries)
+        if live.ids:
+            self._redeliver(live)
+        self._see_consumer()
+        return StreamRead(self._key, entries, next=ids[kept - 1] if kept else after, history=True)
+
+    def _with_times(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None]) -> Entries:
+        idle_ms: list[int] = []
+        counts: list[int] = []
+        for unit, some in self._group.pending.by_unit(ids):
+            idle_ms += [idle_since(unit.delivered_at_ms, self._execution.now_ms)] * len(some)
+            counts += unit.counts_of(some)
+        return Entries(ids, fragments, idle_ms, counts)
+
+    def _redeliver(self, live: Entries) -> None:
+        """Assign `live` pending entries to this consumer, delivered once more."""
+        assert live.deliveries is not None
+        counts = each_one_more(live.deliveries)
+        group, consumer, now_ms = self._group.name, self._command.consumer, self._execution.now_ms
+        self._execution.do(Claimed(self._key, group, consumer, live.ids, now_ms, counts))
+
+
+def _joined(claimed: Entries, new: Entries) -> Entries:
+    """The claimed entries, then the new ones, whose idle times and delivery counts are 0."""
+    if not claimed.ids:
+        return new
+    if not new.ids:
+        return claimed
+    assert claimed.idle_ms is not None
+    assert claimed.deliveries is not None
+    zeros = [0] * len(new.ids)
+    return Entries(
+        [*claimed.ids, *new.ids],
+        [*claimed.fragments, *new.fragments],
+        [*claimed.idle_ms, *zeros],
+        [*claimed.deliveries, *zeros],
+    )

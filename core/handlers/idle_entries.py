@@ -1,0 +1,84 @@
+"""The pending entries of a group that are idle long enough to be claimed, longest idle first (rule 35).
+
+Owns the walk over the delivery order; reads and changes nothing else. `without_deleted` also serves reads of
+a consumer's history.
+"""
+
+from __future__ import annotations
+
+from itertools import compress, islice
+
+from tailrace.core.group import Group
+from tailrace.core.idle import idle_since
+from tailrace.core.pending.delivery_order import DeliveryOrder
+from tailrace.core.replies import Entries
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId
+
+
+class IdleEntries:
+    """The entries of `group` that are pending for at least `min_idle_ms` at `now_ms`."""
+
+    def __init__(self, stream: Stream, group: Group, now_ms: int, min_idle_ms: int) -> None:
+        self._stream = stream
+        self._order = group.pending.order
+        self._now_ms = now_ms
+        self._min_idle_ms = min_idle_ms
+
+    def first(self, wanted: int, max_bytes: int) -> Entries:
+        """The first `wanted` live entries, or as many as fit into `max_bytes`. O(entries examined).
+
+        Deleted entries stay pending and are skipped (rule 38): if there are any, the walk is repeated for
+        more entries, until enough of them are live.
+        """
+        limit = wanted
+        while True:
+            examined, live = self._examined(limit, max_bytes)
+            if len(live) >= wanted or examined < limit:
+                return live.first(wanted)
+            limit += 2 * (limit - len(live))
+
+    def _examined(self, limit: int, max_bytes: int) -> tuple[int, Entries]:
+        """How many of the first `limit` entries fit, and the live ones among them."""
+        ids, idle_ms, counts = _longest_idle(self._order, self._now_ms, self._min_idle_ms, limit)
+        fragments = self._stream.log.get_many(ids, max_bytes)
+        fitting = Entries(ids, fragments, idle_ms, counts).first(len(fragments))
+        return len(fragments), without_deleted(fitting)
+
+
+def _longest_idle(
+    order: DeliveryOrder, now_ms: int, min_idle_ms: int, wanted: int
+) -> tuple[list[StreamId], list[int], list[int]]:
+    """The ids, idle times and delivery counts of the first `wanted` idle entries in delivery order.
+
+    O(units + ids); the work for each id is in C.
+    """
+    ids: list[StreamId] = []
+    idle_ms: list[int] = []
+    counts: list[int] = []
+    unit = order.head
+    while unit is not None and len(ids) != wanted:
+        age_ms = idle_since(unit.delivered_at_ms, now_ms)
+        if age_ms < min_idle_ms:
+            break
+        some = list(islice(unit.live_ids(), wanted - len(ids)))
+        ids += some
+        idle_ms += [age_ms] * len(some)
+        counts += unit.counts_of(some)
+        unit = unit.next
+    return ids, idle_ms, counts
+
+
+def without_deleted(entries: Entries) -> Entries:
+    """The live ones of `entries`, which have idle times and delivery counts. O(entries)."""
+    if None not in entries.fragments:
+        return entries
+    assert entries.idle_ms is not None
+    assert entries.deliveries is not None
+    live = [fragment is not None for fragment in entries.fragments]
+    return Entries(
+        list(compress(entries.ids, live)),
+        list(compress(entries.fragments, live)),
+        list(compress(entries.idle_ms, live)),
+        list(compress(entries.deliveries, live)),
+    )

@@ -1,0 +1,38 @@
+"""States of the example application in which `tests.support.provocations` sends a request that fails.
+
+Owns how each state is made, directly in the store or the engine; sends no request.
+"""
+
+from __future__ import annotations
+
+from tailrace.api.ports import StoreUnavailable
+from tailrace.core.apply import apply
+from tailrace.core.commands import Trim, TrimStream
+from tailrace.core.effects import AppendRemembered
+from tailrace.core.limits import EPOCH_KEYS_MAX
+from tests.support.api_client import ApiClient
+
+
+def remove_keyspace(api: ApiClient) -> None:
+    """Break the engine, so that every command has an unexpected exception."""
+    del api.store.engine.keyspace
+
+
+def close_store(api: ApiClient) -> None:
+    """Make the store refuse requests, as when the server shuts down."""
+    api.store.closed_by = StoreUnavailable("the server is shutting down", retry_after_s=1)
+
+
+def trim_race(api: ApiClient) -> None:
+    """Trim the race to its last entry."""
+    api.run(TrimStream(b"race:france", Trim(max_length=1)))
+
+
+def fill_epoch(api: ApiClient) -> None:
+    """Record as many idempotency keys as one epoch allows."""
+    for number in range(EPOCH_KEYS_MAX):
+        key = str(number).encode()
+        apply(
+            api.store.engine.keyspace,
+            AppendRemembered(b"race:france", b"timing-gate-1", key, (1,), None, 1, None),
+        )
