@@ -216,7 +216,7 @@ def revoke(
 
 
 def _found(known: Sequence[Entry], wanted: str) -> Sequence[Entry]:
-    """Return the entries with the id `wanted` (damaged entries may share it), or the only one of that name."""
+    """Return the entries with the id `wanted` (damaged ones may share it), or the only one of that name."""
     if wanted.startswith(PREFIX):
         raise typer.BadParameter(
             "this is a token, and other users see arguments in the process list. Give the id or the name: "
