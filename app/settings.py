@@ -99,16 +99,14 @@ class Settings(ServerLimits, BaseSettings):
     allowed_origin: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
         description="Other origin whose pages may use the server, such as https://app.example; repeat for "
-        "each. "
-        "In the environment variable, separate origins with spaces.",
+        "each. In the environment variable, separate origins with spaces.",
     )
     metrics_groups: int = Field(
         default=GROUPS_NAMED_DEFAULT,
         ge=0,
         le=10_000,
         description="How many groups `/metrics` shows by name: those with the most pending entries. The "
-        "others are "
-        "summed up. 0: no names.",
+        "others are summed up. 0: no names.",
     )
     slow_log_ms: int = Field(
         default=10,
@@ -132,8 +130,7 @@ class Settings(ServerLimits, BaseSettings):
             if not _ORIGIN.fullmatch(origin):
                 raise ValueError(
                     f"{origin!r} is not an origin. Write one exact origin as a browser sends it, without a "
-                    "path and "
-                    "without wildcards, such as https://app.example or http://localhost:3000"
+                    "path and without wildcards, such as https://app.example or http://localhost:3000"
                 )
         return origins
 

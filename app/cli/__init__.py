@@ -1,7 +1,10 @@
 """The command line `tailrace`: one module for each command.
 
-A command's module is loaded when the command is named: a server needs much that a client starts without, and
-a shell that completes a word starts the program each time.
+The package owns options, printed output and exit statuses. It never implements a stream command: client
+commands talk to a server over HTTP.
+
+The module of a command is imported only when that command runs. Client commands therefore start without the
+server's imports; a shell starts the program for each completion.
 """
 
 from __future__ import annotations
@@ -30,24 +33,24 @@ _COMMANDS: Final = {
     "openapi": "openapi:openapi",
     "version": "version:version",
 }
-"""Each command's name, its module here, and in that its function, or the application of its subcommands."""
+"""Command name to `module:attribute`. The attribute is a function, or a Typer application of subcommands."""
 
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
-    # Behind a Redis command everything is its own, whatever it looks like.
+    # All words after a Redis command belong to that command, even words that look like options.
     "cli": {"allow_interspersed_args": False},
 }
 
 
 class _Commands(TyperGroup):
-    """The commands, each loaded when it is asked for."""
+    """The group of all commands. It imports the module of a command on first use."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """All names, in the order in which help shows them."""
+        """Return all command names, in the order in which help shows them."""
         del ctx
         return list(_COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, None where there is none."""
+        """Return the command `cmd_name`, or None if it does not exist."""
         del ctx
         if cmd_name not in _COMMANDS:
             return None
@@ -60,7 +63,7 @@ class _Commands(TyperGroup):
 
 
 def _application(name: str, found: typer.Typer | Callable[..., Any]) -> typer.Typer:
-    """A command's function as an application of its own; one with subcommands is one already."""
+    """Wrap a command function in a Typer application; return a Typer application unchanged."""
     if isinstance(found, typer.Typer):
         return found
     application = typer.Typer(add_completion=False, rich_markup_mode="rich")
@@ -91,7 +94,7 @@ def _options(
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """What stands before a command."""
+    """Declare the options that precede a command."""
     del version
 
 

@@ -1,4 +1,4 @@
-"""`tailrace backup`: a verified copy of a data directory, of a running server's too."""
+"""`tailrace backup`: makes a verified copy of a data directory, also while a server uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tailrace check`: whether a data directory is as it was written, and what of a damaged one is intact."""
+"""`tailrace check`: verifies a data directory, and copies the intact data of a damaged one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tailrace cli`: Redis commands typed at a prompt, given as arguments, or read from a pipe."""
+"""`tailrace cli`: sends Redis commands from a prompt, from arguments, or from standard input."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def cli(
 
 
 def _converse(session: Session, printer: Printer) -> None:
-    # What a prompt needs takes longer to load than a single command takes.
+    # Importing the prompt's libraries takes longer than running a single command.
     from tailrace.app.cli.redis.prompt import converse  # noqa: PLC0415
 
     converse(session, printer)
@@ -89,7 +89,7 @@ def _wants_colour() -> bool:
 
 
 def _run_lines(session: Session, printer: Printer) -> None:
-    """Each line of standard input, in order, whatever the reply to the one before."""
+    """Run each line of standard input in order; an error reply does not stop the next line."""
     for line in sys.stdin.buffer:
         try:
             words = split_words(line)

@@ -1,6 +1,7 @@
-"""What the shell completes beyond commands and options: the keys of streams.
+"""Shell completion of stream keys.
 
-It asks the server that the line names, or the environment, for a moment only: a shell waits on Tab.
+It asks the server that the command line or the environment names. The request has a short time limit because
+the shell blocks until completion returns.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tailrace.app.cli.redis.keys import matching_keys
 
 
 def complete_stream(context: typer.Context, incomplete: str) -> list[str]:
-    """Keys that begin with what stands there; none where no server answers."""
+    """Return the keys that begin with `incomplete`; empty if the server cannot be reached."""
     given: dict[str, Any] = context.params
     url = given.get("url") or os.environ.get(URL_VARIABLE) or DEFAULT_URL
     try:

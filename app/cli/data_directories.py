@@ -1,4 +1,7 @@
-"""What the commands on data directories share: errors in one line, a progress bar, a place for a result."""
+"""Shared parts of the commands on data directories: one-line errors, a progress bar, a new output directory.
+
+It owns verification and copying for the command line. The checks themselves are in `core.storage`.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,12 @@ from tailrace.core.storage.schema import sync_directory
 
 
 class CannotWrite(Exception):
-    """The place for a result is not free, or the system refuses to write there."""
+    """The output directory is in use, or the system refuses to write to it."""
 
 
 @contextmanager
 def failing_in_one_line(directory: Path) -> Iterator[None]:
-    """End the command with status 1 and one sentence where something is wrong."""
+    """Turn `CannotWrite` and `STORAGE_ERRORS` into one sentence and exit status 1."""
     try:
         yield
     except CannotWrite as error:
@@ -41,7 +44,7 @@ def _fail(sentence: str) -> None:
 
 @contextmanager
 def progress_bar(doing: str) -> Iterator[Progress]:
-    """A bar on standard error, where that is a terminal."""
+    """Show a progress bar on standard error if that is a terminal."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         progress.add_task(doing, total=None)
@@ -49,15 +52,16 @@ def progress_bar(doing: str) -> Iterator[Progress]:
 
 
 def show(progress: Progress, done: int, total: int) -> None:
-    """Move the bar."""
+    """Set the bar to `done` of `total` steps."""
     progress.update(progress.task_ids[0], completed=done, total=total)
 
 
 @contextmanager
 def new_directory(target: Path) -> Iterator[Path]:
-    """A directory to write into that becomes `target` only when the context ends well.
+    """Yield a directory to write to; it is renamed to `target` if the context ends without an error.
 
-    Raises `CannotWrite` where `target` exists and is not an empty directory.
+    After an error the directory is removed. Raises `CannotWrite` if `target` exists and is not an empty
+    directory.
     """
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise CannotWrite(f"{target} exists and is not an empty directory: nothing was written")
@@ -78,13 +82,13 @@ def _make(unfinished: Path) -> None:
     try:
         unfinished.mkdir(parents=True)
     except FileExistsError:
-        what = "another command is writing to it, or was interrupted; in the second case, remove it"
+        what = "another command is writing to it or was interrupted; if none is running, remove it"
         raise CannotWrite(f"{unfinished} exists: {what}") from None
 
 
 @contextmanager
 def writing_to(target: Path) -> Iterator[None]:
-    """Name `target` where the system refuses to write, and not the directory that is read."""
+    """Report errors of the system as `CannotWrite` with `target`, not with the directory that is read."""
     try:
         yield
     except (OSError, sqlite3.Error) as error:
@@ -92,7 +96,10 @@ def writing_to(target: Path) -> Iterator[None]:
 
 
 def verified(directory: Path, doing: str = "Verifying") -> str:
-    """What the directory holds, in words, when every value in it was read and found right."""
+    """Read and check every value in `directory`; return its counts as text.
+
+    Raises one of `STORAGE_ERRORS` at the first damaged value.
+    """
     with inspected(directory) as inspection, progress_bar(doing) as progress:
         keyspace = recover(inspection.connection, inspection.connection).keyspace
         streams = keyspace.streams.values()
@@ -112,7 +119,7 @@ def verified(directory: Path, doing: str = "Verifying") -> str:
 
 
 def copied(source: Path, target: Path, doing: str) -> str:
-    """Copy a data directory whole, verify the copy, and tell what it holds."""
+    """Copy a data directory, verify the copy, and return its counts as text. See `verified`."""
     with new_directory(target) as unfinished:
         with (
             inspected(source) as inspection,

@@ -1,4 +1,4 @@
-"""`tailrace export`: writes the entries of a stream to a file."""
+"""`tailrace export`: writes the entries of a stream to a file. It owns the options and the summary line."""
 
 from __future__ import annotations
 
@@ -97,13 +97,13 @@ def export_stream(  # noqa: PLR0913 - one parameter an option
         with connected(url, token, token_file) as server:
             plan = ExportPlan(server.url, stream, format_, shape, wanted_columns, id_column, start, end)
             found = state_file.load() if state_file is not None and resume else None
-            _check_free(out, overwrite=overwrite, resume=resume, found=found)
+            _check_target(out, overwrite=overwrite, resume=resume, found=found)
             _export(server, out, plan, found, state_file)
     except BadFile as error:
         fail(str(error))
 
 
-def _check_free(out: Path, *, overwrite: bool, resume: bool, found: ExportState | None) -> None:
+def _check_target(out: Path, *, overwrite: bool, resume: bool, found: ExportState | None) -> None:
     if out == STANDARD or overwrite or not out.exists():
         if resume and found is not None and not out.exists():
             fail(f"cannot continue: {out} does not exist")
@@ -140,7 +140,7 @@ def _export(
 
 
 def _columns(server: Server, plan: ExportPlan, end: str) -> list[str]:
-    """The columns of a CSV file: those that are wanted, or else all that there are."""
+    """Return the columns of a CSV file: the chosen columns, or all fields of the entries."""
     if plan.format != FileFormat.CSV or plan.columns:
         return plan.columns
     return names_of(exported_parts(server, plan.stream, plan.start, end))

@@ -1,4 +1,4 @@
-"""`tailrace import`: appends the rows of a file to a stream."""
+"""`tailrace import`: appends the rows of a file to a stream. It owns the options and the summary line."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def import_file(  # noqa: PLR0913 - one parameter an option
 
 
 def _state_file(file: Path, state: Path | None, url: str, stream: str) -> StateFile[ImportState] | None:
-    """Where the state is kept; standard input has none unless it is named."""
+    """Return the state file; None for standard input without --state."""
     if state is None and file == STANDARD:
         return None
     return StateFile(state or state_path(file, "import", url, stream), ImportState)
@@ -146,15 +146,15 @@ def _run(task: Import, reader: RowReader, source: Source) -> None:
         try:
             task.run(reader, meter)
         except BadRow as error:
-            _tell(task, meter)
+            _print_summary(task, meter)
             fail(f"{error}; nothing of its chunk was appended")
         except (BadFile, ServerProblem) as error:
-            _tell(task, meter)
+            _print_summary(task, meter)
             fail(str(error))
-    _tell(task, meter)
+    _print_summary(task, meter)
 
 
-def _tell(task: Import, meter: Meter) -> None:
+def _print_summary(task: Import, meter: Meter) -> None:
     continued = task.state.rows - meter.rows
     before = f"; {continued:,} rows were imported before" if continued else ""
     typer.echo(f"{task.state.plan.stream}: {meter.summary}{before}")

@@ -1,4 +1,4 @@
-"""`tailrace openapi`: the documents of the API, as the program that serves it knows them."""
+"""`tailrace openapi`: prints the API documents, generated from the code that serves the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tailrace restore`: a data directory made of a backup."""
+"""`tailrace restore`: creates a data directory from a backup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`tailrace serve`: from arguments and environment to a running server."""
+"""`tailrace serve`: builds a server from arguments and environment, and runs it.
+
+It owns the options and the startup checks. It never implements a part of the server.
+"""
 
 from __future__ import annotations
 
@@ -90,9 +93,9 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
 ) -> None:
     """Run the server until SIGINT or SIGTERM.
 
-    When the server is ready, it prints one line with its address to standard output. Logs go to standard
-    error.
-    Every option can also be set with the environment variable in parentheses.
+    When the server is ready, it prints one line with its address to standard
+    output. Logs go to standard error. Every option can also be set with the
+    environment variable in parentheses.
 
     [bold]Examples[/bold]
 
@@ -161,10 +164,8 @@ def _require_safety(settings: Settings) -> None:
         path = settings.tokens_path
         raise typer.BadParameter(
             f"--host: {settings.host!r} is not a loopback address, and without tokens the server listens on "
-            "loopback "
-            f"only. Create a token with `tailrace token create NAME --scope read --tokens-file {path}`, and "
-            "start "
-            f"the server with `--tokens-file {path}`"
+            "loopback only. Create a token with `tailrace token create NAME --scope read --tokens-file "
+            f"{path}`, and start the server with `--tokens-file {path}`"
         )
 
 
@@ -193,10 +194,8 @@ def _open_tokens(settings: Settings) -> TokenKeeper:
             path.stat()
         return TokenKeeper(path, write_audit_line)
     except OSError as error:
-        told = (
-            f"{reason(error)}; create one with `tailrace token create NAME --scope read --tokens-file {path}`"
-        )
-        raise CannotStart(f"cannot read the tokens file {path}: {told}") from error
+        hint = f"create one with `tailrace token create NAME --scope read --tokens-file {path}`"
+        raise CannotStart(f"cannot read the tokens file {path}: {reason(error)}; {hint}") from error
     except BadTokensFile as error:
         raise CannotStart(str(error)) from error
 

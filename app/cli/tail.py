@@ -1,4 +1,4 @@
-"""`tailrace tail`: prints the last entries of streams, and follows new ones."""
+"""`tailrace tail`: prints the last entries of streams and follows new entries."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ import typer
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
 from tailrace.app.cli.client.http_client import Server, stream_path
 from tailrace.app.cli.completions import complete_stream
-from tailrace.app.cli.following.entries import Line, Written, as_json, for_eyes, in_form
+from tailrace.app.cli.following.entries import Line, Written, as_json, as_text, from_template
 from tailrace.app.cli.following.follow import Follower, Reader, acknowledge
 from tailrace.app.cli.following.moments import first_id
 from tailrace.app.cli.following.reading import (
     Wanted,
-    entries_there,
     is_pattern,
     matching_streams,
     position_before,
     read_group,
+    stored_entries,
 )
 from tailrace.core.limits import PAGE_ENTRIES_MAX, READ_STREAMS_MAX
 
@@ -123,7 +123,7 @@ def tail(  # noqa: PLR0913 - one parameter an option
             _as_consumer(server, keys, reader, wanted, written, follow=follow)
             return
         positions = dict.fromkeys(keys, position_before(wanted))
-        positions |= _print(entries_there(server, keys, wanted), written)
+        positions |= _print(stored_entries(server, keys, wanted), written)
         if follow:
             find_more = partial(_keys, server, names) if any(map(is_pattern, names)) else None
             follower = Follower(server, positions, None, find_more, _notice)
@@ -149,7 +149,7 @@ def _reader(group: str | None, consumer: str | None, *, ack: bool) -> Reader | N
 
 
 def _keys(server: Server, names: Sequence[bytes], *, must_exist: bool = False) -> list[bytes]:
-    """The streams that `names` stand for."""
+    """Return the keys that `names`, keys or patterns, select. Ends the command if there are too many."""
     found: dict[bytes, None] = {}
     for name in names:
         matching = matching_streams(server, name) if is_pattern(name) else [name]
@@ -177,13 +177,13 @@ def _written(form: str | None, *, as_json_lines: bool, with_key: bool) -> Writte
     if as_json_lines:
         return partial(as_json, with_key=with_key)
     if form is not None:
-        return partial(in_form, form)
+        return partial(from_template, form)
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return partial(for_eyes, with_key=with_key, colour=colour)
+    return partial(as_text, with_key=with_key, colour=colour)
 
 
 def _print(lines: Iterable[Line], written: Written) -> dict[bytes, str]:
-    """Print each entry at once; the last id of each stream."""
+    """Print the entries; return the last printed id of each stream."""
     _check_reader()
     last_ids = {}
     for line in lines:
@@ -194,7 +194,7 @@ def _print(lines: Iterable[Line], written: Written) -> dict[bytes, str]:
 
 
 def _check_reader() -> None:
-    """Raises `BrokenPipeError` where nobody reads what we print: a quiet stream would never tell."""
+    """Raise `BrokenPipeError` if the reader of our output has exited: without output, no write would fail."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     if any(what & select.POLLERR for _, what in poll.poll(0)):
@@ -222,7 +222,10 @@ def _as_consumer(
 
 
 def _once(server: Server, keys: Sequence[bytes], reader: Reader, most: int) -> Iterator[list[Line]]:
-    """What one read gives, a stream at a time; acknowledged once the next is asked for."""
+    """Read once as a consumer and yield the entries of each stream.
+
+    A batch is acknowledged when the caller requests the next one.
+    """
     by_key: dict[bytes, list[Line]] = {}
     for line in read_group(server, keys, reader.group, reader.consumer, most):
         by_key.setdefault(line.key, []).append(line)

@@ -1,18 +1,21 @@
-"""`tailrace token`: create, list and revoke tokens. A running server reads changes within a second."""
+"""`tailrace token`: creates, lists and revokes tokens. A running server applies changes within a second.
+
+It owns the options of these commands. `token_printing` formats tokens, and `app.tokens` owns the file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias, cast
+from typing import Annotated, Final, TypeAlias, TypeVar, cast
 
 import msgspec
 import typer
 
 from tailrace.api.ports import TokenScope
+from tailrace.app.cli import token_printing as printing
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.reasons import reason
 from tailrace.app.settings import ENVIRONMENT_PREFIX
@@ -26,13 +29,14 @@ from tailrace.app.tokens.file import (
 )
 from tailrace.app.tokens.tokens import (
     PREFIX,
-    TokenRecord,
     duration_ms_from,
     name_from,
     new_token,
     pattern_from,
 )
 from tailrace.app.tokens.usage import read_usage
+
+ParsedT = TypeVar("ParsedT")
 
 token: Final = typer.Typer(
     help="Create, list and revoke tokens.",
@@ -66,27 +70,26 @@ DataDirOption: TypeAlias = Annotated[
 ]
 
 
+def _parsed(parse: Callable[[str], ParsedT], text: str) -> ParsedT:
+    """Return `parse(text)`. A `ValueError` becomes a wrong argument."""
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def _name(text: str | None) -> str | None:
-    try:
-        return None if text is None else name_from(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+    return None if text is None else _parsed(name_from, text)
 
 
-def _duration_ms(text: str | None) -> str | None:
-    try:
-        if text is not None:
-            duration_ms_from(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+def _duration(text: str | None) -> str | None:
+    if text is not None:
+        _parsed(duration_ms_from, text)
     return text
 
 
 def _patterns(texts: list[str] | None) -> list[str] | None:
-    try:
-        return None if texts is None else [pattern_from(text) for text in texts]
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+    return None if texts is None else [_parsed(pattern_from, text) for text in texts]
 
 
 @token.command()
@@ -121,7 +124,7 @@ def create(
             metavar="TIME",
             help="Time until it expires: 90s, 45m, 12h, 30d or 2w. Default: never.",
             show_default=False,
-            callback=_duration_ms,
+            callback=_duration,
         ),
     ] = None,
     tokens_file: TokensFileOption = None,
@@ -149,13 +152,7 @@ def create(
     with _failing_in_one_line(path), changing_tokens(path) as tokens:
         tokens.append(made.record)
     typer.echo(made.text)
-    typer.echo(f"tailrace: created {_in_words(made.record)}, in {path}", err=True)
-
-
-def _in_words(record: TokenRecord) -> str:
-    until = "" if record.expires_at_ms is None else f", until {_time(record.expires_at_ms)}"
-    keys = " ".join(map(_one_line, record.keys))
-    return f"{record.id} ({record.name}): {' '.join(record.scopes)} on {keys}{until}"
+    typer.echo(f"tailrace: created {printing.described(made.record)}, in {path}", err=True)
 
 
 @token.command("list")
@@ -178,70 +175,14 @@ def list_tokens(
         entries = read_entries(path)
     used_at_ms = read_usage(path)
     if json:
-        rows = [_row_as_json(entry, used_at_ms.get(entry.id)) for entry in entries]
+        rows = [printing.json_row(entry, used_at_ms.get(entry.id)) for entry in entries]
         typer.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2))
     else:
-        _print_table([entry for entry in entries if isinstance(entry, TokenRecord)], used_at_ms)
+        typer.echo("\n".join(printing.table(entries, used_at_ms)))
     for entry in entries:
         if isinstance(entry, DamagedEntry):
-            typer.echo(
-                f"tailrace: ignored {_damage_in_words(entry)}; {_REMOVE} {_one_line(entry.id)}", err=True
-            )
-
-
-_REMOVE: Final = "to remove it: tailrace token revoke"
-
-
-def _damage_in_words(entry: DamagedEntry) -> str:
-    return f"{_one_line(entry.id)} ({_one_line(entry.name)}): {_one_line(entry.reason)}"
-
-
-def _one_line(text: str) -> str:
-    """`text` with what would not fit into a line escaped; it may come from a damaged file."""
-    return "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in text)
-
-
-def _row_as_json(entry: Entry, last_used_at_ms: int | None) -> dict[str, object]:
-    """A token without its digest; of a damaged entry why it is ignored, which may be all that is known."""
-    if isinstance(entry, DamagedEntry):
-        return {"id": entry.id, "name": entry.name, "ignored": entry.reason}
-    row: dict[str, object] = msgspec.to_builtins(entry)
-    del row["sha256"]
-    return {**row, "last_used_at_ms": last_used_at_ms}
-
-
-_COLUMNS: Final = ("id", "name", "scopes", "keys", "created", "expires", "last used")
-
-
-def _print_table(tokens: Sequence[TokenRecord], used_at_ms: dict[str, int]) -> None:
-    """Columns of text, never cut: scripts read them, too."""
-    rows = [_COLUMNS, *(_row(record, used_at_ms.get(record.id)) for record in tokens)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _row(record: TokenRecord, used_at_ms: int | None) -> tuple[str, ...]:
-    return (
-        record.id,
-        record.name,
-        " ".join(record.scopes),
-        " ".join(map(_one_line, record.keys)),
-        _time(record.created_at_ms),
-        _expiry(record.expires_at_ms),
-        "-" if used_at_ms is None else _time(used_at_ms),
-    )
-
-
-def _expiry(expires_at_ms: int | None) -> str:
-    if expires_at_ms is None:
-        return "never"
-    past = " (expired)" if expires_at_ms <= system_clock_ms() else ""
-    return _time(expires_at_ms) + past
-
-
-def _time(unix_ms: int) -> str:
-    return datetime.fromtimestamp(unix_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%MZ")
+            remedy = f"to remove it: tailrace token revoke {printing.one_line(entry.id)}"
+            typer.echo(f"tailrace: ignored {printing.described_damage(entry)}; {remedy}", err=True)
 
 
 @token.command()
@@ -271,16 +212,15 @@ def revoke(
             revoked = [entry for each in dict.fromkeys(tokens) for entry in _found(known, each)]
             known[:] = [entry for entry in known if entry not in revoked]
     for entry in dict.fromkeys(revoked):
-        typer.echo(f"revoked {_one_line(entry.id)} ({_one_line(entry.name)})")
+        typer.echo(f"revoked {printing.labelled(entry)}")
 
 
 def _found(known: Sequence[Entry], wanted: str) -> Sequence[Entry]:
-    """The entries with that id, or the one with that name. Damaged entries may have the id of another."""
+    """Return the entries with the id `wanted` (damaged ones may share it), or the only one of that name."""
     if wanted.startswith(PREFIX):
         raise typer.BadParameter(
             "this is a token, and other users see arguments in the process list. Give the id or the name: "
-            "the id "
-            "is the part between the two underscores"
+            "the id is the part between the two underscores"
         )
     if found := [entry for entry in known if entry.id == wanted]:
         return found
@@ -295,6 +235,7 @@ def _found(known: Sequence[Entry], wanted: str) -> Sequence[Entry]:
 
 @contextmanager
 def _failing_in_one_line(path: Path) -> Iterator[None]:
+    """Turn errors of the tokens file into one sentence and exit status 1."""
     try:
         yield
     except BadTokensFile as error:

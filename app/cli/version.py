@@ -1,4 +1,4 @@
-"""`tailrace version`: which version this is."""
+"""`tailrace version`: prints the version."""
 
 from __future__ import annotations
 

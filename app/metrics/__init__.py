@@ -1,8 +1,7 @@
 """The metrics page: reads the counters and walks the streams when Prometheus scrapes.
 
-On the way of a request only integers are counted, in objects that stand there from the start
-(`requests`, `commands`, `commits`, `connections`); at the scrape they are read (`families`), what
-grows with the data is walked in slices (`census`), and `prometheus_client` writes it (`endpoint`). A
-label's value is never a token, a value, an id or a path; keys and groups stand in the figures by group,
-and `--metrics-groups 0` leaves them out.
+During requests the server only increments integers (`app.observability.counters`). A scrape reads them
+(`families`), walks the streams and groups in slices (`census`), and writes the page with `prometheus_client`
+(`endpoint`). Labels never contain a token, a value, an id or a path. Only the metrics of groups contain keys
+and group names; `--metrics-groups 0` omits them.
 """

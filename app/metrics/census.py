@@ -1,8 +1,7 @@
-"""What all streams hold, counted by walking them in slices: a server with 100 000 groups is not stopped by
-a scrape.
+"""Counts the entries, groups and pending entries of all streams in slices, so a scrape never blocks for long.
 
-Between two slices others may change the keyspace, so the totals are of no one instant; where all fits
-into one slice they are. It looks at the keyspace and changes nothing.
+Commands may change the keyspace between two slices. The totals are therefore of one instant only if one slice
+covers all streams and groups. The module reads the keyspace and never changes it.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from tailrace.core.lag import lag_of
 from tailrace.core.stream import Stream
 
 SLICE: Final = 250
-"""Streams and groups that are looked at without a pause: about 0.9 ms."""
+"""How many streams and groups one slice covers: about 0.9 ms."""
 
 
 class GroupState(NamedTuple):
-    """One group, or several as one. In this order the ones to be named stand last.
+    """The state of one group, or the sum of several. The sort order puts the groups to name last.
 
-    `lag`: entries yet to be delivered, -1 where that is not known. `oldest_ms`: for how long the owned
-    entry that was delivered the longest ago has been pending; 0 where none is.
+    `pending`: pending entries. `lag`: entries that the group has not read, -1 if unknown. `oldest_ms`: the
+    time since the earliest delivery of an owned pending entry; 0 if there is none.
     """
 
     pending: int
@@ -38,17 +37,17 @@ class GroupState(NamedTuple):
     group: bytes
 
     def joined(self, other: GroupState) -> GroupState:
-        """Both as one; what is not known counts as nothing."""
+        """Return the sum of both groups. An unknown lag counts as 0."""
         lag = max(self.lag, 0) + max(other.lag, 0)
         oldest_ms = max(self.oldest_ms, other.oldest_ms)
         return GroupState(self.pending + other.pending, lag, oldest_ms, self.key, self.group)
 
 
 class Census:
-    """One walk: run `steps` to its end, then read. `named_max`: how many groups keep their names.
+    """One walk over the keyspace: run `steps` to the end, then read the attributes.
 
-    `named`: those with the most pending entries, then the greatest lag. `rest`: all others as one, None
-    where there are none.
+    `named_max`: how many groups to list by name. `named`: the groups with the most pending entries, and among
+    equals with the greatest lag. `rest`: the sum of all other groups; None if there are none.
     """
 
     def __init__(self, keyspace: Keyspace, now_ms: int, named_max: int) -> None:
@@ -63,7 +62,7 @@ class Census:
         self._named_max = named_max
 
     def steps(self) -> Iterator[None]:
-        """Walk; whatever happens at a yield may change the keyspace."""
+        """Walk the keyspace and yield after each slice; it may change at a yield. O(streams + groups)."""
         for key, stream in self._all_streams():
             self.streams += 1
             self.entries += stream.length
@@ -75,7 +74,10 @@ class Census:
                     yield
 
     def _all_streams(self) -> Iterator[tuple[bytes, Stream]]:
-        """In slices, each found anew behind the last key: an iterator would not outlive a change."""
+        """Yield all streams.
+
+        Each slice starts after the last key, because a change invalidates an iterator.
+        """
         after: bytes | None = None
         while keys := list(islice(self._streams.irange(after, inclusive=(False, True)), SLICE)):
             present = [(key, self._streams[key]) for key in keys]
@@ -84,7 +86,7 @@ class Census:
 
     @property
     def _streams(self) -> SortedDict[bytes, Stream]:
-        """The table of this moment: a flush makes a new one."""
+        """Return the current table of streams: a flush replaces the table."""
         return self._keyspace.streams
 
     def _add(self, key: bytes, stream: Stream, group: Group) -> None:
@@ -97,11 +99,11 @@ class Census:
             self._add_to_rest(heappushpop(self.named, state))
 
     def _add_to_rest(self, state: GroupState) -> None:
-        self.rest = _NOBODY.joined(state) if self.rest is None else self.rest.joined(state)
+        self.rest = _NO_GROUP.joined(state) if self.rest is None else self.rest.joined(state)
 
 
-_NOBODY: Final = GroupState(0, 0, 0, b"", b"other")
-"""No key is empty, so no group can be taken for this one."""
+_NO_GROUP: Final = GroupState(0, 0, 0, b"", b"other")
+"""The empty key marks the sum of the other groups: no stream has an empty key."""
 
 
 def _all_groups(stream: Stream) -> Iterator[Group]:

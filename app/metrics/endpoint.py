@@ -1,7 +1,7 @@
-"""`GET /metrics`: all figures, in Prometheus's text format or in OpenMetrics, as the scraper asks.
+"""`GET /metrics`: all metrics in Prometheus's text format or in OpenMetrics, by the `Accept` header.
 
-Nothing here stops the event loop for long: the walk over the groups pauses, and so does the writing,
-after each figure. It owns no figure.
+The endpoint never blocks the event loop for long: it yields after each slice of the walk and after each
+metric. It owns the metrics of groups and the totals; `families` owns all others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tailrace.app.metrics.families import PREFIX, families, gauge
 from tailrace.app.metrics.sources import Sources
 
 _END: Final = b"# EOF\n"
-"""What OpenMetrics wants behind the last figure, and the encoder writes behind each."""
+"""The end of an OpenMetrics page. The encoder appends it to each metric; the page has it once."""
 
 _GROUP_FIGURES: Final[dict[str, tuple[str, Callable[[GroupState], float]]]] = {
     "group_pending_entries": (
@@ -32,18 +32,18 @@ _GROUP_FIGURES: Final[dict[str, tuple[str, Callable[[GroupState], float]]]] = {
         lambda state: state.pending,
     ),
     "group_lag_entries": (
-        "Entries yet to be delivered, by group; missing where deletions make it unknown.",
+        "Entries that the group has not read, by group; absent if deletions make it unknown.",
         lambda state: state.lag,
     ),
     "group_oldest_pending_seconds": (
-        "Since the delivery of the owned entry that has been pending longest, by group.",
+        "Time since the earliest delivery of an owned pending entry, by group.",
         lambda state: state.oldest_ms / 1000,
     ),
 }
 
 
 class MetricsEndpoint:
-    """The route's handler. `groups_max`: how many groups are named; the rest are one, `other`."""
+    """The handler of the route. `groups_max`: how many groups to name; `other` is the sum of the rest."""
 
     def __init__(self, sources: Sources, groups_max: int) -> None:
         self._sources = sources
@@ -53,7 +53,7 @@ class MetricsEndpoint:
         GCCollector(registry=self._process)
 
     async def metrics(self, request: Request) -> Response:
-        """All figures, as of now. O(streams + groups), in slices."""
+        """Respond with all metrics. O(streams + groups), in slices. Requires the scope `read`."""
         guard_of(request).require("read")
         census = await self._taken_census(self._named_for(principal_of(request.scope)))
         encode, media_type = choose_encoder(request.headers.get("accept", ""))
@@ -65,7 +65,7 @@ class MetricsEndpoint:
         return Response(b"".join(parts) + end, headers={"content-type": media_type})
 
     def _named_for(self, principal: Principal) -> int:
-        """How many groups to name to a scraper with these rights: names of keys are for who may see all."""
+        """Return how many groups to name: none if the token may not access all keys."""
         return self._groups_max if principal.reaches_all_keys else 0
 
     async def _taken_census(self, named_max: int) -> Census:
@@ -83,13 +83,13 @@ class MetricsEndpoint:
 
 
 class _One(Collector):
-    """One figure, for an encoder."""
+    """A collector of one metric, for an encoder."""
 
     def __init__(self, family: Metric) -> None:
         self._family = family
 
     def collect(self) -> Iterator[Metric]:
-        """It."""
+        """Yield the metric."""
         yield self._family
 
 
@@ -112,6 +112,8 @@ def _groups(census: Census) -> Iterator[Metric]:
 
 
 def _label(name: bytes) -> str:
-    r"""A name as a label's value: bytes that are not UTF-8 become ``\xNN``, and a backslash two, so that
-    no two names become one."""
+    r"""Return a name as the value of a label.
+
+    Bytes that are not UTF-8 become ``\xNN``, and a backslash is doubled, so different names stay different.
+    """
     return name.replace(b"\\", rb"\\").decode("utf-8", "backslashreplace")

@@ -1,6 +1,6 @@
-"""Every figure of `/metrics` but the groups': its name, what it means, and where its value comes from.
+"""Defines each metric of `/metrics` except those of groups: its name, help text and source.
 
-Nothing is computed here that grows with the data: that is `app.metrics.census`.
+It owns these names and texts. Metrics whose cost grows with the data are in `app.metrics.census`.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from tailrace.core.log.block_cache import BlockCache
 
 PREFIX: Final = "tailrace_"
 _SECONDS: Final = 1e-9
-"""Durations are counted in nanoseconds, and shown in seconds."""
+"""Counters use nanoseconds; metrics use seconds."""
 
 
 def families(sources: Sources) -> Iterator[Metric]:
-    """All of them, in the order in which they are shown."""
+    """Yield all metrics in the order of the page."""
     store, storage = sources.store, sources.storage
     yield from _server(store)
     yield from _requests(sources.requests)
@@ -49,7 +49,7 @@ def families(sources: Sources) -> Iterator[Metric]:
 
 
 def gauge(name: str, meaning: str, value: float) -> Metric:
-    """A figure that goes up and down."""
+    """Return a gauge metric; `meaning` is its help text."""
     return GaugeMetricFamily(PREFIX + name, meaning, value)
 
 
@@ -67,16 +67,20 @@ def _histogram(name: str, meaning: str, histogram: Histogram, powers: range, sca
 
 def _server(store: EngineStore) -> Iterator[Metric]:
     build = {"version": __version__, "python": platform.python_version()}
-    yield InfoMetricFamily(PREFIX + "build", "What is running.", build)
-    yield gauge("ready", "1 where writes are taken, 0 where they are not.", store.is_ready)
-    yield gauge("memory_limit_reached", "1 while appends are refused for it.", store.refuses_growth)
+    yield InfoMetricFamily(PREFIX + "build", "The version of the server and of Python.", build)
+    yield gauge("ready", "1 if the server accepts writes, else 0.", store.is_ready)
+    yield gauge(
+        "memory_limit_reached",
+        "1 while the server rejects appends because of the memory limit.",
+        store.refuses_growth,
+    )
 
 
 def _requests(requests: RequestFigures) -> Iterator[Metric]:
     answers = CounterMetricFamily(
-        PREFIX + "requests", "HTTP requests answered.", labels=("operation", "status")
+        PREFIX + "requests", "Finished HTTP requests.", labels=("operation", "status")
     )
-    meaning = "From the request's last byte to the answer's first, less what it waited as asked."
+    meaning = "From the last byte of the request to the first byte of the response, without blocking reads."
     seconds = HistogramMetricFamily(PREFIX + "request_duration_seconds", meaning, labels=("operation",))
     for (name, status), histogram in requests.answers.items():
         answers.add_metric((name, str(status)), histogram.count)
@@ -90,10 +94,10 @@ def _requests(requests: RequestFigures) -> Iterator[Metric]:
 
 def _commands(figures: CommandFigures) -> Iterator[Metric]:
     carried_out = CounterMetricFamily(
-        PREFIX + "commands", "Commands carried out, whichever way they came.", labels=("command",)
+        PREFIX + "commands", "Commands that ran, from all sources.", labels=("command",)
     )
     seconds = CounterMetricFamily(
-        PREFIX + "engine_seconds", "Time that the engine spent, by command.", labels=("command",)
+        PREFIX + "engine_seconds", "Time of the engine by command.", labels=("command",)
     )
     for kind in figures.kinds:
         if kind.count:
@@ -101,7 +105,7 @@ def _commands(figures: CommandFigures) -> Iterator[Metric]:
             seconds.add_metric((kind.name,), kind.engine_ns * _SECONDS)
     refused = CounterMetricFamily(
         PREFIX + "commands_refused",
-        "Commands that were refused and changed nothing.",
+        "Rejected commands; they changed nothing.",
         labels=("command", "code"),
     )
     for (name, code), count in figures.refusals.items():
@@ -115,26 +119,28 @@ def _commands(figures: CommandFigures) -> Iterator[Metric]:
 
 def _readers(sources: Sources) -> Iterator[Metric]:
     store, open_ones = sources.store, sources.open_limits
-    yield gauge("waiting_readers", "Reads that wait for data or for a claim.", store.waiting_count)
-    yield gauge("connections", "Connections that are open, idle ones too.", len(sources.connections))
-    yield gauge("event_streams", "Server-Sent Events that are open.", open_ones.event_streams.open_count)
-    yield gauge("websockets", "WebSockets that are open.", open_ones.websockets.open_count)
-    yield gauge("subscriptions", "Subscriptions of all WebSockets.", open_ones.subscriptions.open_count)
+    yield gauge("waiting_readers", "Reads that wait for entries.", store.waiting_count)
+    yield gauge("connections", "Open connections, including idle ones.", len(sources.connections))
+    yield gauge("event_streams", "Open streams of Server-Sent Events.", open_ones.event_streams.open_count)
+    yield gauge("websockets", "Open WebSockets.", open_ones.websockets.open_count)
+    yield gauge("subscriptions", "Open subscriptions of all WebSockets.", open_ones.subscriptions.open_count)
     cut = CounterMetricFamily(
-        PREFIX + "connections_cut", "Connections that the server cut.", labels=("reason",)
+        PREFIX + "connections_cut",
+        "Connections that the server closed because of a limit.",
+        labels=("reason",),
     )
     for reason, count in sources.connections.cuts.items():
         cut.add_metric((reason,), count)
     yield cut
-    yield _counter("slow_operations", "Operations noted in the slow log.", store.slow_log.noted)
-    meaning = "How late the event loop came to a callback that is due 20 times a second."
+    yield _counter("slow_operations", "Operations recorded in the slow log.", store.slow_log.noted)
+    meaning = "Delay of a callback that is scheduled 20 times a second on the event loop."
     yield _histogram("loop_lag_seconds", meaning, sources.loop_lag.lags, DURATION_POWERS, _SECONDS)
 
 
 def _tokens(tokens: TokenKeeper) -> Iterator[Metric]:
-    yield gauge("tokens", "Tokens that the server knows, expired ones too.", tokens.token_count)
+    yield gauge("tokens", "Tokens in the tokens file, including expired ones.", tokens.token_count)
     yield gauge("tokens_ignored", "Damaged entries of the tokens file.", tokens.damaged_count)
-    meaning = "1 while the tokens file is missing or unusable, and the tokens read before it still count."
+    meaning = "1 while the tokens file is missing or invalid; the tokens read before stay valid."
     yield gauge("tokens_file_refused", meaning, tokens.is_file_refused)
 
 
@@ -142,24 +148,26 @@ def _tokens(tokens: TokenKeeper) -> Iterator[Metric]:
 
 
 def _cache(cache: BlockCache) -> Iterator[Metric]:
-    yield gauge("cache_bytes", "Decoded blocks in the cache.", cache.used_bytes)
-    yield gauge("cache_max_bytes", "What they may take.", cache.max_bytes)
-    yield _counter("cache_lookups", "Sealed blocks that were asked for.", cache.lookups)
-    yield _counter("cache_misses", "Those that had to be decoded, or read from disk first.", cache.misses)
+    yield gauge("cache_bytes", "Size of the decoded blocks in the cache.", cache.used_bytes)
+    yield gauge("cache_max_bytes", "Maximum size of the cache.", cache.max_bytes)
+    yield _counter("cache_lookups", "Lookups of sealed blocks.", cache.lookups)
+    yield _counter("cache_misses", "Lookups that had to decode the block or read it from disk.", cache.misses)
 
 
 def _storage(storage: Storage) -> Iterator[Metric]:
     log, figures = storage.log, storage.figures
-    yield gauge("storage_failed", "1 once the disk refused a commit; only a restart ends it.", log.has_failed)
-    yield gauge("journal_bytes", "Journal since the last checkpoint, uncompressed.", storage.journal_bytes)
+    yield gauge("storage_failed", "1 after a commit failed; only a restart resets it.", log.has_failed)
+    yield gauge(
+        "journal_bytes", "Size of the journal since the last checkpoint, uncompressed.", storage.journal_bytes
+    )
     yield gauge("commits_behind", "Journal rows that are not durable yet.", log.seq - log.durable_seq)
-    yield _counter("commits", "Journal rows since the data directory was made.", log.durable_seq)
-    meaning = "One commit: the transaction and its sync."
+    yield _counter("commits", "Journal rows since the data directory was created.", log.durable_seq)
+    meaning = "Duration of one commit: the transaction and its sync."
     yield _histogram("commit_duration_seconds", meaning, figures.durations, DURATION_POWERS, _SECONDS)
-    meaning = "Commands and transactions that went into one commit."
+    meaning = "Commands and transactions per commit."
     yield _histogram("commit_commands", meaning, figures.commands, SIZE_POWERS, 1)
-    yield _counter("commit_bytes", "Journal rows written, in bytes before compression.", figures.size_bytes)
-    yield _counter("checkpoints", "Checkpoints taken since the start.", figures.checkpoints)
+    yield _counter("commit_bytes", "Size of the written journal rows before compression.", figures.size_bytes)
+    yield _counter("checkpoints", "Checkpoints since the start.", figures.checkpoints)
     yield from _disk(storage)
 
 
@@ -168,5 +176,7 @@ def _disk(storage: Storage) -> Iterator[Metric]:
     disk = os.statvfs(directory)
     with os.scandir(directory) as files:
         size_bytes = sum(file.stat().st_size for file in files if file.is_file())
-    yield gauge("data_bytes", "Files of the data directory.", size_bytes)
-    yield gauge("disk_free_bytes", "Room on the data directory's disk.", disk.f_bavail * disk.f_frsize)
+    yield gauge("data_bytes", "Size of the files in the data directory.", size_bytes)
+    yield gauge(
+        "disk_free_bytes", "Free space on the disk of the data directory.", disk.f_bavail * disk.f_frsize
+    )

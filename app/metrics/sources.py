@@ -1,4 +1,4 @@
-"""Who knows the figures of one server, in one place: what the parts fill, and whom a scrape asks."""
+"""The objects from which a scrape reads the metrics of one server. The parts of the server update them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from tailrace.app.tokens.keeper import TokenKeeper
 
 @dataclass
 class Sources:
-    """`storage` None: all is in memory. `connections`: all of them; `open_limits`: those that stay open.
-    `tokens` None: nobody asks for tokens."""
+    """The sources of all metrics.
+
+    `storage` None: data is in memory only. `connections`: all open connections. `open_limits`: open event
+    streams, WebSockets and subscriptions. `tokens` None: the server has no token keeper.
+    """
 
     store: EngineStore
     storage: Storage | None = None

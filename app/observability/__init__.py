@@ -1,4 +1,5 @@
-"""What operators see: logs, the audit log, the slow log, traces, counters.
+"""Observation for operators: logs, the audit log, the slow log, traces and counters.
 
-It never changes the result of a request.
+The package owns the format of these records and where they are written. It never changes the result of a
+request.
 """

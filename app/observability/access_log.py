@@ -1,11 +1,11 @@
-"""One log record a request: who it was (request id), what was asked, what was answered, how long it took.
+"""Writes one log record per request: request id, method, path, status and duration.
 
-It logs the path and never the query, a header or a body: that is where a secret or somebody's data would
-stand. `app.request_observer` calls it, and `app.protocols.hot_observer` for hot requests.
+It logs the path, and never the query, a header or a body, because these can contain secrets or user data. The
+observers of requests call it after the response.
 
-A record of the logging library, and a system call for each, would cost as much as the append that it tells
-of. So where logs are JSON the lines are made here, and those of one turn of the loop are written together;
-nothing is kept back longer than that. Before eyes, requests go through the library like all else.
+A record of the logging library with a system call of its own costs as much as an append. With JSON logs, this
+module therefore builds the lines itself and writes the lines of one turn of the event loop together; no line
+waits longer. With console logs, requests use the logging library like all other records.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import BinaryIO, Final
 import msgspec
 
 access_logger: Final = logging.getLogger("tailrace.access")
-"""Ask it first whether requests are logged: then one that is not costs one test."""
+"""Check its level before calling `log_request`: a request that is not logged then costs one test."""
 
 _EVENT: Final = "request"
 
 
 class _Line(msgspec.Struct, gc=False):
-    """As `app.observability.logs.JsonFormatter` writes a record of this logger."""
+    """The members of a line, as `app.observability.logs.JsonFormatter` writes a record of this logger."""
 
     time: str
     level: str
@@ -40,7 +40,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 class AccessLines:
-    """The lines of a stream. On the loop they are written with its next turn, elsewhere at once."""
+    """Writes lines to a stream: on the next turn of the running event loop, or at once without a loop."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -50,7 +50,7 @@ class AccessLines:
         self._second_text = ""
 
     def add(self, request_id: str | None, method: str, path: str, status: int, duration_ms: float) -> None:
-        """One request. O(1), without a system call."""
+        """Add the line of one request. O(1), without a system call."""
         line = _Line(
             self._now(), "info", access_logger.name, _EVENT, request_id, method, path, status, duration_ms
         )
@@ -63,7 +63,10 @@ class AccessLines:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits. A stream that takes no more is no reason to fail: there is nobody to tell."""
+        """Write the waiting lines.
+
+        Errors of the stream are ignored: there is no other place to report them.
+        """
         lines, self._waiting = self._waiting, []
         if lines:
             try:
@@ -82,20 +85,20 @@ class AccessLines:
 
 
 class _Target:
-    """Where requests are logged: through the library until lines are asked for."""
+    """The destination of request records. `lines` None: the logging library."""
 
     lines: AccessLines | None = None
 
 
 def write_lines_to(stream: BinaryIO | None) -> None:
-    """Write requests as lines of JSON to `stream` from now on; None: through the library."""
+    """Write request records as lines of JSON to `stream`; None: use the logging library."""
     _Target.lines = None if stream is None else AccessLines(stream)
     if _Target.lines is not None:
         atexit.register(_Target.lines.flush)
 
 
 def log_request(request_id: str | None, method: str, path: str, status: int, started_ns: int) -> None:
-    """Write the record of one request; `started_ns` is of `time.perf_counter_ns`."""
+    """Write the record of one request, which began at `started_ns` of `time.perf_counter_ns`."""
     duration_ms = round((time.perf_counter_ns() - started_ns) / 1e6, 3)
     if _Target.lines is not None:
         _Target.lines.add(request_id, method, path, status, duration_ms)

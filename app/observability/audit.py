@@ -1,7 +1,7 @@
-"""The audit log: one line for each administrative act, allowed or not, whatever the level of other logs.
+"""The audit log: one line per administrative act, allowed or denied, independent of the log level.
 
-It owns the logger `tailrace.audit`. A line says who (a token's id and name), what, on which keys, what came
-of it, and under which request id; never a value, and never anything of a token.
+It owns the logger `tailrace.audit`. A line has the id and name of the token, the operation, the keys, the
+outcome and the request id. It never contains a value or a part of a token's text.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from tailrace.api.ports import Act
 from tailrace.core.errors import printable
 
 KEYS_SHOWN_MAX: Final = 20
-"""A command may name a hundred thousand keys; the line then tells how many."""
+"""A command may name 100 000 keys. A line with more keys than this also has `keys_count`."""
 
 _logger: Final = logging.getLogger("tailrace.audit")
 _logger.setLevel(logging.INFO)
 
 
 def write_audit_line(act: Act) -> None:
-    """`api.ports.Audit`, to the log."""
+    """Write `act` to the audit log; implements `api.ports.Audit`."""
     fields: dict[str, object] = {
         "token_id": act.principal.token_id,
         "token": act.principal.name,

@@ -1,7 +1,7 @@
-"""How log records look and where they go: one line each on standard error, as JSON or for eyes.
+"""Formats log records as JSON or as text, one line each, and writes them to standard error.
 
-Set up once a process, before anything is logged. What a record says is its caller's affair: a short
-event name as the message, and named values under ``extra={"fields": {...}}``.
+Call `configure_logging` once, before the first record. It owns the format, never the content: callers log a
+short event name as the message, and named values in ``extra={"fields": {...}}``.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from tailrace.app.settings import LogFormat, LogLevel
 
 
 def configure_logging(log_format: LogFormat, log_level: LogLevel) -> None:
-    """Send all records of `log_level` and above to standard error, in `log_format`."""
+    """Write records of `log_level` and above to standard error in `log_format`."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter() if log_format is LogFormat.JSON else ConsoleFormatter())
     logging.basicConfig(handlers=[handler], level=log_level.upper(), force=True)
     write_lines_to(sys.stderr.buffer if log_format is LogFormat.JSON else None)
-    # Its lines about starting and stopping repeat the server's own; its warnings and errors do not.
+    # uvicorn's info lines about start and stop repeat those of this server.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: `time`, `level`, `logger`, `event`, then the record's own fields."""
+    """Formats a record as one JSON object: `time`, `level`, `logger`, `event`, then its fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line; a value that JSON does not know is written as text."""
+        """Return the line. Values that JSON cannot represent are written as text."""
         members = {
             "time": _time_of(record),
             "level": record.levelname.lower(),
@@ -45,10 +45,10 @@ class JsonFormatter(logging.Formatter):
 
 
 class ConsoleFormatter(logging.Formatter):
-    """``time level event name=value ...``, and tracebacks on lines of their own."""
+    """Formats a record as ``time level event name=value ...``, with a traceback on separate lines."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, or the lines where there is a traceback."""
+        """Return the line, followed by the traceback if there is one."""
         values = "".join(f" {name}={value}" for name, value in _fields_of(record).items())
         line = f"{_time_of(record)} {record.levelname.lower():7} {record.getMessage()}{values}"
         if record.exc_info:

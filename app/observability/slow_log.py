@@ -1,12 +1,14 @@
-"""The last operations that took the server long, as Redis's SLOWLOG: what was asked, how large, and where
-the time went. Kept in memory, bounded, and lost with the process.
+"""The slow log: the most recent slow operations with their commands, sizes and times, like Redis's SLOWLOG.
 
-An operation's time begins when all of the request is there and ends with its answer. What counts against
-the threshold is the server's own time: the engine's part, and the rest (parsing, waiting for its turn
-behind other requests, writing the answer). Waiting for data as asked counts as nothing. The disk's part is
-shown and does not count: on a slow disk every write would be slow, and push out what else was; commits
-have a histogram of their own. It never keeps a value, an id, a header or a token: names of keys and
-groups, and sizes.
+The log is in memory, has a fixed capacity, and is lost when the process ends.
+
+The time of an operation begins when the whole request has arrived and ends with its response. The threshold
+applies to the server's own time: the time of the engine, and the rest (parsing, waiting for other requests,
+writing the response). Blocking reads do not count while they wait for data. The time of the commit is
+recorded but does not count: on a slow disk, each write would be slow and would displace other entries;
+commits have their own histogram.
+
+An entry contains names of keys and groups, and sizes. It never contains a value, an id, a header or a token.
 """
 
 from __future__ import annotations
@@ -23,38 +25,39 @@ from tailrace.core.commands import Command
 from tailrace.core.errors import printable
 
 CAPACITY: Final = 128
-"""Redis keeps as many by default."""
+"""How many entries the log keeps; Redis has the same default."""
 
 OFF: Final = -1
+"""The threshold that disables the log."""
 
 SHOWN_COMMANDS_MAX: Final = 8
 SHOWN_KEYS_MAX: Final = 8
-"""An entry stays small whatever was asked."""
+"""Limits that keep an entry small."""
 
 
 class SlowLog:
-    """`api.ports.SlowLog`. `threshold_ms`: 0 notes everything, -1 nothing."""
+    """Implements `api.ports.SlowLog`. `threshold_ms`: 0 records all operations, -1 none."""
 
     def __init__(self, threshold_ms: int = OFF) -> None:
         self.threshold_ms = threshold_ms
         self.threshold_ns: float = threshold_ms * 1_000_000 if threshold_ms >= 0 else float("inf")
-        """To compare with on the way of a request."""
+        """The threshold in nanoseconds, for comparison during a request; infinite if the log is off."""
         self.noted = 0
-        """How many since the start."""
+        """How many operations were recorded since the start."""
         self._numbers = count(1)
         self._entries: deque[SlowOperation] = deque(maxlen=CAPACITY)
 
     @property
     def capacity(self) -> int:
-        """How many are kept."""
+        """Return how many entries the log keeps."""
         return CAPACITY
 
     def latest(self, limit: int) -> Sequence[SlowOperation]:
-        """Up to `limit` of them, the newest first."""
+        """Return up to `limit` entries, newest first. O(limit)."""
         return list(islice(reversed(self._entries), limit))
 
     def clear(self) -> None:
-        """Forget all; numbers go on."""
+        """Delete all entries. Their ids are not reused."""
         self._entries.clear()
 
     def note(
@@ -67,7 +70,10 @@ class SlowLog:
         commit_ns: int = 0,
         other_ns: int = 0,
     ) -> None:
-        """Keep one; the oldest goes. Whether it is slow was decided by the caller, with `threshold_ns`."""
+        """Record an operation; if the log is full, delete the oldest entry.
+
+        The caller compares the duration with `threshold_ns` first. Durations are in nanoseconds.
+        """
         self.noted += 1
         self._entries.append(
             SlowOperation(
@@ -88,11 +94,11 @@ def _ms(duration_ns: int) -> float:
     return round(duration_ns / 1e6, 3)
 
 
-# --- what is kept of a command -----------------------------------------------------------------------
+# --- the recorded form of a command ------------------------------------------------------------------
 
 
 def shape_of(command: Command) -> dict[str, Any]:
-    """The command's name, the keys and the group that it names, and how large it is; no value, no id."""
+    """Return the name, keys, group and sizes of a command, without values and ids."""
     keys = keys_of(command)
     shape: dict[str, Any] = {"command": NAMES[type(command)]}
     if keys:

@@ -1,9 +1,9 @@
-"""A span for each request, and children for the time in which it waited; imported only where traces are on.
+"""Creates a span per request, with child spans for waiting; imported only if tracing is enabled.
 
-A request that brings a `traceparent` continues that trace, any other begins one. The server's own span
-takes the header's place before a handler sees it, so that what is put into an entry
-(`api.wire.trace_context`) continues from here. A span is named for its operation; keys, values, paths as
-sent and tokens are no attributes of it.
+A request with a `traceparent` header continues that trace; other requests begin a new one. The server
+replaces the header with its own span before a handler reads it, so the trace context stored in an entry
+(`api.wire.trace_context`) refers to the server's span. A span has the name of its operation. Its attributes
+never contain keys, values, raw paths or tokens.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from tailrace.app.observability.timing import RequestTiming
 _TRACEPARENT: Final = b"traceparent"
 _SERVER_ERROR: Final = 500
 _GROUP: Final = "opentelemetry_traces_exporter"
-"""Where packages announce exporters."""
+"""The entry point group in which packages register exporters."""
 
 _propagator: Final = TraceContextTextMapPropagator()
 
 
 class UnknownExporter(Exception):
-    """No installed package has an exporter of that name."""
+    """No installed package provides an exporter with that name."""
 
 
 class Tracing:
-    """Makes spans with `provider`, which decides what is sampled and where it goes."""
+    """Creates spans with `provider`, which samples and exports them."""
 
     def __init__(self, provider: TracerProvider) -> None:
         self._provider = provider
         self._tracer = provider.get_tracer("tailrace", __version__)
 
     def begin(self, scope: Scope) -> RequestSpan:
-        """The span of the request in `scope`, whose `traceparent` is this span's from now on."""
+        """Start the span of the request in `scope`, and set `traceparent` in `scope` to this span."""
         carrier = {
             name.decode("latin-1"): value.decode("latin-1")
             for name, value in scope["headers"]
@@ -60,9 +60,9 @@ class Tracing:
         return RequestSpan(self, span, scope)
 
     def note(self, operation: str, status: int, request_id: str, begin_ns: int) -> None:
-        """A request of the hot routes was answered, now; it had no `traceparent`, or it would not be one.
+        """Record the span of a finished request on a hot route, which has no `traceparent`.
 
-        `begin_ns` is of `time.perf_counter_ns`.
+        `begin_ns`: its start by `time.perf_counter_ns`. The span ends now.
         """
         span = self._tracer.start_span(
             operation, Context(), SpanKind.SERVER, start_time=begin_ns + _to_epoch_ns()
@@ -71,7 +71,7 @@ class Tracing:
         span.end()
 
     def note_phases(self, span: Span, timing: RequestTiming) -> None:
-        """Children of `span` for the phases in which it waited."""
+        """Add a child span to `span` for each phase in which the request waited."""
         context = set_span_in_context(span, Context())
         to_epoch_ns = _to_epoch_ns()
         for phase in timing.phases:
@@ -79,12 +79,12 @@ class Tracing:
             child.end(phase.end_ns + to_epoch_ns)
 
     def close(self) -> None:
-        """Send what is left; blocks."""
+        """Export the remaining spans. Blocks."""
         self._provider.shutdown()
 
 
 class RequestSpan:
-    """The span of a request that is being answered."""
+    """The span of a running request."""
 
     def __init__(self, tracing: Tracing, span: Span, scope: Scope) -> None:
         self._tracing = tracing
@@ -92,7 +92,7 @@ class RequestSpan:
         self._scope = scope
 
     def end(self, operation: str, status: int, timing: RequestTiming) -> None:
-        """It was answered."""
+        """End the span after the response, with its attributes and child spans."""
         span = self._span
         if span.is_recording():
             route = getattr(self._scope.get("route"), "path", None)
@@ -104,7 +104,7 @@ class RequestSpan:
 
 
 def describe(span: Span, operation: str, status: int, method: str, request_id: str | None) -> None:
-    """Name the span and say what was answered."""
+    """Set the name, attributes and status of a span."""
     span.update_name(operation)
     span.set_attribute("http.request.method", method)
     span.set_attribute("http.response.status_code", status)
@@ -115,7 +115,7 @@ def describe(span: Span, operation: str, status: int, method: str, request_id: s
 
 
 def _to_epoch_ns() -> int:
-    """What to add to a time of `time.perf_counter_ns`."""
+    """Return the difference between Unix time and `time.perf_counter_ns`, in nanoseconds."""
     return time.time_ns() - time.perf_counter_ns()
 
 
@@ -123,14 +123,17 @@ def _to_epoch_ns() -> int:
 
 
 def tracing_to(exporter: str, environment: Mapping[str, str]) -> Tracing:
-    """Spans that go to the exporter of that name, in batches. Raises `UnknownExporter`."""
+    """Return a `Tracing` that sends spans in batches to the exporter `exporter`. Raises `UnknownExporter`."""
     provider = TracerProvider(resource=Resource.create(_own_name(environment)))
     provider.add_span_processor(BatchSpanProcessor(_exporter(exporter, environment)))
     return Tracing(provider)
 
 
 def _own_name(environment: Mapping[str, str]) -> dict[str, str]:
-    """What is given here wins over the environment, so it is given only where that is silent."""
+    """Return the service name and version, or nothing if the environment names the service.
+
+    Attributes passed to `Resource.create` override those of the environment.
+    """
     is_named = "OTEL_SERVICE_NAME" in environment or "service.name=" in environment.get(
         "OTEL_RESOURCE_ATTRIBUTES", ""
     )
@@ -143,6 +146,8 @@ def _exporter(name: str, environment: Mapping[str, str]) -> SpanExporter:
         name = "otlp_proto_grpc" if is_grpc else "otlp_proto_http"
     found = next(iter(entry_points(group=_GROUP, name=name)), None)
     if found is None:
-        raise UnknownExporter(f"no installed package has an exporter {name!r}")
+        raise UnknownExporter(
+            f"no installed package provides the exporter {name!r}: install it, or choose another"
+        )
     exporter: SpanExporter = found.load()()
     return exporter

@@ -1,8 +1,8 @@
-"""Where the time of one request goes: the engine's part, the disk's part, and what it waited as asked.
+"""Measures the parts of a request's time: the engine, the commit, and blocking as requested by the client.
 
-A request's timing travels with its task in a context variable: who serves the request sets it
-(`app.request_observer`), the store adds to it, whoever reads it decides what is slow. Where none is set
-nothing is noted. Instants and durations are of `time.perf_counter_ns`.
+The timing of a request is in a context variable of its task. The observer of requests sets it and evaluates
+it after the response; the store adds to it. Without a timing, nothing is recorded. All times are nanoseconds
+of `time.perf_counter_ns`. The module never decides whether a request is slow.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from typing import Final, NamedTuple
 from tailrace.core.commands import Command
 
 COMMIT: Final = "commit"
-"""Waiting until the disk has what the answer reveals."""
+"""The phase in which a response waits until everything that it reveals is on disk."""
 
 WAIT: Final = "wait for data"
-"""Waiting because the client asked to: it is no fault of the server, and counts as no time of its."""
+"""The phase of a blocking read. It does not count as time of the server."""
 
 
 PHASES_MAX: Final = 100
+"""How many phases of one request are recorded: a long tail has one per read."""
 
 
 class TimedPhase(NamedTuple):
-    """A stretch of time in which the request did nothing itself."""
+    """A period in which the request waited."""
 
     name: str
     begin_ns: int
@@ -33,10 +34,11 @@ class TimedPhase(NamedTuple):
 
 
 class RequestTiming:
-    """One request. `arrived_ns`: its head was there; `ready_ns`: all of its body was.
+    """The timing of one request.
 
-    `commands`: what it had carried out last. `phases`: in the order in which they ended, and no more than
-    `PHASES_MAX`: a long tail has one for each of its reads.
+    `arrived_ns`: when its head had arrived. `ready_ns`: when its whole body had arrived. `engine_ns`: the
+    time of the engine. `commands`: the commands that it ran last. `phases`: in the order in which they ended,
+    at most `PHASES_MAX`.
     """
 
     __slots__ = ("arrived_ns", "commands", "engine_ns", "phases", "ready_ns")
@@ -48,7 +50,7 @@ class RequestTiming:
         self.phases: list[TimedPhase] = []
 
     def spent_ns(self, name: str, until_ns: int) -> int:
-        """How long it was in that phase before `until_ns`."""
+        """Return how long the request was in phases called `name` before `until_ns`. O(phases)."""
         return sum(
             max(min(phase.end_ns, until_ns) - phase.begin_ns, 0)
             for phase in self.phases
@@ -60,7 +62,7 @@ current_timing: Final[ContextVar[RequestTiming | None]] = ContextVar("current_ti
 
 
 def note_commands(commands: Sequence[Command], engine_ns: int) -> None:
-    """The engine has carried out `commands` for the present request."""
+    """Record that the engine ran `commands` for the current request in `engine_ns`."""
     timing = current_timing.get()
     if timing is not None:
         timing.commands = commands
@@ -68,7 +70,7 @@ def note_commands(commands: Sequence[Command], engine_ns: int) -> None:
 
 
 def note_phase(name: str, begin_ns: int) -> None:
-    """The present request was in this phase from `begin_ns` until now."""
+    """Record that the current request was in the phase `name` from `begin_ns` until now."""
     timing = current_timing.get()
     if timing is not None and len(timing.phases) < PHASES_MAX:
         timing.phases.append(TimedPhase(name, begin_ns, time.perf_counter_ns()))

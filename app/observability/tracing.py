@@ -1,8 +1,8 @@
-"""Whether spans are made: where OpenTelemetry is configured, by its own environment variables.
+"""Enables tracing if the environment variables of OpenTelemetry configure it.
 
-Configured is what names an exporter (`OTEL_TRACES_EXPORTER`) or an endpoint for one
-(`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`), unless `OTEL_SDK_DISABLED=true`.
-Nothing of the package is imported before that is known. What a span is, `app.observability.spans` says.
+Tracing is enabled by an exporter (`OTEL_TRACES_EXPORTER`) or an endpoint (`OTEL_EXPORTER_OTLP_ENDPOINT`,
+`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`), unless `OTEL_SDK_DISABLED=true`. OpenTelemetry is imported only if
+tracing is enabled. `app.observability.spans` owns the spans.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_E
 
 
 class CannotTrace(Exception):
-    """Traces are configured, and cannot be made; the text says what is missing."""
+    """Tracing is configured but cannot start. The text says what is missing."""
 
 
 def tracing_from(environment: Mapping[str, str] = os.environ) -> Tracing | None:
-    """What makes spans, or None where none are wanted. Raises `CannotTrace`."""
+    """Return the `Tracing` that `environment` configures; None if tracing is off. Raises `CannotTrace`."""
     exporter = exporter_named_in(environment)
     if exporter is None:
         return None
     if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
         raise CannotTrace(
-            "traces are configured, but OpenTelemetry is not installed: run pip install 'tailrace[tracing]'"
+            "tracing is configured, but OpenTelemetry is not installed: run pip install 'tailrace[tracing]'"
         )
     from tailrace.app.observability.spans import UnknownExporter, tracing_to  # noqa: PLC0415 - only where it is installed
 
@@ -42,7 +42,7 @@ def tracing_from(environment: Mapping[str, str] = os.environ) -> Tracing | None:
 
 
 def exporter_named_in(environment: Mapping[str, str]) -> str | None:
-    """The exporter's name, None where no traces are wanted; `otlp` where only its endpoint is given."""
+    """Return the name of the exporter; `otlp` if only an endpoint is set; None if tracing is off."""
     if environment.get(DISABLED, "").lower() == "true":
         return None
     named = environment.get(EXPORTER) or ("otlp" if any(map(environment.get, _ENDPOINTS)) else "none")

@@ -1,12 +1,11 @@
-"""Tokens: the tokens file, and how a running server knows its changes within half a second.
+"""Tokens: the tokens file, and a running server's view of it, which follows changes within half a second.
 
 ==========  ===============================================================================================
-`tokens`    what a token is: its text, its digest, its record; names, scopes and times as people write them
-`file`      the tokens file: read and judged whole, written atomically, one writer at a time
-`usage`     when each token was last used: a file beside it that nothing depends on
-`keeper`    who is who in a running server: `api.ports.Authenticator`
+`tokens`    the token itself: its text, digest and record; parsing of names, key patterns and durations
+`file`      the tokens file: validated when read, written atomically by one writer at a time
+`usage`     the last use of each token: a separate file; the server works without it
+`keeper`    authentication in a running server: implements `api.ports.Authenticator`
 ==========  ===============================================================================================
 
-The text of a token is shown once, when it is made. Nothing here keeps it, logs it, or takes it as an
-argument.
+A token's text is shown once, when the token is created. The package never stores or logs that text.
 """

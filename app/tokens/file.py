@@ -1,9 +1,9 @@
-"""The tokens file: read entry by entry, written atomically, by one writer at a time.
+"""The tokens file: reads and validates each entry; writes atomically, with one writer at a time.
 
-It owns the file's form and its safety: mode 0600, a new file put in place of the old one and both synced, so
-that a crash leaves one of the two. A file that is no tokens file, or that others may write, is refused as a
-whole. An entry that is no valid token is a `DamagedEntry`: it opens nothing, the other tokens are unaffected,
-and it stays in the file as it is until somebody removes it.
+It owns the format and the safety of the file. The mode is 0600. A change writes and syncs a new file and
+renames it, so a crash leaves the old file or the new file. A file with another format, or one that other
+users can write, is rejected as a whole. An invalid entry becomes a `DamagedEntry`: it grants no access, does
+not affect the other tokens, and stays unchanged in the file until a user removes it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,19 @@ from tailrace.core.storage.schema import sync_directory
 VERSION: Final = 1
 FILE_MODE: Final = 0o600
 DEFAULT_NAME: Final = "tokens.json"
-"""The tokens file's name in the data directory, where no other place is given."""
+"""The name of the tokens file in the data directory, if no other path is set."""
 
 
 class BadTokensFile(Exception):
-    """The file cannot be used; the text says where and why, and holds nothing of a token."""
+    """The file cannot be used. The text gives the place and the reason, and no part of a token."""
 
 
 class DamagedEntry(NamedTuple):
-    """An entry of the file that is no valid token. `id` is the entry's own where it has one, else its place
-    in the file (`entry-3` is the third); `name` is empty where it has none. `raw` is its JSON."""
+    """An invalid entry of the file.
+
+    `id` is the id of the entry, or `entry-N` for the N-th entry if it has no id. `name` is empty if the entry
+    has none. `reason` is a sentence without a full stop. `raw` is the JSON of the entry.
+    """
 
     id: str
     name: str
@@ -52,12 +55,15 @@ class _TokensFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_tokens(path: Path) -> tuple[TokenRecord, ...]:
-    """The valid tokens. Raises as `read_entries` does."""
+    """Return the valid tokens. Raises the exceptions of `read_entries`."""
     return tuple(entry for entry in read_entries(path) if isinstance(entry, TokenRecord))
 
 
 def read_entries(path: Path) -> tuple[Entry, ...]:
-    """All entries in their order. Raises `BadTokensFile`, or `OSError` where it cannot be read."""
+    """Return all entries in the order of the file.
+
+    Raises `BadTokensFile` if the file is rejected, and `OSError` if it cannot be read.
+    """
     _require_private(path)
     content = path.read_bytes()
     if not content.strip():
@@ -78,7 +84,7 @@ _REPAIR: Final = "Restore it from a copy, or delete it and create new tokens"
 
 
 def _require_private(path: Path) -> None:
-    """Digests let nobody in; but who may write the file lets in anybody."""
+    """Raise `BadTokensFile` if other users can write the file: they could add tokens. Reading is harmless."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode):
         raise BadTokensFile(f"{path} is not a regular file")
@@ -99,7 +105,7 @@ def _entry(number: int, raw: msgspec.Raw) -> Entry:
 
 
 def _labels(number: int, content: bytes) -> tuple[str, str]:
-    """The id and the name under which a damaged entry is listed."""
+    """Return the id and the name of a damaged entry."""
     try:
         members = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -110,7 +116,7 @@ def _labels(number: int, content: bytes) -> tuple[str, str]:
 
 
 def _without_doubles(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """The entries; a token with the id or the digest of an earlier one is damaged: its rights are unclear."""
+    """Mark a token with the id or the digest of an earlier token as damaged: its rights are ambiguous."""
     seen: set[str] = set()
     judged: list[Entry] = []
     for entry in entries:
@@ -127,9 +133,10 @@ def _without_doubles(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 
 @contextmanager
 def changing_tokens(path: Path) -> Iterator[list[Entry]]:
-    """The entries, to be changed in place; written when the context ends well. Waits for another writer.
+    """Yield the entries for changes in place; the file is written if the context ends without an error.
 
-    The directory and the file are made where they are missing. Raises as `read_entries` does.
+    Blocks while another writer holds the lock. Creates the directory and the file if missing. Raises the
+    exceptions of `read_entries`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path):
@@ -147,7 +154,7 @@ def _json_of(entry: Entry) -> bytes:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """The lock is a file of its own: the tokens file is replaced by each change."""
+    """Hold the lock of writers. The lock is a separate file, because each change replaces the tokens file."""
     descriptor = os.open(
         path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE
     )
@@ -159,7 +166,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def write_privately(path: Path, content: bytes) -> None:
-    """Put a file with `content` in the place of `path`, for its owner's eyes; it is there for good then."""
+    """Replace `path` atomically with a file that only its owner can read, and sync it. Raises `OSError`."""
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
     try:

@@ -1,16 +1,17 @@
-"""Who is who in a running server: the tokens file in memory, looked at again when it changes.
+"""Authenticates requests in a running server: keeps the tokens file in memory and reloads it after changes.
 
-It owns that picture, and tells those who watch when a token stands no more. What holds:
+It owns the tokens in memory, and notifies watchers when a token becomes invalid. Its rules:
 
-* A token is looked up by the SHA-256 of its text. Whoever guesses cannot steer a digest towards a stored
-  one, so the time of a look-up tells nothing, and no comparison needs to be made constant. Headers that were
-  good are remembered as they were sent, a bounded number of them, until the file changes.
-* While the file is missing or cannot be used, the tokens stay as they were, and a revocation waits until the
-  file can be read. The log and `is_file_refused` say so. At the start such a file is refused.
-* A damaged entry of a file is no token; the log names it, and the other tokens are unaffected.
-* Where there never was a file, everybody is `ANONYMOUS_LOCAL`, and only loopback is served. The first token
-  that is made ends that at once, for those who are connected, too; there is no way back but a start without
-  a file.
+* Tokens are looked up by the SHA-256 of their text. An attacker cannot choose a digest that resembles a
+  stored one, so the duration of a lookup reveals nothing, and a constant-time comparison is unnecessary.
+  Valid headers are cached, up to `KNOWN_HEADERS_MAX`, until the file changes.
+* While the file is missing or invalid, the tokens read before stay valid, and a revocation takes effect once
+  the file can be read. The log and `is_file_refused` report this state. At the start, an invalid file is an
+  error.
+* A damaged entry grants no access. The log names it; the other tokens work.
+* If no file exists at the start, each request is `ANONYMOUS_LOCAL`, and the server listens on loopback only.
+  The first token ends this mode at once, also for open connections. Only a restart without a file restores
+  it.
 """
 
 from __future__ import annotations
@@ -29,25 +30,26 @@ from tailrace.app.tokens.file import BadTokensFile, DamagedEntry, Entry, read_en
 from tailrace.app.tokens.tokens import digest_of
 
 REFRESH_PERIOD_S: Final = 0.25
-"""How often the file is looked at: a revocation is to be felt within a second."""
+"""How often the file is checked, so that a revocation takes effect within a second."""
 
 KNOWN_HEADERS_MAX: Final = 1_024
+"""How many valid `Authorization` headers are cached."""
 
 _UNSETTLED_NS: Final = 100_000_000
-"""A file this young is read again at the next look: a second change might have the same time stamp."""
+"""A file younger than this is read again at the next check: two changes may have the same timestamp."""
 
 OnEnd: TypeAlias = Callable[[Unauthenticated], None]
 _Signature: TypeAlias = tuple[int, ...]
 
-_NEEDED: Final = "this server asks for a token: `Authorization: Bearer <token>`"
+_NEEDED: Final = "this server requires a token: `Authorization: Bearer <token>`"
 
 _logger: Final = logging.getLogger("tailrace.tokens")
 
 
 class TokenKeeper:
-    """`api.ports.Authenticator` over a tokens file that need not be there yet.
+    """Implements `api.ports.Authenticator` with a tokens file, which may be created later.
 
-    Raises `BadTokensFile` or `OSError` where there is one that cannot be used.
+    Raises `BadTokensFile` or `OSError` if the file exists and cannot be used.
     """
 
     def __init__(self, path: Path, audit: Audit, clock: Clock = system_clock_ms) -> None:
@@ -55,39 +57,42 @@ class TokenKeeper:
         self._audit = audit
         self._clock = clock
         self._by_digest: dict[bytes, Principal] = {}
-        self._standing: dict[str, Principal] = {ANONYMOUS_LOCAL.token_id: ANONYMOUS_LOCAL}
+        self._valid: dict[str, Principal] = {ANONYMOUS_LOCAL.token_id: ANONYMOUS_LOCAL}
         self._known: dict[bytes, Principal] = {}
         self._watches: dict[Principal, dict[int, OnEnd]] = {}
         self._serials = count()
         self._used: set[str] = set()
         self._signature = self._present_signature()
         self.has_tokens = False
-        """Whether tokens are asked for."""
+        """Whether requests need a token."""
         self._refusal: str | None = None
-        """Why the file cannot be used now."""
+        """Why the file cannot be used now; None if it can."""
         self._damaged: tuple[DamagedEntry, ...] = ()
         if self._signature is not None:
             self._take(read_entries(path))
 
     @property
     def is_file_refused(self) -> bool:
-        """Whether the file cannot be used now, so that the tokens read before still count."""
+        """Return whether the file cannot be used now; the tokens read before stay valid."""
         return self._refusal is not None
 
     @property
     def token_count(self) -> int:
-        """Tokens that are known, expired ones too."""
+        """Return the number of tokens in the file, including expired tokens."""
         return len(self._by_digest)
 
     @property
     def damaged_count(self) -> int:
-        """Entries of the file that are ignored."""
+        """Return the number of damaged entries, which are ignored."""
         return len(self._damaged)
 
     # --- api.ports.Authenticator -----------------------------------------------------------------
 
     def authenticate(self, authorization: bytes | None) -> Principal:
-        """Who sent this header. O(1); a header that was good before costs one look-up."""
+        """Return the principal of an `Authorization` header. O(1); a cached header costs one lookup.
+
+        Raises `Unauthenticated` if the token is missing, unknown or expired.
+        """
         if not self.has_tokens:
             return ANONYMOUS_LOCAL
         if authorization is None:
@@ -103,15 +108,18 @@ class TokenKeeper:
             raise Unauthenticated(_NEEDED)
         principal = self._by_digest.get(digest_of(text.strip()))
         if principal is None:
-            raise Unauthenticated("the token is not known, or was revoked")
+            raise Unauthenticated("the token is unknown or was revoked")
         if len(self._known) >= KNOWN_HEADERS_MAX:
             self._known.clear()
         self._known[authorization] = principal
         return principal
 
     def require_standing(self, principal: Principal) -> None:
-        """Raises `Unauthenticated` where `principal` is no longer what it was."""
-        if self._standing.get(principal.token_id) is not principal:
+        """Raise `Unauthenticated` if the token of `principal` expired, was revoked or has changed rights.
+
+        O(1).
+        """
+        if self._valid.get(principal.token_id) is not principal:
             raise self._end_of(principal)
         self._require_unexpired(principal)
 
@@ -122,12 +130,15 @@ class TokenKeeper:
     def _end_of(self, principal: Principal) -> Unauthenticated:
         if principal is ANONYMOUS_LOCAL:
             return Unauthenticated(_NEEDED, is_given=False)
-        if principal.token_id in self._standing:
+        if principal.token_id in self._valid:
             return Unauthenticated("the token's rights were changed", is_changed=True)
         return Unauthenticated("the token was revoked")
 
     def watch(self, principal: Principal, on_end: OnEnd) -> Callable[[], None]:
-        """Have `on_end` called when `principal` stands no more; soon, where it does not now."""
+        """Call `on_end` once when the token of `principal` becomes invalid. Return a function to cancel this.
+
+        If the token is invalid already, `on_end` is called on the next turn of the loop.
+        """
         try:
             self.require_standing(principal)
         except Unauthenticated as error:
@@ -144,7 +155,10 @@ class TokenKeeper:
     # --- the file --------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Look whether the file has changed, and end what does not stand any more. One `stat`, mostly."""
+        """Reload the file if it has changed, and notify the watchers of invalid tokens.
+
+        Costs one `stat` and O(watched tokens) if the file is unchanged.
+        """
         signature = self._present_signature()
         if signature != self._signature:
             self._signature = signature
@@ -156,7 +170,7 @@ class TokenKeeper:
                 self._end(principal, error)
 
     def _present_signature(self) -> _Signature | None:
-        """What changes when the file does, None where there is none."""
+        """Return a value that changes with the file; None if the file does not exist."""
         try:
             state = self._path.stat()
         except OSError:
@@ -174,22 +188,22 @@ class TokenKeeper:
         if self._refusal is not None:
             self._refusal = None
             _logger.warning("tokens_file_usable_again", extra={"fields": {"entries": len(entries)}})
-        before = self._standing
+        before = self._valid
         self._take(entries)
-        self._write_down_changes(before)
+        self._audit_changes(before)
 
     def _refuse_file(self, why: str) -> None:
-        """Log `why` once, though a young file is read several times."""
+        """Log `why` once, although a recently modified file is read several times."""
         if why != self._refusal:
             fields = {"reason": why, "kept": self.token_count}
             _logger.error("tokens_file_refused", extra={"fields": fields})
         self._refusal = why
 
     def _take(self, entries: Sequence[Entry]) -> None:
-        """The tokens of the file are those that stand, from now on; one that is the same stays the same."""
-        before = self._standing
+        """Make the entries of the file the valid tokens. An unchanged token keeps its `Principal` object."""
+        before = self._valid
         self._by_digest = {}
-        self._standing = {}
+        self._valid = {}
         damaged = []
         for entry in entries:
             if isinstance(entry, DamagedEntry):
@@ -199,25 +213,25 @@ class TokenKeeper:
             if before.get(entry.id) == principal:
                 principal = before[entry.id]
             self._by_digest[bytes.fromhex(entry.sha256)] = principal
-            self._standing[entry.id] = principal
+            self._valid[entry.id] = principal
         self._known.clear()
         self.has_tokens = True
         self._note_damaged(damaged)
 
     def _note_damaged(self, damaged: Sequence[DamagedEntry]) -> None:
-        """Log each damaged entry once, as long as it stays the same."""
+        """Log each damaged entry once, until it changes."""
         for entry in damaged:
             if entry not in self._damaged:
                 fields = {"token_id": entry.id, "token": entry.name, "reason": entry.reason}
                 _logger.error("token_ignored", extra={"fields": fields})
         self._damaged = tuple(damaged)
 
-    def _write_down_changes(self, before: Mapping[str, Principal]) -> None:
-        for token_id in {**before, **self._standing}:
-            old, new = before.get(token_id), self._standing.get(token_id)
-            if old is not new and (told := new or old) not in {None, ANONYMOUS_LOCAL}:
+    def _audit_changes(self, before: Mapping[str, Principal]) -> None:
+        for token_id in {**before, **self._valid}:
+            old, new = before.get(token_id), self._valid.get(token_id)
+            if old is not new and (known := new or old) not in {None, ANONYMOUS_LOCAL}:
                 what = "token_added" if old is None else "token_revoked" if new is None else "token_changed"
-                self._audit(Act(told, what, (), "seen", None))
+                self._audit(Act(known, what, (), "seen", None))
 
     def _end(self, principal: Principal, error: Unauthenticated) -> None:
         for on_end in self._watches.pop(principal).values():
@@ -229,6 +243,6 @@ class TokenKeeper:
     # --- uses ------------------------------------------------------------------------------------
 
     def used_since_asked(self) -> set[str]:
-        """The ids of the tokens that were used since this was asked before."""
+        """Return the ids of the tokens that were used since the previous call."""
         used, self._used = self._used, set()
         return used

@@ -1,8 +1,10 @@
-"""What a token is: its text, which its owner keeps, and its record, which the server keeps.
+"""The token: its text, which its user stores, and its record, which the server stores.
 
-The text is ``tlr_<id>_<secret>``: a prefix that scanners for leaked secrets find, the id under which it is
-listed, and 256 random bits. The record holds the SHA-256 of the whole text. A slow hash is for passwords,
-which can be guessed; 2^256 cannot.
+The text is ``tlr_<id>_<secret>``: a prefix that secret scanners recognize, the id of the token, and 256
+random bits. The record contains the SHA-256 of the whole text. A slow password hash is unnecessary, because
+nobody can guess 256 random bits.
+
+The module owns the rules for records, names, key patterns and durations. It never accesses the file.
 """
 
 from __future__ import annotations
@@ -22,16 +24,20 @@ PREFIX: Final = "tlr_"
 _SECRET_BYTES: Final = 32
 _ID_BYTES: Final = 6
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,63}", re.ASCII)
+_NAME_RULE: Final = (
+    "a name has 1 to 64 of the characters A-Z a-z 0-9 . _ : @ - and begins with a letter or digit"
+)
 _DURATION: Final = re.compile(r"([0-9]{1,6})([smhdw])", re.ASCII)
 _UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 DURATION_MS_MAX: Final = 36_500 * 86_400_000
+"""The longest time until a token expires."""
 TIME_MS_MAX: Final = 253_402_300_799_999
-"""The end of the year 9999, the last that calendars in Python know."""
+"""The end of the year 9999, the last year that Python's `datetime` supports."""
 
 
 class TokenRecord(Struct, frozen=True, forbid_unknown_fields=True):
-    """A token as it is kept. Times are Unix milliseconds; `sha256` is hexadecimal; `keys` are globs."""
+    """The stored form of a token. Times are Unix milliseconds; `sha256` is hexadecimal; `keys` are globs."""
 
     id: str
     name: str
@@ -42,13 +48,13 @@ class TokenRecord(Struct, frozen=True, forbid_unknown_fields=True):
     expires_at_ms: int | None = None
 
     def principal(self) -> Principal:
-        """Who shows this token."""
+        """Return the principal that this token authenticates."""
         patterns = tuple(pattern.encode() for pattern in self.keys)
         return Principal(self.id, self.name, frozenset(self.scopes), patterns, self.expires_at_ms)
 
 
 class NewToken(NamedTuple):
-    """A token in the moment it is made: the only one in which its text is known."""
+    """A token that was just created. Its text exists only here."""
 
     text: str
     record: TokenRecord
@@ -61,7 +67,10 @@ def new_token(
     now_ms: int,
     expires_in_ms: int | None,
 ) -> NewToken:
-    """A token that nobody has yet; `name` None names it by its id."""
+    """Create a token with random id and secret.
+
+    `name` None: the id is the name. `keys` are globs. `expires_in_ms` None: the token never expires.
+    """
     token_id = secrets.token_hex(_ID_BYTES)
     text = f"{PREFIX}{token_id}_{secrets.token_hex(_SECRET_BYTES)}"
     record = TokenRecord(
@@ -77,16 +86,16 @@ def new_token(
 
 
 def digest_of(text: bytes) -> bytes:
-    """What is kept of a token's text."""
+    """Return the SHA-256 of a token's text."""
     return sha256(text).digest()
 
 
 def complaint_about(record: TokenRecord) -> str | None:
-    """What is wrong with a record that has the right shape, None where nothing is."""
+    """Return why a record is invalid; None if it is valid."""
     if not re.fullmatch(r"[0-9a-f]{64}", record.sha256):
         return "sha256 is not 64 hexadecimal digits"
     if not _NAME.fullmatch(record.name):
-        return f"the name {record.name!r} is none"
+        return f"the name {record.name!r} is invalid: {_NAME_RULE}"
     if not record.scopes or not set(record.scopes) <= SCOPES:
         return "it has no scope"
     if not record.keys:
@@ -98,36 +107,34 @@ def complaint_about(record: TokenRecord) -> str | None:
 
 
 def _complaint_about_pattern(pattern: str) -> str | None:
-    """What is wrong with a key pattern, None where nothing is."""
+    """Return why a key pattern is invalid; None if it is valid."""
     if not pattern:
-        return "a key pattern is empty: '*' reaches all keys, and '[]' reaches none"
+        return "a key pattern is empty: '*' matches all keys, and '[]' matches none"
     try:
         size_bytes = len(pattern.encode())
     except UnicodeEncodeError:
-        return "a key pattern is not UTF-8: '?' stands for a byte that cannot be written"
+        return "a key pattern is not UTF-8: use '?' for each byte that cannot be written"
     if size_bytes > PATTERN_BYTES_MAX:
         return f"a key pattern has {size_bytes} bytes: {PATTERN_BYTES_MAX} are allowed"
     return None
 
 
-# --- as people write them ----------------------------------------------------------------------------
+# --- parsing of arguments ----------------------------------------------------------------------------
 
 
 def name_from(text: str) -> str:
-    """A token's name. Raises `ValueError` with a sentence."""
+    """Return `text` if it is a valid name. Raises `ValueError` with a sentence for the user."""
     if text.startswith(PREFIX):
         raise ValueError(
             "this is a token, not a name. Names are shown in lists and logs, and other users see arguments"
         )
     if not _NAME.fullmatch(text):
-        raise ValueError(
-            "a name has 1 to 64 of the characters A-Z a-z 0-9 . _ : @ - and begins with a letter or digit"
-        )
+        raise ValueError(_NAME_RULE)
     return text
 
 
 def pattern_from(text: str) -> str:
-    """A key pattern. Raises `ValueError` with a sentence."""
+    """Return `text` if it is a valid key pattern. Raises `ValueError` with a sentence for the user."""
     complaint = _complaint_about_pattern(text)
     if complaint is not None:
         raise ValueError(complaint)
@@ -135,7 +142,10 @@ def pattern_from(text: str) -> str:
 
 
 def duration_ms_from(text: str) -> int:
-    """A time such as `90s`, `45m`, `12h`, `30d`, `2w`. Raises `ValueError` with a sentence."""
+    """Parse a duration such as `90s`, `45m`, `12h`, `30d` or `2w`; return milliseconds.
+
+    Raises `ValueError` with a sentence for the user.
+    """
     match = _DURATION.fullmatch(text)
     if match is None or not int(match[1]):
         raise ValueError("a time is a number followed by s, m, h, d or w, such as 12h or 30d")

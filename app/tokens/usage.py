@@ -1,8 +1,8 @@
-"""When each token was last used: a file beside the tokens file, written now and then, that nothing depends
-on.
+"""Records the last use of each token in a file beside the tokens file.
 
-It owns that file. It is apart from the tokens, so that a server needs no right to change those, and a request
-never writes: a loss of the last minute's uses harms nobody.
+It owns that file. The file is separate so that a server needs no permission to write the tokens file.
+Requests never write it: a background task does, once a minute. A crash loses at most the uses of the last
+minute.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _logger: Final = logging.getLogger("tailrace.tokens")
 
 
 def usage_path(tokens_file: Path) -> Path:
-    """Where the uses of the tokens in `tokens_file` stand."""
+    """Return the path of the usage file for `tokens_file`."""
     return tokens_file.with_name(f"{tokens_file.name}.used")
 
 
 def read_usage(tokens_file: Path) -> dict[str, int]:
-    """Unix milliseconds of the last use by token id; nothing where there is no file that can be read."""
+    """Return the last use by token id, in Unix milliseconds; empty if the file is missing or invalid."""
     try:
         return msgspec.json.decode(usage_path(tokens_file).read_bytes(), type=dict[str, int])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
@@ -38,7 +38,7 @@ def read_usage(tokens_file: Path) -> dict[str, int]:
 
 
 def write_usage(tokens_file: Path, last_used_at_ms: Mapping[str, int]) -> None:
-    """Raises `OSError` where it cannot be written."""
+    """Replace the usage file. Times are Unix milliseconds. Raises `OSError`."""
     write_privately(usage_path(tokens_file), msgspec.json.encode(last_used_at_ms))
 
 
@@ -50,8 +50,11 @@ async def recording_usage(
     period_s: float = WRITE_PERIOD_S,
     clock: Clock = system_clock_ms,
 ) -> AsyncIterator[None]:
-    """Write down every `period_s` seconds, and at the end, which tokens `used` names. The time of a use is
-    that of the writing: a minute more or less."""
+    """Write the usage file every `period_s` seconds and at the end of the context.
+
+    `used` returns the ids of the tokens that were used since its previous call. The recorded time is the time
+    of writing, so it is up to `period_s` late. A failed write is logged.
+    """
 
     def record() -> None:
         ids = used()

@@ -121,7 +121,7 @@ def test_where_one_cannot_be_revoked_none_is(
         (["a\nb", "--scope", "read"], "a name has 1 to 64 of"),
         (["x" * 10_000, "--scope", "read"], "a name has 1 to 64 of"),
         (["--scope", ""], "'' is not one of 'read', 'append', 'consume', 'admin'"),
-        (["--scope", "read", "--keys", ""], "a key pattern is empty: '*' reaches all keys"),
+        (["--scope", "read", "--keys", ""], "a key pattern is empty: '*' matches all keys"),
         (["--scope", "read", "--keys", "race:*", "--keys", ""], "a key pattern is empty"),
         (["--scope", "read", "--keys", "x" * 1025], "a key pattern has 1025 bytes: 1024 are allowed"),
         (["--scope", "read", "--keys", "\udcff"], "a key pattern is not UTF-8"),

@@ -1,4 +1,5 @@
-"""How the command line talks to a running server: connection options, requests, problems.
+"""The HTTP client of the command line: connection options, requests, and errors as one sentence.
 
-It never prints a result.
+It owns the connection, the token and the texts of connection errors. It never prints a result and never
+retries a request: only the caller knows whether a retry is safe.
 """

@@ -1,7 +1,7 @@
-"""The connection of a command to a server: the three options that all client commands share.
+"""Connects a command to a server, with the three options that all client commands share.
 
-It owns the options, the look-up of the token, and the exit status: 0, 1 (failed) or 2 (wrong arguments). A
-file or the environment is better for a token than an argument, which every user can see in the process list.
+It owns these options, the lookup of the token, and the exit status: 0, 1 (failed) or 2 (wrong arguments).
+Prefer a file or the environment for the token: all users of the machine can see arguments.
 """
 
 from __future__ import annotations
@@ -47,14 +47,17 @@ TokenFile: TypeAlias = Annotated[
 
 
 def fail(sentence: str) -> NoReturn:
-    """End the command with status 1 and one sentence."""
+    """Print `sentence` to standard error and exit with status 1."""
     typer.echo(f"tailrace: {sentence}", err=True)
     raise typer.Exit(1) from None
 
 
 @contextmanager
 def connected(url: str, token: str | None, token_file: Path | None) -> Iterator[Server]:
-    """Connect for the duration of the context. An error of the server ends the command with one line."""
+    """Connect to the server for the duration of the context.
+
+    A `ServerProblem` ends the command with one line and status 1. Ctrl-C ends it with status 130.
+    """
     try:
         with Server(checked_url(url), _token(token, token_file)) as server, quiet_pipes():
             yield server
@@ -83,13 +86,15 @@ def _token(token: str | None, token_file: Path | None) -> str | None:
             why = reason(error) if isinstance(error, OSError) else "not text"
             fail(f"cannot read the token file {token_file}: {why}")
     if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
-        raise typer.BadParameter("the token is empty or has characters that are not allowed in tokens")
+        raise typer.BadParameter(
+            "the token is empty or has invalid characters: use printable ASCII characters"
+        )
     return token
 
 
 @contextmanager
 def quiet_pipes() -> Iterator[None]:
-    """If the reader of our output exits (`| head`), end like other filters: by SIGPIPE, without a message."""
+    """If the reader of our output exits (`| head`), end by SIGPIPE and without a message, as filters do."""
     try:
         yield
         sys.stdout.flush()

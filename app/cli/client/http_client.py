@@ -1,7 +1,7 @@
-"""The one way by which commands of the shell speak to a server: HTTP, and what went wrong in one sentence.
+"""Sends the requests of the command line over HTTP and describes each failure in one sentence.
 
-It owns the connection, the token, and the words for a server that is not there or refuses. It never prints,
-and never asks again by itself: whether a request may be repeated is known to its caller alone.
+It owns the connection, the token, and the texts for an unreachable server and for a rejected request. It
+never prints and never retries: only the caller knows whether a retry is safe.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tailrace.core.limits import WAIT_MS_MAX
 
 CONNECT_TIMEOUT_S: Final = 5.0
 READ_TIMEOUT_S: Final = WAIT_MS_MAX / 1000 + 30
-"""An answer may wait for entries as long as the server lets it, and then some."""
+"""Longer than the longest blocking read that the server allows."""
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _UNAUTHORIZED: Final = 401
@@ -29,15 +29,18 @@ _FORBIDDEN: Final = 403
 
 
 class ServerProblem(Exception):
-    """What a command cannot go on without; its text is one sentence for the user."""
+    """A failure that ends the command. The text is one sentence for the user."""
 
 
 class Unreachable(ServerProblem):
-    """No answer: what was asked may or may not have been done."""
+    """No response arrived. The request may or may not have taken effect."""
 
 
 class RefusedByServer(ServerProblem):
-    """An answer that says no. `problem` holds its members (RFC 9457), as far as there are any."""
+    """The server responded with an error status.
+
+    `problem` has the members of the problem document (RFC 9457); it is empty if the body is not one.
+    """
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status = status
@@ -47,12 +50,12 @@ class RefusedByServer(ServerProblem):
 
     @property
     def code(self) -> str:
-        """The stable name of the error; empty where whoever answered gave none."""
+        """Return the stable name of the error; empty if the response has none, for example from a proxy."""
         return str(self.problem.get("code", ""))
 
     @property
     def is_worth_repeating(self) -> bool:
-        """Whether the same request can succeed later, unchanged."""
+        """Return whether the same request can succeed later."""
         return bool(self.problem.get("retryable", False))
 
 
@@ -65,7 +68,7 @@ def _sentence(status: int, code: str, detail: str) -> str:
 
 
 class Server:
-    """A server at `url`. Use it as a context manager."""
+    """A client of the server at `url`. As a context manager, it closes its connection at the end."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self.url = url.rstrip("/")
@@ -77,7 +80,7 @@ class Server:
             base_url=self.url,
             headers=headers,
             timeout=httpx.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
-            # A proxy set in the environment is for the network, not for this machine.
+            # A proxy from the environment does not apply to this machine.
             trust_env=httpx.URL(self.url).host not in _LOOPBACK,
         )
 
@@ -91,7 +94,7 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Host and port, as a prompt shows them."""
+        """Return host and port, as a prompt shows them."""
         return httpx.URL(self.url).netloc.decode()
 
     def request(
@@ -105,12 +108,16 @@ class Server:
         headers: Mapping[str, str] | None = None,
         timeout_s: float = READ_TIMEOUT_S,
     ) -> httpx.Response:
-        """The whole answer. `body` goes as JSON. Raises `Unreachable` or `RefusedByServer`."""
+        """Send one request and return its complete response.
+
+        `body` is sent as JSON, `content` unchanged. `timeout_s` limits connecting and each wait for data.
+        Raises `Unreachable` or `RefusedByServer`.
+        """
         given = dict(headers or {})
         if body is not None:
             content = msgspec.json.encode(body)
             given["Content-Type"] = "application/json"
-        with self._told():
+        with self._transport_errors():
             response = self._client.request(
                 method,
                 path + _query(parameters),
@@ -127,9 +134,12 @@ class Server:
         parameters: Sequence[tuple[str, str]] = (),
         headers: Mapping[str, str] | None = None,
     ) -> Iterator[httpx.Response]:
-        """An answer that is read as it comes. Raises `RefusedByServer`, or `Unreachable` if it breaks off."""
+        """Send a GET request and yield its response, whose body the caller reads as it arrives.
+
+        Raises `RefusedByServer`, or `Unreachable` if the connection fails or breaks.
+        """
         with (
-            self._told(),
+            self._transport_errors(),
             self._client.stream("GET", path + _query(parameters), headers=dict(headers or {})) as response,
         ):
             if response.is_error:
@@ -137,7 +147,7 @@ class Server:
             yield _accepted(response)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _transport_errors(self) -> Iterator[None]:
         try:
             yield
         except httpx.TimeoutException:
@@ -147,7 +157,7 @@ class Server:
 
 
 def _reason(error: BaseException) -> str:
-    """What the operating system said, without its number, in lower case as inside a sentence."""
+    """Return the text of the operating system's error in lower case, without its number."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno and cause.errno > 0:
@@ -167,16 +177,16 @@ def _accepted(response: httpx.Response) -> httpx.Response:
 
 
 def _query(parameters: Sequence[tuple[str, str]]) -> str:
-    """Written here and not by the library: names may hold any byte, and each must survive."""
+    """Build the query string. httpx cannot encode names that are not UTF-8, and keys may contain any byte."""
     pairs = [f"{name}={escaped(os.fsencode(value))}" for name, value in parameters]
     return f"?{'&'.join(pairs)}" if pairs else ""
 
 
 def escaped(name: bytes) -> str:
-    """A name of any bytes as one segment of a path; dots too, since a segment of dots means another."""
+    """Return `name` as one path segment. Dots are escaped too: clients remove the segments `.` and `..`."""
     return quote_from_bytes(name, safe="").replace(".", "%2E")
 
 
 def stream_path(key: bytes, rest: str = "") -> str:
-    """The path of the stream `key`, and what follows it."""
+    """Return the path of the stream `key`, followed by `rest`."""
     return f"/v1/streams/{escaped(key)}{rest}"

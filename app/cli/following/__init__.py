@@ -1,12 +1,12 @@
 """`tailrace tail`: following streams over Server-Sent Events, through lost connections.
 
-A tail remembers the last event's id. When the connection breaks it comes back with that id, after the pause
-that the server asked for, and goes on where it was: nothing is missing and nothing comes twice. Two things
-can still keep an entry away, and both are said: it was trimmed before it could be read (a `gap`), or the tail
-itself ended.
+A tail remembers the id of the last event. When the connection breaks, it waits for the pause that the server
+requested, reconnects with that id and continues without loss or repetition. Entries are missing only in two
+cases, and the tail reports both: they were trimmed before they were read (a `gap`), or the server ended the
+tail.
 
-As a group's consumer that acknowledges, it acknowledges what is printed already. A connection that breaks in
-between begins with what is pending: an entry can be printed twice and is never passed over.
+A tail that reads as a consumer with acknowledgment acknowledges entries after it has printed them. After a
+lost connection it first reads its pending entries: an entry may be printed twice but is never skipped.
 
-It owns reading and printing of entries. It never asks the command endpoint for entries.
+It owns reading and printing of entries. It never reads entries through the command endpoint.
 """

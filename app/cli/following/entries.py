@@ -1,6 +1,6 @@
-"""Entries as they came, and as they are printed: for eyes, as JSON, or in a form of the user's own.
+"""Formats entries for printing: as text, as JSON, or from a template of the user.
 
-It owns their text. Whatever an entry holds, it cannot write anything but visible characters to a terminal.
+It owns the text of printed entries. Control characters are escaped, so an entry cannot control the terminal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tailrace.core.stream_id import id_ms, parse_id
 
 TIME_MS_MIN: Final = 10**12
 TIME_MS_MAX: Final = 10**14
-"""The milliseconds that are shown as a time: from 2001 on, for some thousand years. Others are a counter."""
+"""Ids between these Unix milliseconds (2001 to 5138) are shown with a time. Other ids are counters."""
 
 _DIM: Final = "\x1b[2m"
 _CYAN: Final = "\x1b[36m"
@@ -28,19 +28,19 @@ _PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
 
 
 class Line(NamedTuple):
-    """One entry to print, and the stream that it is of."""
+    """One entry to print, and the key of its stream."""
 
     key: bytes
     entry: Mapping[str, Any]
 
     @property
     def id(self) -> str:
-        """The entry's id."""
+        """Return the id of the entry."""
         return str(self.entry["id"])
 
     @property
     def pairs(self) -> list[tuple[bytes, bytes]]:
-        """Names and values, in order; none of an entry that was deleted."""
+        """Return names and values in order; empty for a deleted entry."""
         fields = self.entry.get("fields") or {}
         pairs = self.entry.get("pairs") or fields.items()
         as_bytes = b64decode if self.entry.get("encoding") == "base64" else str.encode
@@ -50,8 +50,8 @@ class Line(NamedTuple):
 Written: TypeAlias = Callable[[Line], str]
 
 
-def for_eyes(line: Line, *, with_key: bool, colour: bool) -> str:
-    """Time, stream (where there are several), id and fields."""
+def as_text(line: Line, *, with_key: bool, colour: bool) -> str:
+    """Return one line with the time, the key (if `with_key`), the id and the fields."""
     key = f"{_text(line.key)}  " if with_key else ""
     if not colour:
         return f"{_time(line.id)}  {key}{line.id}  {_fields(line)}"
@@ -60,16 +60,19 @@ def for_eyes(line: Line, *, with_key: bool, colour: bool) -> str:
 
 
 def as_json(line: Line, *, with_key: bool) -> str:
-    """The entry as the server's JSON has it; with its `key` where there are several streams."""
+    """Return the entry in the server's JSON form, with its `key` if `with_key`."""
     key = {"key": line.key.decode("utf-8", "backslashreplace")} if with_key else {}
     return msgspec.json.encode({**key, **line.entry}).decode()
 
 
-def in_form(form: str, line: Line) -> str:
-    """`form` with `{time}`, `{key}`, `{id}`, `{fields}` put in, and `{name}` for the field of that name."""
+def from_template(template: str, line: Line) -> str:
+    """Return `template` with `{time}`, `{key}`, `{id}`, `{fields}` and `{NAME}`, a field, replaced.
+
+    Unknown names are replaced with an empty text.
+    """
     known = {"time": _time(line.id), "key": _text(line.key), "id": line.id, "fields": _fields(line)}
     fields = {name.decode("utf-8", "backslashreplace"): _shown(value) for name, value in reversed(line.pairs)}
-    return _PLACEHOLDER.sub(lambda found: known.get(found[1], fields.get(found[1], "")), form)
+    return _PLACEHOLDER.sub(lambda found: known.get(found[1], fields.get(found[1], "")), template)
 
 
 def _fields(line: Line) -> str:
@@ -87,13 +90,13 @@ def _time(entry_id: str) -> str:
 
 
 def _text(value: bytes) -> str:
-    """A name or value between blanks: quoted where it is empty or could be misread there."""
+    """Return a name or value as one word: quoted if it is empty or contains a blank, a quote or `=`."""
     shown = _shown(value)
     return quoted(value) if not value or " " in shown or '"' in shown or "=" in shown else shown
 
 
 def _shown(value: bytes) -> str:
-    """Text as it is where all of it is visible, else with escapes."""
+    """Return printable UTF-8 unchanged, and any other value quoted and escaped."""
     try:
         text = value.decode()
     except UnicodeDecodeError:

@@ -1,6 +1,6 @@
-"""A tail that never ends by itself: connected, followed, lost, connected again.
+"""Follows streams over `GET /v1/tail` and reconnects after a lost connection.
 
-It owns the position from which it resumes. What is done with entries is the caller's.
+It owns the position from which it resumes. The caller processes the entries.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tailrace.app.cli.following.entries import Line
 from tailrace.app.cli.following.sse import Event, events
 
 PREFETCH: Final = 1_000
+"""How many unacknowledged entries the server sends ahead to a consumer."""
 PAUSE_MS_DEFAULT: Final = 2_000
 PAUSE_MS_MAX: Final = 30_000
 
@@ -32,7 +33,7 @@ _BEGINNING: Final = "0-0"
 
 
 class Reader(NamedTuple):
-    """The group's consumer that a tail reads as. `acknowledges`: whatever was handed over is done."""
+    """The consumer that a tail reads as. `acknowledges`: it acknowledges entries after printing them."""
 
     group: bytes
     consumer: bytes
@@ -40,10 +41,10 @@ class Reader(NamedTuple):
 
 
 class Follower:
-    """A tail of the streams in `positions`, each from behind its position.
+    """A tail of the streams in `positions`; each value is the id after which that stream is read.
 
-    `find_more`, where there is one, names all streams there are to follow; it is asked whenever the tail is
-    silent, and new ones are followed from their beginning. `on_notice` takes sentences about what happened.
+    `find_more`, if given, returns the keys of all streams to follow. It is called at each heartbeat of the
+    tail, and new streams are read from their beginning. `on_notice` gets sentences for the user.
     """
 
     def __init__(
@@ -65,11 +66,11 @@ class Follower:
         self._was_connected = False
 
     def entries(self) -> Iterator[list[Line]]:
-        """Entries as they come, those of one event at a time, until the tail is ended by the server.
+        """Yield the entries of each event as it arrives, without end.
 
-        A sign of life gives an empty list, so that the caller can see to its own affairs. What was yielded
-        is acknowledged when the next is asked for. Raises `ServerProblem` where the first connection fails,
-        or what is followed is no longer there.
+        A heartbeat yields an empty list. If the reader acknowledges, it acknowledges a list when the caller
+        requests the next one. Raises `ServerProblem` if the first connection fails or if the server ends the
+        tail with an error that a retry cannot solve.
         """
         while True:
             try:
@@ -92,7 +93,7 @@ class Follower:
 
     def _connection(self) -> Iterator[list[Line]]:
         while not self._positions:
-            # A pattern that nothing matches yet.
+            # No stream matches the pattern yet.
             self._was_connected = True
             time.sleep(PAUSE_MS_DEFAULT / 1000)
             self._take_new_streams()
@@ -121,7 +122,7 @@ class Follower:
         parameters = [("stream", os.fsdecode(key)) for key in self._positions]
         if self._reader is None:
             return parameters + [("after", position) for position in self._positions.values()]
-        # One that acknowledges has printed all but what is pending for it, or is about to print it again.
+        # A reader that acknowledges first reads its pending entries: it may not have printed them yet.
         history = [("after", _BEGINNING)] if self._reader.acknowledges else []
         names = [("group", os.fsdecode(self._reader.group)), ("consumer", os.fsdecode(self._reader.consumer))]
         return [*parameters, *history, *names, ("prefetch", str(PREFETCH))]
@@ -151,7 +152,7 @@ class Follower:
 
 
 def acknowledge(server: Server, reader: Reader | None, lines: Sequence[Line]) -> None:
-    """Tell the group that `lines`, all of one stream, are done, where the reader does so."""
+    """Acknowledge `lines`, all of one stream, if `reader` acknowledges. Raises `ServerProblem`."""
     if reader is not None and reader.acknowledges:
         path = stream_path(lines[0].key, f"/groups/{escaped(reader.group)}:ack")
         server.request("POST", path, body={"ids": [line.id for line in lines]})

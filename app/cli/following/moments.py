@@ -1,4 +1,4 @@
-"""Where to begin, as people say it: an id, a time, or how long ago. It owns that reading alone."""
+"""Parses the start of a tail: an id, a time or an age. It owns this syntax and nothing else."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ _UNIT_MS: Final = {
 
 
 def first_id(text: str, now_ms: int) -> StreamId:
-    """The first id that is meant: an id, Unix milliseconds, an ISO 8601 time (local where it has no zone),
-    `-` for the beginning, or `90s`, `10m`, `2h`, `3d`, `1w` before `now_ms`. Raises `ValueError`.
+    """Return the first id that `text` selects.
+
+    `text` is an id, Unix milliseconds, an ISO 8601 time (local time if it has no zone), `-` for the
+    beginning, or an age before `now_ms` such as `90s`, `10m`, `2h`, `3d` or `1w`. Raises `ValueError` with a
+    sentence for the user.
     """
     if text == "-":
         return ZERO_ID
@@ -37,5 +40,5 @@ def first_id(text: str, now_ms: int) -> StreamId:
     except (ValueError, OverflowError, OSError):
         raise ValueError(f"{text!r} is not an id, a time like 2026-07-14T15:30, or an age like 10m") from None
     if not ZERO_ID <= begin <= MAX_ID:
-        raise ValueError(f"{text!r} is outside the range of times in ids")
+        raise ValueError(f"{text!r} is before 1970-01-01: ids have no earlier times")
     return begin

@@ -1,6 +1,6 @@
-"""What is there already: the last entries of streams, or all from a moment on, and which streams match.
+"""Reads stored entries: the last entries of streams or all from a start id, and the streams of a pattern.
 
-It owns where the following begins. It waits for nothing.
+It owns the position from which following begins. Its requests never wait for new entries.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from tailrace.core.limits import PAGE_ENTRIES_MAX
 from tailrace.core.stream_id import StreamId, format_id, parse_id
 
 PAGE_ENTRIES: Final = 1_000
+"""How many entries one request reads."""
 _GLOB: Final = frozenset(b"*?[")
 
 
 class Wanted(NamedTuple):
-    """Entries that are there already: the last `most` (None: all) of those from `start` on (None: any)."""
+    """Selects stored entries: the last `most` (None: all) of those from `start` on (None: the first)."""
 
     most: int | None
     start: StreamId | None
 
 
 def is_pattern(key: bytes) -> bool:
-    """Whether `key` stands for all streams that match it."""
+    """Return whether `key` is a glob pattern."""
     return not _GLOB.isdisjoint(key)
 
 
 def matching_streams(server: Server, pattern: bytes) -> list[bytes]:
-    """The keys that match, sorted."""
+    """Return the keys that match `pattern`, sorted. O(keys of the server)."""
     keys: set[bytes] = set()
     cursor = b"0"
     while True:
@@ -48,8 +49,8 @@ def matching_streams(server: Server, pattern: bytes) -> list[bytes]:
             return sorted(keys)
 
 
-def entries_there(server: Server, keys: Sequence[bytes], wanted: Wanted) -> Iterator[Line]:
-    """The wanted entries of all streams, in the order of their ids."""
+def stored_entries(server: Server, keys: Sequence[bytes], wanted: Wanted) -> Iterator[Line]:
+    """Yield the wanted entries of all streams in the order of their ids."""
     of_each = [_of_stream(server, key, wanted) for key in keys]
     return heapq.merge(*of_each, key=lambda line: parse_id(line.id.encode()))
 
@@ -62,7 +63,7 @@ def _of_stream(server: Server, key: bytes, wanted: Wanted) -> Iterator[Line]:
 
 
 def _last(server: Server, key: bytes, start: str, most: int) -> list[Line]:
-    """The last entries, in order."""
+    """Return the last entries in the order of their ids."""
     found: list[Line] = []
     end: str | None = "+"
     while end is not None and len(found) < most:
@@ -88,14 +89,14 @@ def _page(server: Server, key: bytes, parameters: Sequence[tuple[str, str]]) -> 
 
 
 def position_before(wanted: Wanted) -> str:
-    """Where to follow a stream from that had none of the wanted entries."""
+    """Return the position from which to follow a stream that has none of the wanted entries."""
     if wanted.most == 0:
         return "$"
     return format_id(max(0, (wanted.start or 0) - 1))
 
 
 def read_group(server: Server, keys: Sequence[bytes], group: bytes, consumer: bytes, most: int) -> list[Line]:
-    """Entries that the group has not given to anyone yet, now this consumer's."""
+    """Read up to `most` new entries per stream as a consumer. They become pending for this consumer."""
     names = {"group": group, "consumer": consumer}
     body = {**_named(names), "count": most, "streams": [_named({"key": key}) for key in keys]}
     answered = server.request("POST", "/v1/read-group", body=body).json()["streams"]
@@ -103,7 +104,7 @@ def read_group(server: Server, keys: Sequence[bytes], group: bytes, consumer: by
 
 
 def _named(names: dict[str, bytes]) -> dict[str, str]:
-    """Names as members of a JSON object: text, or all of them base64 where one is no text."""
+    """Return names as JSON members: as text, or all in base64 if one of them is not UTF-8."""
     try:
         return {member: name.decode() for member, name in names.items()}
     except UnicodeDecodeError:

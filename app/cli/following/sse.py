@@ -1,4 +1,4 @@
-"""Server-Sent Events, read: from lines to events. It knows no connection and no content."""
+"""Parses Server-Sent Events from lines. It owns no connection and does not interpret the data."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 
 class Event(NamedTuple):
-    """What an empty line ended. `last_id` holds on from event to event; `name` empty: a sign of life.
+    """One event. An empty `name` is a heartbeat. `last_id` is the last id that any event has set.
 
-    `retry_ms`: how long to wait before coming back, where the event says so.
+    `retry_ms`: how long to wait before reconnecting; None if the event does not set it.
     """
 
     name: str
@@ -19,7 +19,7 @@ class Event(NamedTuple):
 
 
 def events(lines: Iterable[str]) -> Iterator[Event]:
-    """The events that `lines`, without their ends, spell."""
+    """Yield the events in `lines`, which have no line ends."""
     name, data, last_id, retry_ms = "", list[str](), "", None
     for line in lines:
         field, _, value = line.partition(":")

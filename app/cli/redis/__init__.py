@@ -1,5 +1,5 @@
-"""Redis syntax at a terminal: quoting, printed replies, MULTI, completion, the prompt.
+"""The Redis prompt of the command line: quoting, printed replies, MULTI, completion and line editing.
 
-It owns the quoting rules, the printed form of replies, MULTI, completion and the prompt. It never decides
-what a command means: that is the server's, and `core.grammar`'s, which it asks whether a command parses.
+It owns the quoting rules, the printed form of replies, the state of MULTI, and completion. It never decides
+what a command means: the server does. To check whether a command parses, it uses the parser of `core`.
 """

@@ -1,6 +1,6 @@
-"""What the prompt offers: names, subcommands, keywords and the server's keys, and the hint behind the cursor.
+"""Completion and hints at the prompt: command names, subcommands, keywords and the server's keys.
 
-It owns that alone. A server that does not answer at once offers no keys; nobody who types waits for it.
+If the server does not respond within `ANSWER_WITHIN_S`, completion offers no keys: typing never blocks.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from tailrace.app.cli.redis.keys import ANSWER_WITHIN_S, matching_keys
 from tailrace.app.cli.redis.quoting import Unbalanced, quoted, split_words
 
 PAUSE_AFTER_FAILURE_S: Final = 10.0
+"""How long completion asks a slow or unreachable server for no keys."""
 
 _OWN_WORDS: Final = ("help", "clear", "quit", "exit")
 _NEEDS_QUOTES: Final = frozenset("\"'\\ \t")
 
 
 class KeyFinder:
-    """The keys of a server, asked for as somebody types; one that fails is left alone for a while."""
+    """Finds keys on a server. After a slow request it pauses for `PAUSE_AFTER_FAILURE_S`."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._silent_until_s = 0.0
 
     def __call__(self, prefix: str) -> list[str]:
-        """Keys that begin with `prefix`."""
+        """Return keys that begin with `prefix`; empty during a pause."""
         began_s = time.monotonic()
         if began_s < self._silent_until_s:
             return []
@@ -44,7 +45,7 @@ class KeyFinder:
 
 
 def typed_words(line: str) -> list[str]:
-    """The words of an unfinished line; of one with an open quote those between blanks."""
+    """Return the words of an unfinished line. A line with an open quote is split at blanks."""
     try:
         return [
             word.decode("utf-8", "replace") for word in split_words(line.encode("utf-8", "surrogateescape"))
@@ -54,13 +55,13 @@ def typed_words(line: str) -> list[str]:
 
 
 class CommandCompleter(Completer):
-    """Completion at the end of a line."""
+    """Completes the last word before the cursor."""
 
     def __init__(self, keys: KeyFinder) -> None:
         self._keys = keys
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-        """What may stand where the cursor is."""
+        """Yield the choices for the word at the cursor."""
         del complete_event
         before = document.text_before_cursor
         begun = before.split(" ")[-1]
@@ -87,7 +88,7 @@ def _beginning(choices: Iterable[str], begun: str) -> list[str]:
 
 
 def _spelt(choice: str, begun: str) -> str:
-    """The choice as it must be typed: in quotes where it needs them, in the case in which it was begun."""
+    """Return `choice` as it must be typed: quoted if necessary, in lower case if `begun` is."""
     if not choice.isprintable() or not choice.isascii() or _NEEDS_QUOTES & set(choice):
         return quoted(choice.encode())
     if begun and begun.islower() and choice.isupper():
@@ -96,10 +97,10 @@ def _spelt(choice: str, begun: str) -> str:
 
 
 class Hints(Processor):
-    """Shows behind the cursor, greyed, which arguments are still to come. They are no part of the line."""
+    """Shows the remaining arguments after the cursor in grey. The hint is not part of the line."""
 
     def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
-        """The line with its hint."""
+        """Return the line with its hint."""
         document, fragments = transformation_input.document, transformation_input.fragments
         is_last = transformation_input.lineno == document.line_count - 1
         words = typed_words(document.text)

@@ -1,4 +1,4 @@
-"""Keys that begin as somebody typed, for a prompt's and a shell's completion. It keeps nobody waiting."""
+"""Finds keys by prefix for completion at the prompt and in the shell, with a short time limit."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from tailrace.app.cli.client.http_client import Server, ServerProblem
 
 KEYS_MAX: Final = 200
 ANSWER_WITHIN_S: Final = 0.5
+"""The time limit of the request in seconds."""
 
 _GLOB: Final = str.maketrans({character: f"\\{character}" for character in "*?[]\\^"})
 
 
 def matching_keys(server: Server, prefix: str) -> list[str]:
-    """Keys that begin with `prefix`, some of them where there are many; none where the server is silent."""
+    """Return keys that begin with `prefix`, sorted; empty if the server cannot be reached.
+
+    One SCAN step finds them, so a large keyspace may give only some of its matches.
+    """
     command = ["SCAN", "0", "MATCH", f"{prefix.translate(_GLOB)}*", "COUNT", str(KEYS_MAX)]
     try:
         answer = server.request("POST", "/v1/command", body=command, timeout_s=ANSWER_WITHIN_S)

@@ -1,6 +1,6 @@
-"""Commands carried out and their replies printed, for the prompt, a pipe and a single command alike.
+"""Runs commands and prints their replies, for the prompt, a pipe and a single command.
 
-It owns standard output. What a reply looks like is `printing`'s.
+It owns standard output. `printing` formats the replies.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from tailrace.app.cli.redis.replies import Words
 from tailrace.app.cli.redis.session import Session
 
 SLOW_S: Final = 0.5
-"""From here on the time a command took is shown behind its reply, as redis-cli does."""
+"""The prompt prints the duration of a command that takes at least this long, as redis-cli does."""
 
 
 class Printer:
-    """Replies on standard output."""
+    """Writes replies to standard output in the form `form`."""
 
     def __init__(self, form: Form, *, colour: bool) -> None:
         self._form = form
         self._colour = colour
 
     def run(self, session: Session, words: Words) -> None:
-        """Carry out one command and print its reply. Raises `ServerProblem`."""
+        """Run one command and print its reply. Raises `ServerProblem`."""
         reply = session.execute(words)
         sys.stdout.buffer.write(written(reply, self._form, words, colour=self._colour))
         sys.stdout.buffer.flush()
 
     def timed(self, session: Session, words: Words) -> None:
-        """The same, with the time that it took where one notices it."""
+        """Run one command, print its reply, and print its duration if that is at least `SLOW_S`."""
         began_s = time.monotonic()
         self.run(session, words)
         took_s = time.monotonic() - began_s

@@ -1,7 +1,7 @@
-"""Replies as text, in the three forms of redis-cli.
+"""Formats replies in the three forms of redis-cli.
 
-*Formatted*, for eyes: numbered, nested, strings quoted. *Raw*, for programs: bytes as they are, one value a
-line. *JSON*: one line a reply. It never decides which: that depends on options and on where output goes.
+*Formatted*, for people: numbered, nested, strings quoted. *Raw*, for programs: unchanged bytes, one value per
+line. *JSON*: one line per reply. It never chooses the form: options and the kind of output decide.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PLAIN: Final = "\x1b[0m"
 
 
 class Form(Enum):
-    """How replies are written."""
+    """The form of printed replies."""
 
     FORMATTED = "formatted"
     RAW = "raw"
@@ -28,14 +28,14 @@ class Form(Enum):
 
 
 def written(reply: Reply, form: Form, words: Words = (), *, colour: bool = False) -> bytes:
-    """The reply to `words`, with its line end."""
+    """Return the formatted reply to the command `words`, with its line end."""
     if form is Form.FORMATTED and _is_text(words, reply):
         form = Form.RAW
     return _WRITERS[form](reply, colour)
 
 
 def _is_text(words: Words, reply: Reply) -> bool:
-    """INFO answers a text of many lines, which nobody wants to read in quotes."""
+    """Return whether the reply is the text of INFO, which is shown unquoted because it has many lines."""
     return bool(words) and words[0].upper() == b"INFO" and isinstance(reply, bytes)
 
 
@@ -47,7 +47,7 @@ def _formatted(reply: Reply, colour: bool) -> bytes:  # noqa: FBT001 - one of a 
 
 
 def _lines(reply: Reply, margin: str, *, colour: bool) -> str:
-    """One value, its first line without the margin: whoever holds the value has written its number there."""
+    """Format one value. Its first line has no margin: the enclosing list puts the item's number there."""
     if isinstance(reply, list):
         return _numbered(reply, margin, colour=colour) if reply else "(empty array)\n"
     return f"{_scalar(reply, colour=colour)}\n"
@@ -78,7 +78,7 @@ def _scalar(reply: int | bytes | SimpleString | Failure | None, *, colour: bool)
 
 
 def _raw(reply: Reply, colour: bool) -> bytes:  # noqa: ARG001, FBT001 - raw is without colours
-    # An error ends its own line, and then the reply does.
+    # As in redis-cli, an error adds a line end of its own before that of the reply.
     return _raw_value(reply) + b"\n"
 
 
@@ -100,7 +100,7 @@ def _json(reply: Reply, colour: bool) -> bytes:  # noqa: ARG001, FBT001 - JSON i
 
 
 def _json_value(reply: Reply) -> Any:
-    """As the server's JSON has it: bytes that are not UTF-8 are an object with their base64."""
+    """Return the value in the server's JSON form: bytes that are not UTF-8 become `{"base64": ...}`."""
     if isinstance(reply, list):
         return [_json_value(item) for item in reply]
     if isinstance(reply, Failure):

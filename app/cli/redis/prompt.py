@@ -1,7 +1,7 @@
-"""The prompt: a line is read with history, completion and hints, carried out, and its reply printed.
+"""The interactive prompt: reads lines with history, completion and hints, runs them and prints replies.
 
-It owns the terminal while it runs. Ctrl-C gives up a line or a waiting read and never the prompt; Ctrl-D,
-`quit` and `exit` end it. What was typed is kept in a file that only its owner can read.
+It owns the terminal while it runs. Ctrl-C cancels the line or the waiting read and keeps the prompt open;
+Ctrl-D, `quit` and `exit` end it. The history file is readable only by its owner.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from tailrace.app.cli.redis.syntax import help_text
 
 _STYLE: Final = Style.from_dict({"hint": "ansibrightblack", "transaction": "ansiyellow"})
 _ENDINGS: Final = frozenset({"quit", "exit"})
-_SECRETIVE: Final = frozenset({"auth", "hello"})
+_WITH_PASSWORDS: Final = frozenset({"auth", "hello"})
 
 
 def history_file() -> Path:
-    """Where lines are kept; its directory is there and is the user's alone."""
+    """Return the path of the history file. The directory and the file are created if missing."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     directory = Path(state) / "tailrace"
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -41,7 +41,7 @@ def history_file() -> Path:
 
 
 class _History(FileHistory):
-    """Keeps lines but those that a password may stand in, as redis-cli does, and those with the token."""
+    """Stores typed lines. Like redis-cli, it skips AUTH and HELLO; it also skips lines with the token."""
 
     def __init__(self, path: Path, token: str | None) -> None:
         super().__init__(path)
@@ -49,13 +49,13 @@ class _History(FileHistory):
 
     def store_string(self, string: str) -> None:
         first = string.split(maxsplit=1)[:1]
-        if not first or first[0].lower() in _SECRETIVE or (self._token and self._token in string):
+        if not first or first[0].lower() in _WITH_PASSWORDS or (self._token and self._token in string):
             return
         super().store_string(string)
 
 
 def converse(session: Session, printer: Printer) -> None:
-    """Read and carry out lines until the user ends it."""
+    """Read and run lines until the user ends the prompt."""
     prompt: PromptSession[str] = PromptSession(
         history=_History(history_file(), session.server.token),
         completer=CommandCompleter(KeyFinder(session.server)),
@@ -73,7 +73,7 @@ def converse(session: Session, printer: Printer) -> None:
             return
         if line.strip().lower() in _ENDINGS:
             return
-        _carry_out(line, session, printer)
+        _run_line(line, session, printer)
 
 
 def _label(session: Session) -> FormattedText:
@@ -81,7 +81,7 @@ def _label(session: Session) -> FormattedText:
     return FormattedText([("", session.server.address), *transaction, ("", "> ")])
 
 
-def _carry_out(line: str, session: Session, printer: Printer) -> None:
+def _run_line(line: str, session: Session, printer: Printer) -> None:
     words = typed_words(line)
     if words and words[0].lower() in _OWN_COMMANDS:
         _OWN_COMMANDS[words[0].lower()](words[1:])
@@ -94,7 +94,7 @@ def _carry_out(line: str, session: Session, printer: Printer) -> None:
     except ServerProblem as error:
         typer.secho(f"(error) {error}", fg="red")
     except KeyboardInterrupt:
-        # The connection is closed with the request, and the server gives up the read that waited on it.
+        # Cancelling the request closes its connection; the server then cancels the waiting read.
         typer.echo("^C")
 
 

@@ -1,8 +1,8 @@
-r"""A typed line as words, by the rules of redis-cli.
+r"""Splits typed lines into words and quotes values, by the rules of redis-cli.
 
-Words stand between blanks. ``"..."`` knows ``\n \r \t \b \a``, ``\xHH`` for any byte, and a backslash before
-any other character stands for that character. ``'...'`` knows only ``\'``. A closing quote is followed by a
-blank or the end. Bytes in, bytes out: a line need not be UTF-8.
+Blanks separate words. Inside ``"..."``, the escapes are ``\n \r \t \b \a``, ``\xHH`` for any byte, and a
+backslash before any other character for that character. Inside ``'...'``, the only escape is ``\'``. A blank
+or the end of the line must follow a closing quote. Lines are bytes and may be invalid UTF-8.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _ESCAPED: Final = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 
 
 class Unbalanced(ValueError):
-    """A quote is not closed, or something follows it directly."""
+    """A quote is not closed, or a character other than a blank follows a closing quote."""
 
 
 def split_words(line: bytes) -> list[bytes]:
-    """The words of `line`. Raises `Unbalanced`. O(bytes)."""
+    """Return the words of `line`. Raises `Unbalanced`. O(bytes)."""
     words = []
     at = _past_blanks(line, 0)
     while at < len(line):
@@ -41,7 +41,10 @@ def _past_blanks(line: bytes, at: int) -> int:
 
 
 def _word(line: bytes, at: int) -> tuple[bytes, int]:
-    """The word that begins at `at`; a quoted part may follow a bare one, and ends the word."""
+    """Return the word that begins at `at`, and its end.
+
+    A quoted part may follow a bare part; it ends the word. Raises `Unbalanced`.
+    """
     bare = _BARE.match(line, at)
     begun = b"" if bare is None else bare[0]
     at += len(begun)
@@ -61,7 +64,10 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
 
 
 def quoted(value: bytes) -> str:
-    """`value` as redis-cli shows a string: in double quotes, what is not printable ASCII escaped."""
+    """Return `value` as redis-cli shows it: in double quotes, with all but printable ASCII escaped.
+
+    O(bytes).
+    """
     return f'"{"".join(map(_SHOWN.__getitem__, value))}"'
 
 

@@ -1,7 +1,7 @@
-"""Replies as values: what the JSON of the command endpoint stands for, with every byte as it was.
+"""Sends commands to the command endpoint and converts its JSON into reply values.
 
-It owns the two JSON forms (arguments out, results in) at the client's end. Replies are asked for in base64,
-since JSON alone cannot hold every byte.
+It owns both JSON forms of the endpoint on the client's side: arguments and results. It asks for replies in
+base64 because a JSON string cannot contain arbitrary bytes.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ REPLIES_IN_BASE64: Final = {"Upstash-Encoding": "base64"}
 
 
 class SimpleString(str):
-    """A reply that says how it went, and is shown without quotes."""
+    """A status reply such as `OK`; it is printed without quotes."""
 
     __slots__ = ()
 
 
 class Failure(NamedTuple):
-    """A reply that is an error; `line` is Redis's own."""
+    """An error reply. `line` is the Redis error line, without the leading `-`."""
 
     line: str
 
@@ -34,11 +34,11 @@ OK: Final = SimpleString("OK")
 QUEUED: Final = SimpleString("QUEUED")
 
 _NOT_TAKEN: Final = frozenset({401, 429, 503})
-"""Answers of a server that looks at no command: who sends it is not known, or it takes none now."""
+"""Statuses of responses that are sent before any command runs: unauthenticated, rate limit, unavailable."""
 
 
 def run(server: Server, words: Words) -> Reply:
-    """The reply to one command. Raises `ServerProblem` where there was none, not even an error line."""
+    """Run one command and return its reply. Raises `ServerProblem` if the server ran no command."""
     try:
         answer = server.request(
             "POST", "/v1/command", body=list(map(_argument, words)), headers=REPLIES_IN_BASE64
@@ -49,7 +49,10 @@ def run(server: Server, words: Words) -> Reply:
 
 
 def run_transaction(server: Server, commands: Sequence[Words]) -> Reply:
-    """The reply to EXEC: a list with a reply for each command, or why nothing was done."""
+    """Run a transaction and return the reply to EXEC: one reply per command, or a `Failure` if none ran.
+
+    Raises `ServerProblem` if the server did not process the transaction.
+    """
     body = [[_argument(word) for word in words] for words in commands]
     try:
         answer = server.request("POST", "/v1/command/multi-exec", body=body, headers=REPLIES_IN_BASE64)
@@ -64,7 +67,7 @@ def run_transaction(server: Server, commands: Sequence[Words]) -> Reply:
 
 
 def _failure(refusal: RefusedByServer) -> Failure:
-    """The Redis error line that an error answer carries; it is no reply where the server took no command."""
+    """Return the Redis error line of an error response. Raises `refusal` again if no command ran."""
     if refusal.status in _NOT_TAKEN or "error" not in refusal.problem:
         raise refusal
     return Failure(str(refusal.problem["error"]))
@@ -78,7 +81,7 @@ def _argument(word: bytes) -> str | dict[str, str]:
 
 
 def _reply(result: Any, *, statuses: bool) -> Reply:
-    """`statuses`: the strings of this reply are statuses, which the JSON does not tell from others."""
+    """Convert one result. `statuses`: its strings are status replies, which JSON cannot express."""
     if isinstance(result, list):
         return [_reply(item, statuses=statuses) for item in result]
     if result == OK:

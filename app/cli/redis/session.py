@@ -1,8 +1,8 @@
-"""What becomes of one typed command: sent, gathered for a transaction, or answered here.
+"""Runs typed commands, and queues them between MULTI and EXEC.
 
-It owns the state between MULTI and EXEC. The server keeps none: HTTP has no connection to keep it by, so the
-commands are gathered here and go all at once. As in Redis, one that cannot be right is refused when it is
-typed, and EXEC does nothing then; what is wrong is said by the grammar that the server itself parses with.
+It owns the state of a transaction: HTTP requests are independent, so the client queues the commands and sends
+all of them at EXEC. As in Redis, a command that does not parse is rejected when it is typed, and EXEC then
+runs no command. The check uses the same parser as the server.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ _ABORTED = Failure("EXECABORT Transaction discarded because of previous errors."
 
 
 class Session:
-    """Commands one after another, against one server."""
+    """The commands of one user, sent to one server one after another."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
         self.failures = 0
-        """How many replies were errors."""
+        """The number of error replies so far."""
         self._gathered: list[Words] | None = None
         self._is_spoilt = False
 
     @property
     def is_in_transaction(self) -> bool:
-        """Whether commands are gathered."""
+        """Return whether a transaction is open."""
         return self._gathered is not None
 
     def execute(self, words: Words) -> Reply:
-        """The reply to one command. Raises `ServerProblem` where there was none."""
+        """Run or queue one command and return its reply. Raises `ServerProblem`."""
         reply = self._reply(words)
         self.failures += isinstance(reply, Failure)
         return reply

@@ -1,6 +1,6 @@
-"""How each command is written: the hint behind the cursor, the words that complete it, the text of `help`.
+"""The syntax of each command for the prompt: hints, completion words, and the text of `help`.
 
-It owns how the texts are shown; the texts themselves are in `core.command_table`.
+It owns the presentation. The syntax and the summaries come from `core.command_table`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tailrace.core.command_table import SYNTAXES
 
 
 class Usage(NamedTuple):
-    """What follows the name, and what the command is for."""
+    """The arguments that follow the name, and a summary of the command."""
 
     arguments: str
     summary: str
@@ -34,7 +34,7 @@ _KEYS_FOLLOW: Final = "STREAMS"
 
 
 class Typed(NamedTuple):
-    """A usage and the words behind its name."""
+    """The usage of a typed command, and the words that follow its name."""
 
     name: str
     usage: Usage
@@ -42,7 +42,7 @@ class Typed(NamedTuple):
 
 
 def find(words: Sequence[str]) -> Typed | None:
-    """The usage that the first one or two words name, None where they name none (yet)."""
+    """Return the command that the first one or two words name; None if they name none yet."""
     for length in (2, 1):
         name = " ".join(words[:length]).upper()
         if len(words) >= length and name in USAGES:
@@ -51,25 +51,25 @@ def find(words: Sequence[str]) -> Typed | None:
 
 
 def subcommands(name: str) -> list[str]:
-    """The second words of the command `name`; empty where it has none."""
+    """Return the subcommands of the command `name`; empty if it has none."""
     prefix = f"{name.upper()} "
     return [each.removeprefix(prefix) for each in USAGES if each.startswith(prefix)]
 
 
 def command_names() -> list[str]:
-    """The first words, each once."""
+    """Return the first words of all commands, sorted, without duplicates."""
     return sorted({name.split()[0] for name in USAGES})
 
 
 def keywords(typed: Typed) -> list[str]:
-    """The fixed words of a command that it does not yet have."""
+    """Return the keywords of the command that were not typed yet."""
     there = {word.upper() for word in typed.arguments}
     found = dict.fromkeys(_KEYWORD.findall(typed.usage.arguments))
     return [word for word in found if word not in there]
 
 
 def takes_key(typed: Typed) -> bool:
-    """Whether the next word may be a stream's key."""
+    """Return whether the next word may be a key."""
     if _KEYS_FOLLOW in typed.usage.arguments:
         return _KEYS_FOLLOW in [word.upper() for word in typed.arguments]
     if typed.usage.arguments.startswith("key [key"):
@@ -78,7 +78,7 @@ def takes_key(typed: Typed) -> bool:
 
 
 def hint(words: Sequence[str]) -> str:
-    """What is still to be written behind `words`, as far as they follow the usage word by word."""
+    """Return the arguments that may still follow `words`."""
     typed = find(words)
     if typed is None:
         return "|".join(subcommands(words[0])) if len(words) == 1 else ""
@@ -86,7 +86,7 @@ def hint(words: Sequence[str]) -> str:
     there = {word.upper() for word in typed.arguments}
     for at, part in enumerate(parts):
         if part in there and _KEYWORD.fullmatch(part):
-            # All before a keyword that stands outside brackets is behind us.
+            # A typed keyword outside brackets: all parts before it are complete.
             given = len(typed.arguments) - [word.upper() for word in typed.arguments].index(part) - 1
             parts = parts[at + 1 :]
             break
@@ -96,7 +96,7 @@ def hint(words: Sequence[str]) -> str:
 
 
 def _parts(usage: str) -> list[str]:
-    """The usage cut at the blanks that stand outside brackets."""
+    """Split the usage at blanks outside brackets."""
     parts, depth = [""], 0
     for character in usage:
         depth += {"[": 1, "]": -1}.get(character, 0)
@@ -108,7 +108,7 @@ def _parts(usage: str) -> list[str]:
 
 
 def help_text(words: Sequence[str]) -> str:
-    """The text of `help`, of one command where `words` name it."""
+    """Return the text of `help`: for the command that `words` name, or for all commands without `words`."""
     wanted = " ".join(words).upper()
     names = [name for name in USAGES if not wanted or name == wanted or name.startswith(f"{wanted} ")]
     if not names:

@@ -1,27 +1,29 @@
-"""`tailrace import` and `export`: files to streams and streams to files, resumable without loss or doubling.
+"""`tailrace import` and `export`: resumable transfer between files and streams, without loss or duplicates.
 
-**Import.** A file is cut into chunks, and a chunk is one `entries:import` request: all of it or nothing.
-Chunks go one after another (while one is under way, the next is read). How far it came stands in a state file
-that is written before the first chunk and after each: how many bytes, lines, rows and chunks, and a digest of
-those bytes. Where a chunk ends depends on where it begins and on the file alone, so a continued import cuts
-as the first one did, and the chunk that was under way is the same bytes again. What may have happened to it:
+**Import.** An import splits a file into chunks and sends each chunk as one `entries:import` request, which
+appends all rows or none. It sends one chunk at a time and reads the next one meanwhile. A state file stores
+the progress before the first chunk and after each chunk: the number of bytes, lines, rows and chunks, and a
+digest of these bytes. The end of a chunk depends only on its start and on the file. A continued import
+therefore builds the same chunks, and repeats the interrupted chunk byte for byte:
 
 =====================================  ==============================================================
-the cut                                what the continued import does
+interrupted                            the continued import
 =====================================  ==============================================================
-before the request                     sends it
-after the request, before the commit   sends it
-after the commit, before the state     sends it under the same idempotency key: nothing is appended
-after the state                        sends the next one
+before the request                     sends the chunk
+after the request, before the commit   sends the chunk
+after the commit, before the state     sends the chunk with the same idempotency key: no second append
+after the state                        sends the next chunk
 =====================================  ==============================================================
 
-The keys belong to a producer of this run's own; each chunk is an epoch, so the server keeps the last two
-however long the pause was, and no more. Where rows bring their own ids there is no key (Redis's rule): there
-the server refuses ids that are not greater, and the import looks whether the chunk's last entry is there.
+Each import has its own producer id, and each chunk is one epoch of that producer. The server keeps the keys
+of the last two epochs without a time limit. Rows with their own ids cannot have a key (as in Redis): the
+server rejects ids that are not greater, and the import then checks whether the last entry of the chunk
+exists.
 
-**Export.** Lines are written as whole parts. After each part the compressed frame is closed, the file is on
-disk, and the state says up to which byte and id. A continued export cuts the file back to there.
+**Export.** An export writes complete parts. After each part it closes the compressed frame, syncs the file,
+and stores the length of the file and the last id in the state. A continued export first truncates the file to
+that length.
 
-It never holds more of a file than two chunks, never guesses about a row that does not fit, and knows a
-server by `app.cli.client.http_client` alone.
+The package holds at most two chunks of a file in memory, rejects rows that it cannot represent exactly, and
+accesses the server only through `app.cli.client.http_client`.
 """

@@ -1,7 +1,7 @@
-"""Chunks of an import: rows as the NDJSON body of one request, and where in the file they stand.
+"""Chunks of an import: the NDJSON body of one request, and the lines of its rows in the file.
 
-It owns what a chunk is and where it ends: after so many rows, or bytes, whichever comes first. A reader of
-rows makes them from NDJSON (`ndjson_rows`) or CSV (`csv_rows`).
+It owns the definition of a chunk and its limits: a number of rows or of bytes, whichever is reached first.
+The readers `ndjson_rows` and `csv_rows` build chunks.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from tailrace.core.limits import MIB
 from tailrace.core.stream_id import parse_id
 
 CHUNK_BYTES_MAX: Final = 8 * MIB
-"""A chunk ends once it has so many bytes: an eighth of what a body may take, so one long row more fits."""
+"""A chunk ends when it has this many bytes: an eighth of the largest request body, so a long row fits."""
 
 
 class BadRow(Exception):
-    """A row that cannot be taken; the text names its file, line and column."""
+    """A row that cannot be imported. The text names its file, line and column."""
 
 
 class Chunk(NamedTuple):
     """Rows that are appended together or not at all.
 
-    `lines`: the line of each row in the file, or of each line of `body` where blank ones are among them.
-    `last_id`: the id that the last row brings itself, None where the server chooses.
-    `bytes_read`: how far the file, as it lies there, was read for it.
+    `body` is NDJSON with `rows` rows. `lines`: the line number in the file of each line of `body`. `end`: the
+    position after the chunk. `last_id`: the explicit id of the last row; None if the server chooses ids.
+    `bytes_read`: how many bytes of the file, compressed or not, were read up to here.
     """
 
     body: bytes
@@ -39,26 +39,27 @@ class Chunk(NamedTuple):
 
 
 class RowReader(Protocol):
-    """What both readers are to the import. `shape` is that of the lines of their chunks' bodies."""
+    """A reader that builds chunks from the rows of a file."""
 
     @property
     def shape(self) -> str:
-        """`fields` or `entry`."""
+        """Return the shape of the lines in chunks: `fields` or `entry`."""
         ...
 
     def skip_to(self, position: Position) -> None:
-        """Go on at a position where a chunk ended."""
+        """Continue at the end of an earlier chunk. Raises `BadFile` if the file differs before it."""
         ...
 
     def chunks(self, rows_max: int) -> Iterator[Chunk]:
-        """The chunks from here on. Raises `BadRow` or `BadFile`."""
+        """Yield the remaining chunks, each with at most `rows_max` rows. Raises `BadRow` or `BadFile`."""
         ...
 
 
 def last_id_of(ids: Sequence[str | None], name: str, lines: Sequence[int]) -> str | None:
-    """The last of a chunk's ids, None where no row has one. Raises `BadRow`.
+    """Return the last id of a chunk; None if no row has an id.
 
-    Either all rows bring a whole id or none does: only then is it known after a cut what was appended.
+    Raises `BadRow` unless all rows or no rows have a complete id: after an interruption, the last id then
+    shows whether the chunk was appended.
     """
     if all(each is None for each in ids):
         return None
@@ -70,7 +71,7 @@ def last_id_of(ids: Sequence[str | None], name: str, lines: Sequence[int]) -> st
 
 
 def check_id(given: str, where: str) -> None:
-    """Raises `BadRow` where `given` is no whole id."""
+    """Raise `BadRow` if `given` is not a complete id. `where` begins the text of the error."""
     try:
         if "-" not in given:
             raise BadRow(f"{where}: {given!r} is not a complete entry id like 1692632086370-0")

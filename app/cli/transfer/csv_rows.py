@@ -1,7 +1,7 @@
-"""Rows of a CSV file (RFC 4180): the first record names the fields, each further one is an entry.
+"""Reads the rows of a CSV file (RFC 4180): the first record names the fields, each other record is an entry.
 
-It owns what CSV can say wrongly: quotes, the number of columns, bytes that are not UTF-8. An empty cell is an
-empty value: CSV knows no missing one.
+It owns the errors of CSV: quotes, the number of columns, bytes that are not UTF-8. An empty cell is an empty
+value, because CSV has no missing values.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from tailrace.core.limits import ENTRY_BYTES_MAX
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _UNDECODABLE: Final = frozenset(map(chr, range(0xDC80, 0xDD00)))
-"""What bytes that are not UTF-8 are decoded to, so that the column in which they stand can be named."""
+"""`surrogateescape` decodes bytes that are not UTF-8 to these characters, so an error can name the column."""
 
 _encode: Final = msgspec.json.Encoder().encode
 
 
 class CsvRows:
-    """`columns`: the fields to take, in this order; empty: all. `id_column`: the one that holds ids."""
+    """The rows of one CSV file; implements `RowReader`.
+
+    `columns`: the fields to import, in this order; empty: all. `id_column`: the column with the ids. Raises
+    `BadRow` or `BadFile` if the header is invalid.
+    """
 
     def __init__(self, source: Source, columns: Sequence[str], id_column: str | None) -> None:
         csv.field_size_limit(ENTRY_BYTES_MAX)
@@ -39,11 +43,11 @@ class CsvRows:
         self.shape = "fields" if id_column is None else "entry"
 
     def skip_to(self, position: Position) -> None:
-        """Go on at `position`."""
+        """Continue at `position`."""
         self._lines.skip_to(position)
 
     def chunks(self, rows_max: int) -> Iterator[Chunk]:
-        """The chunks from here on; blank lines are passed over."""
+        """Yield the remaining chunks. Blank lines are skipped."""
         rows: list[bytes] = []
         numbers: list[int] = []
         size, last_id = 0, None
@@ -69,7 +73,7 @@ class CsvRows:
             yield line.decode("utf-8", "surrogateescape")
 
     def _read(self) -> Iterator[tuple[int, list[str]]]:
-        """Each record that is not blank, with the line on which it begins."""
+        """Yield each record that is not blank, with the line on which it begins."""
         while True:
             line = self._lines.taken + 1
             try:
@@ -99,7 +103,7 @@ class CsvRows:
     # --- rows --------------------------------------------------------------------------------------
 
     def _row(self, record: list[str], line: int) -> tuple[bytes, str | None]:
-        """One line of NDJSON and the id that it brings."""
+        """Convert a record to one line of NDJSON; return the line and its id, if it has one."""
         if len(record) != len(self._header):
             raise BadRow(
                 f"{self._where(line)}, column {min(len(record), len(self._header)) + 1}: "

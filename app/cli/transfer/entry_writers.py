@@ -1,7 +1,7 @@
-"""Entries as the lines of a file: NDJSON of whole entries or of fields alone, or CSV (RFC 4180).
+"""Converts exported entries to the lines of a file: NDJSON of whole entries or of fields, or CSV (RFC 4180).
 
-It owns what CSV cannot say: a name that repeats, bytes that are not UTF-8, and fields that have no column are
-refused by id, never dropped in silence. (Columns that were chosen drop the others by the chooser's wish.)
+It owns the limits of CSV. An entry with a repeated name, with bytes that are not UTF-8, or with a field that
+has no column raises an error that names its id. Fields are dropped only if the user chose the columns.
 """
 
 from __future__ import annotations
@@ -33,38 +33,38 @@ _decode_raw: Final = msgspec.json.Decoder(_RawEntry).decode
 
 
 class EntryWriter(Protocol):
-    """From lines as the server exports them to what stands in the file."""
+    """Converts the server's NDJSON lines to the content of the file."""
 
     def heading(self) -> bytes:
-        """What stands before the first entry."""
+        """Return the content before the first entry."""
         ...
 
     def written(self, lines: bytes) -> bytes:
-        """Whole lines of entries. Raises `BadFile`."""
+        """Convert complete lines of entries. Raises `BadFile`."""
         ...
 
 
 class WholeEntries:
-    """Lines as they come: with id, fields or pairs, and encoding."""
+    """Writes the server's lines unchanged: id, fields or pairs, and encoding."""
 
     def heading(self) -> bytes:
-        """Nothing."""
+        """Return empty content: NDJSON has no heading."""
         return b""
 
     def written(self, lines: bytes) -> bytes:
-        """The lines themselves."""
+        """Return `lines`."""
         return lines
 
 
 class FieldsAlone:
-    """The fields of each entry, as an import takes them; an entry that has no such form is written whole."""
+    """Writes the fields of each entry. An entry with repeated names or bytes in base64 is written whole."""
 
     def heading(self) -> bytes:
-        """Nothing."""
+        """Return empty content: NDJSON has no heading."""
         return b""
 
     def written(self, lines: bytes) -> bytes:
-        """One object a line."""
+        """Return one object per line."""
         return b"".join(map(_fields_line, lines.splitlines()))
 
 
@@ -75,7 +75,11 @@ def _fields_line(line: bytes) -> bytes:
 
 
 class CsvRecords:
-    """One record an entry. `id_column` empty: ids are left out. `is_choice`: other fields are not wanted."""
+    """Writes one CSV record per entry.
+
+    `id_column`: the name of the column with the ids; empty: no such column. `is_choice`: the user chose
+    `columns`, so other fields are dropped; otherwise they raise `BadFile`.
+    """
 
     def __init__(self, columns: Sequence[str], id_column: str, *, is_choice: bool) -> None:
         if id_column in columns:
@@ -87,11 +91,11 @@ class CsvRecords:
         self._id_column = id_column
 
     def heading(self) -> bytes:
-        """The names."""
+        """Return the header record."""
         return _records([[*self._ids(self._id_column), *self._columns]])
 
     def written(self, lines: bytes) -> bytes:
-        """The entries; a field that one does not have is an empty cell."""
+        """Return the records of the entries. A missing field becomes an empty cell. Raises `BadFile`."""
         return _records(map(self._record, _decode_entries(lines)))
 
     def _record(self, entry: _Entry) -> list[str]:
@@ -114,7 +118,7 @@ def _records(rows: Iterable[list[str]]) -> bytes:
 
 
 def fields_of(entry: _Entry) -> dict[str, str]:
-    """The fields of an entry that CSV can hold. Raises `BadFile`."""
+    """Return the fields of an entry. Raises `BadFile` if CSV cannot represent them."""
     if entry.encoding is not None:
         raise BadFile(f"entry {entry.id} has bytes that are not UTF-8: use NDJSON, CSV cannot represent them")
     if entry.fields is None:
@@ -123,7 +127,7 @@ def fields_of(entry: _Entry) -> dict[str, str]:
 
 
 def names_of(parts: Iterable[bytes]) -> list[str]:
-    """The names of all fields, in the order in which they first appear. Raises `BadFile`."""
+    """Return the names of all fields in the order of first appearance. Raises `BadFile`."""
     names: dict[str, None] = {}
     for part in parts:
         for entry in _decode_entries(part):

@@ -1,6 +1,6 @@
-"""An export: a range of a stream into a file, part by part, continued where the last whole part ended.
+"""Exports a range of a stream to a file in parts; a continued export starts after the last complete part.
 
-It owns the plan, the state and the reading. What a part looks like in the file is `entry_writers`'.
+It owns the plan, the state and reading from the server. `entry_writers` formats the parts.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tailrace.app.cli.transfer.state import StateFile
 from tailrace.app.reasons import reason
 
 PART_BYTES: Final = 4 << 20
-"""A part is closed, compressed and put on disk once it has so many bytes of entries."""
+"""A part is compressed, written and synced when it has at least this many bytes of entries."""
 
 
 class ExportPlan(msgspec.Struct, frozen=True):
-    """What an export is of; a continued one must be of the same."""
+    """The settings of an export. A continued export must have equal settings."""
 
     url: str
     stream: str
@@ -39,7 +39,10 @@ class ExportPlan(msgspec.Struct, frozen=True):
 
 
 class ExportState(msgspec.Struct, frozen=True):
-    """How far it came: `length` bytes of the file and `rows` entries are whole, the last one `last_id`."""
+    """The progress of an export, stored after each part.
+
+    `length`: the size of the file in bytes. `rows`: the number of entries in it. `last_id`: the last of them.
+    """
 
     plan: ExportPlan
     columns: list[str]
@@ -49,7 +52,7 @@ class ExportState(msgspec.Struct, frozen=True):
 
     @property
     def next_start(self) -> str:
-        """The start of what is missing."""
+        """Return the start of the remaining range."""
         return self.plan.start if self.last_id is None else f"({self.last_id}"
 
 
@@ -61,20 +64,20 @@ _decode_id: Final = msgspec.json.Decoder(_OnlyId).decode
 
 
 def id_of_line(line: bytes) -> str:
-    """The id of an exported entry."""
+    """Return the id of an exported entry."""
     return _decode_id(line).id
 
 
 def last_line(lines: bytes) -> bytes:
-    """The last of whole lines."""
+    """Return the last of complete lines."""
     return lines[lines.rfind(b"\n", 0, -1) + 1 :]
 
 
 def exported_parts(server: Server, stream: str, start: str, end: str) -> Iterator[bytes]:
-    """Whole lines of the entries from `start` to `end`, some at a time.
+    """Yield the entries from `start` to `end` in blocks of complete lines.
 
-    A connection that breaks is made anew and goes on behind the last whole line; raises `Unreachable` where
-    that is in vain several times in a row.
+    After a lost connection it reconnects and continues after the last complete line. Raises `Unreachable` if
+    all retries (`PAUSES_S`) in a row fail.
     """
     failures = 0
     while True:
@@ -93,7 +96,7 @@ def exported_parts(server: Server, stream: str, start: str, end: str) -> Iterato
 
 
 def _blocks(server: Server, stream: str, start: str, end: str) -> Iterator[bytes]:
-    """What comes over one connection, cut behind the last line end of each piece."""
+    """Yield the content of one response, split after the last line end of each piece."""
     path = stream_path(os.fsencode(stream), "/entries:export")
     begun = b""
     with server.stream(path, [("start", start), ("end", end)]) as response:
@@ -107,7 +110,7 @@ def _blocks(server: Server, stream: str, start: str, end: str) -> Iterator[bytes
 
 
 class Export:
-    """An export from `state` on into `target`. `state_file` None: a cut cannot be continued."""
+    """One export to `target` that starts at `state`. Without `state_file` it cannot be continued."""
 
     def __init__(
         self, server: Server, target: Target, state: ExportState, state_file: StateFile[ExportState] | None
@@ -136,7 +139,7 @@ class Export:
             raise BadFile(f"cannot write: {reason(error)}") from None
 
     def _write(self, part: bytes, writer: EntryWriter, meter: Meter) -> None:
-        """One part: first on disk, then in the state."""
+        """Write one part: first sync the file, then store the state."""
         if part:
             self._target.write(writer.written(part))
         length, rows = self._target.settle(), part.count(b"\n")

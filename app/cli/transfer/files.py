@@ -1,6 +1,6 @@
-"""Files as bytes, compressed or not, by their suffix; `-` is the standard stream.
+"""Reads and writes files, compressed by suffix; `-` is standard input or standard output.
 
-It owns compression and the names of formats. A compressed file cut off is an error, never a short one.
+It owns compression and the names of formats. A truncated compressed file is an error, never a short file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STANDARD: Final = Path("-")
 
 
 class FileFormat(StrEnum):
-    """What a file holds; `AUTO`: as its name says, NDJSON where it says nothing."""
+    """The format of a file. `AUTO`: by the suffix of its name, NDJSON by default."""
 
     AUTO = "auto"
     NDJSON = "ndjson"
@@ -31,7 +31,7 @@ class FileFormat(StrEnum):
 
 
 class Compression(StrEnum):
-    """How a file is compressed."""
+    """The compression of a file, by suffix."""
 
     NONE = ""
     GZIP = ".gz"
@@ -39,17 +39,17 @@ class Compression(StrEnum):
 
 
 class BadFile(Exception):
-    """A file that cannot be used; the text says which and why."""
+    """A file cannot be used. The text names the file and the reason."""
 
 
 def compression_of(path: Path) -> Compression:
-    """What the last suffix says."""
+    """Return the compression that the last suffix of `path` names."""
     suffix = path.suffix.lower()
     return Compression(suffix) if suffix in {each.value for each in Compression} else Compression.NONE
 
 
 def format_of(path: Path, wanted: FileFormat) -> FileFormat:
-    """The format that is wanted, or the one that the suffix below the compression says."""
+    """Return `wanted`; for `AUTO`, the format by the suffix of `path` before `.gz` or `.zst`."""
     if wanted is not FileFormat.AUTO:
         return wanted
     name = path.with_suffix("") if compression_of(path) else path
@@ -57,7 +57,11 @@ def format_of(path: Path, wanted: FileFormat) -> FileFormat:
 
 
 class Source:
-    """A file to read: `content` decompressed; `bytes_total` and `bytes_read` as the file lies there."""
+    """A file to read. Raises `BadFile` if it cannot be opened.
+
+    `content` is decompressed. `bytes_total` and `bytes_read` count bytes of the compressed file;
+    `bytes_total` is None for standard input.
+    """
 
     def __init__(self, path: Path) -> None:
         self.name = "standard input" if path == STANDARD else str(path)
@@ -69,12 +73,12 @@ class Source:
         self.content = _decompressed(self._file, compression_of(path))
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._file.close()
 
     @property
     def bytes_read(self) -> int:
-        """How far into the file reading came; 0 where it has no places."""
+        """Return the position in the file in bytes; 0 for standard input."""
         return self._file.tell() if self.bytes_total is not None else 0
 
 
@@ -88,7 +92,7 @@ def _decompressed(file: BinaryIO, compression: Compression) -> io.BufferedIOBase
 
 
 class _ZstdReader(io.RawIOBase):
-    """Frames of zstandard one after another. The library's own reader takes a cut-off frame for the end."""
+    """Reads consecutive zstandard frames. The reader of the library treats a truncated frame as the end."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -120,19 +124,19 @@ class _ZstdReader(io.RawIOBase):
 
 
 UNREADABLE: Final = (OSError, EOFError, zlib.error, zstandard.ZstdError)
-"""What reading a file, compressed or not, may raise."""
+"""The exceptions of reading a file, compressed or not."""
 
 
 def unreadable(name: str, error: Exception) -> BadFile:
-    """The sentence for one of `UNREADABLE`."""
+    """Return the `BadFile` for `error`, one of `UNREADABLE`, with the file name `name`."""
     is_systems = isinstance(error, OSError) and error.errno
     return BadFile(f"cannot read {name}: {reason(error) if is_systems else error}")  # type: ignore[arg-type]
 
 
 class Target:
-    """A file to write, in parts that each stand for themselves: compressed ones are frames of their own.
+    """A file to write in parts. Each part of a compressed file is a complete frame.
 
-    `length`: how much of a file that is there stands; what follows is cut off.
+    `length`: how many bytes of an existing file to keep; the rest is truncated. Raises `OSError`.
     """
 
     def __init__(self, path: Path, length: int) -> None:
@@ -146,11 +150,11 @@ class Target:
             self._file.seek(length)
 
     def write(self, content: bytes) -> None:
-        """Append one part."""
+        """Append one part. Raises `OSError`."""
         self._file.write(_compressed(content, self._compression))
 
     def settle(self) -> int:
-        """Have all parts on disk; the length of the file."""
+        """Sync the file and return its length in bytes; 0 for standard output. Raises `OSError`."""
         self._file.flush()
         if self._is_standard:
             return 0
@@ -158,7 +162,7 @@ class Target:
         return self._file.tell()
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         if not self._is_standard:
             self._file.close()
 

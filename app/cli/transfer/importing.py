@@ -1,7 +1,7 @@
-"""An import: chunk after chunk, each appended once however often it is sent.
+"""Imports chunks one after another; each chunk is appended once, even if it is sent several times.
 
-How that holds through cuts is told in the package's docstring; this module is its plan, its state, and the
-sending.
+It owns the plan, the state and sending. The docstring of the package explains how an interrupted import
+continues.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tailrace.app.cli.transfer.progress import Meter
 from tailrace.app.cli.transfer.state import StateFile
 
 PAUSES_S: Final = (0.2, 0.5, 1.0, 2.0, 4.0)
-"""How long to wait before each further try: a restart of the server is outlasted."""
+"""The pauses before retries: together long enough for a restart of the server."""
 
 _NDJSON: Final = "application/x-ndjson"
 _NOT_ABOUT_ROWS: Final = frozenset({401, 403, 500, 503, 507})
@@ -40,7 +40,7 @@ _ID_NOT_GREATER: Final = "ID_NOT_GREATER"
 
 
 class ImportPlan(msgspec.Struct, frozen=True):
-    """What an import is of; a continued one must be of the same."""
+    """The settings of an import. A continued import must have equal settings."""
 
     url: str
     stream: str
@@ -52,7 +52,11 @@ class ImportPlan(msgspec.Struct, frozen=True):
 
 
 class ImportState(msgspec.Struct, frozen=True):
-    """How far it came. `run` names the producer of its keys; `chunks` is also the next chunk's number."""
+    """The progress of an import, stored after each chunk.
+
+    `run` is part of the producer id. `chunks` and `rows`: how many were appended; `chunks` is also the number
+    of the next chunk. `position`: the end of the last appended chunk in the file.
+    """
 
     plan: ImportPlan
     run: str
@@ -63,14 +67,14 @@ class ImportState(msgspec.Struct, frozen=True):
 
 
 def begun(plan: ImportPlan) -> ImportState:
-    """The state of a new import."""
+    """Return the state of a new import."""
     return ImportState(plan, token_hex(16))
 
 
 class Import:
-    """An import from `state` on. `state_file` None: a cut cannot be continued.
+    """One import that starts at `state`. Without `state_file` it cannot be continued.
 
-    `name`: the file's, for messages. `is_continued`: the next chunk may be there already.
+    `name`: the name of the file in messages. `is_continued`: the next chunk may already be in the stream.
     """
 
     def __init__(
@@ -87,16 +91,16 @@ class Import:
         self._key = os.fsencode(state.plan.stream)
         self.state = state
         self._state_file = state_file
-        self._may_be_there = is_continued
-        self._under_way: tuple[Chunk, Future[None]] | None = None
+        self._may_be_appended = is_continued
+        self._in_flight: tuple[Chunk, Future[None]] | None = None
 
     def run(self, reader: RowReader, meter: Meter) -> None:
-        """Append all that `reader` gives. Raises `BadRow`, `BadFile` or `ServerProblem`."""
+        """Append all chunks of `reader`. Raises `BadRow`, `BadFile` or `ServerProblem`."""
         self._save()
         try:
             self._append_all(reader, meter)
         finally:
-            self._forget_what_never_began()
+            self._forget_unused_state()
         self.state = replace(self.state, is_finished=True)
         self._save()
 
@@ -107,17 +111,17 @@ class Import:
         with ThreadPoolExecutor(1) as sender:
             try:
                 for chunk in chunks:
-                    # While the last chunk was on its way, this one was read.
+                    # This chunk was read while the previous one was being sent.
                     self._settle(meter)
-                    self._under_way = chunk, sender.submit(self._append, chunk, self.state.chunks)
+                    self._in_flight = chunk, sender.submit(self._append, chunk, self.state.chunks)
             finally:
                 self._settle(meter)
 
     def _settle(self, meter: Meter) -> None:
-        """Wait for the chunk that is under way, and keep that it is there."""
-        if self._under_way is None:
+        """Wait for the chunk that is being sent, then store the progress."""
+        if self._in_flight is None:
             return
-        (chunk, appended), self._under_way = self._under_way, None
+        (chunk, appended), self._in_flight = self._in_flight, None
         appended.result()
         self.state = replace(
             self.state,
@@ -133,25 +137,25 @@ class Import:
         if self._state_file is not None:
             self._state_file.save(self.state)
 
-    def _forget_what_never_began(self) -> None:
-        """Where it is certain that nothing was appended, there is nothing to continue."""
-        if self._state_file is not None and not self.state.chunks and not self._may_be_there:
+    def _forget_unused_state(self) -> None:
+        """Delete the state if no chunk can have been appended: there is no progress to continue."""
+        if self._state_file is not None and not self.state.chunks and not self._may_be_appended:
             self._state_file.forget()
 
     # --- sending -----------------------------------------------------------------------------------
 
     def _append(self, chunk: Chunk, number: int) -> None:
-        """Send until there is an answer, or too many tries were in vain."""
+        """Send a chunk, with retries for temporary failures."""
         for pause_s in PAUSES_S:
             try:
                 self._send(chunk, number)
             except ServerProblem as problem:
-                if not is_passing(problem):
+                if not is_temporary(problem):
                     raise
-                self._may_be_there = True
+                self._may_be_appended = True
                 time.sleep(pause_s)
             else:
-                self._may_be_there = False
+                self._may_be_appended = False
                 return
         self._send(chunk, number)
 
@@ -165,9 +169,9 @@ class Import:
                 headers=self._headers(chunk, number),
             )
         except RefusedByServer as refusal:
-            if refusal.code == _ID_NOT_GREATER and self._may_be_there and self._is_there(chunk):
+            if refusal.code == _ID_NOT_GREATER and self._may_be_appended and self._is_appended(chunk):
                 return
-            if is_passing(refusal) or refusal.status in _NOT_ABOUT_ROWS:
+            if is_temporary(refusal) or refusal.status in _NOT_ABOUT_ROWS:
                 raise
             raise BadRow(f"{self._name}, {_place(chunk, refusal)}") from None
 
@@ -181,8 +185,8 @@ class Import:
             "Idempotency-Key": str(number),
         }
 
-    def _is_there(self, chunk: Chunk) -> bool:
-        """Whether the chunk's last row is in the stream: then all of it was appended."""
+    def _is_appended(self, chunk: Chunk) -> bool:
+        """Return whether the last row of the chunk is in the stream: then all its rows were appended."""
         row = msgspec.json.decode(chunk.body.strip().rpartition(b"\n")[2])
         parameters = [("shape", "pairs"), *([("encoding", "base64")] if row.get("encoding") else [])]
         path = stream_path(self._key, f"/entries/{chunk.last_id}")
@@ -194,18 +198,18 @@ class Import:
         return bool(found["pairs"] == pairs)
 
 
-def is_passing(problem: ServerProblem) -> bool:
-    """Whether it is worth trying again."""
+def is_temporary(problem: ServerProblem) -> bool:
+    """Return whether a retry can succeed."""
     return isinstance(problem, Unreachable) or (
         isinstance(problem, RefusedByServer) and problem.is_worth_repeating
     )
 
 
 def _place(chunk: Chunk, refusal: RefusedByServer) -> str:
-    """Where in the file the row stands that the server refused, and why."""
+    """Return the place in the file of the row that the server rejected, and the reason."""
     error = (refusal.problem.get("errors") or [{}])[0]
-    told = _NUMBERED.match(refusal.detail)
-    number = error.get("line") or (told and int(told[1]))
+    numbered = _NUMBERED.match(refusal.detail)
+    number = error.get("line") or (numbered and int(numbered[1]))
     if not number:
         return f"lines {chunk.lines[0]} to {chunk.lines[-1]}: {refusal.detail}"
     name = str(error.get("pointer", "")).removeprefix("/fields").removeprefix("/")

@@ -1,6 +1,6 @@
-"""The lines of a file to import, and exactly how far they were taken: bytes, lines, and a digest of them.
+"""Reads the lines of a file and tracks the exact position: bytes, lines, and a digest of these bytes.
 
-It owns that position. What a line means is `rows_of_*`'s.
+It owns that position. `ndjson_rows` and `csv_rows` interpret the lines.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DIGEST_BYTES: Final = 16
 
 
 class Position(msgspec.Struct, frozen=True):
-    """How much of a file is taken. `digest` is that of the bytes before `offset`."""
+    """A position in a file: `offset` in bytes after decompression, `lines`, and the digest of these bytes."""
 
     offset: int
     lines: int
@@ -26,27 +26,27 @@ class Position(msgspec.Struct, frozen=True):
 
 
 class Lines:
-    """The lines of `source` with their line ends, taken one by one or several at once."""
+    """The lines of `source` with their line ends."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._digest = blake2b(digest_size=DIGEST_BYTES)
         self._offset = 0
         self.taken = 0
-        """How many lines were taken: the number of the last one, counted from 1."""
+        """How many lines were read; the number of the last line, counted from 1."""
 
     @property
     def name(self) -> str:
-        """The file's, for messages."""
+        """Return the name of the file for messages."""
         return self._source.name
 
     @property
     def position(self) -> Position:
-        """Behind the last line that was taken."""
+        """Return the position after the last line that was read."""
         return Position(self._offset, self.taken, self._digest.hexdigest())
 
     def take(self, most: int) -> list[bytes]:
-        """The next lines, at most `most`; none at the end. Raises `BadFile`."""
+        """Read the next lines, at most `most`; empty at the end. Raises `BadFile`. O(bytes)."""
         try:
             lines = list(islice(self._source.content, most))
         except UNREADABLE as error:
@@ -58,12 +58,12 @@ class Lines:
         return lines
 
     def __iter__(self) -> Iterator[bytes]:
-        """One line after another, each counted as taken when it is given."""
+        """Yield the lines; each counts as read when it is yielded."""
         while lines := self.take(1):
             yield lines[0]
 
     def skip_to(self, position: Position) -> None:
-        """Go on at `position`. Raises `BadFile` where the file does not begin as it did then."""
+        """Continue at `position`. Raises `BadFile` if the bytes before it have changed. O(bytes)."""
         while self._offset < position.offset:
             try:
                 content = self._source.content.read(min(READ_BYTES, position.offset - self._offset))

@@ -1,6 +1,6 @@
-"""Rows of an NDJSON file: its lines go to the server as they are, which says what is wrong with one.
+"""Reads the rows of an NDJSON file. The lines are sent unchanged; the server validates them.
 
-It owns which shape the lines have, and looks at nothing else in them but ids.
+It owns the detection of the shape. It reads only the ids of the lines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tailrace.app.cli.transfer.files import Source
 from tailrace.app.cli.transfer.lines import Lines, Position
 
 _BATCH_LINES: Final = 64
-"""Lines that are taken at once; a chunk is cut where they end."""
+"""How many lines are read at once. A chunk ends after such a batch."""
 
 
 class _WithId(msgspec.Struct):
@@ -26,7 +26,7 @@ _decode_line: Final = msgspec.json.Decoder(_WithId).decode
 
 
 class NdjsonRows:
-    """`shape`: `fields`, `entry`, or `auto`: as the first line is."""
+    """The rows of one NDJSON file; implements `RowReader`. `shape`: `fields`, `entry` or `auto`."""
 
     def __init__(self, source: Source, shape: str) -> None:
         self._source = source
@@ -35,7 +35,7 @@ class NdjsonRows:
         self.shape = shape if shape != "auto" else self._shape_of_first_line()
 
     def _shape_of_first_line(self) -> str:
-        """In an entry `fields` is an object or `pairs` a list; the values of fields are never either."""
+        """Return `entry` if `fields` is an object or `pairs` a list: field values are neither."""
         while (line := self._lines.take(1)) and not line[0].strip():
             self._first += line
         self._first += line
@@ -47,12 +47,12 @@ class NdjsonRows:
         return "entry" if is_entry else "fields"
 
     def skip_to(self, position: Position) -> None:
-        """Go on at `position`."""
+        """Continue at `position`. Raises `BadFile`."""
         self._first = []
         self._lines.skip_to(position)
 
     def chunks(self, rows_max: int) -> Iterator[Chunk]:
-        """The chunks from here on; those of blank lines alone are passed over."""
+        """Yield the remaining chunks. A chunk of blank lines has 0 rows; the caller skips it."""
         while lines := self._take(rows_max):
             numbers = range(self._lines.taken - len(lines) + 1, self._lines.taken + 1)
             rows = sum(1 for line in lines if not line.isspace())

@@ -1,4 +1,7 @@
-"""How far a transfer came: a bar on standard error where that is a terminal, and a closing sentence."""
+"""Shows the progress of a transfer: a bar on standard error if that is a terminal, and a summary.
+
+It owns the counts of the current run. It never reads or writes a state file.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from rich.progress import (
 
 
 class Meter:
-    """Counts rows and bytes of this run, and shows them."""
+    """Counts the rows and bytes of this run and shows them."""
 
     def __init__(self, progress: Progress, bytes_total: int | None, rows_before: int) -> None:
         self._progress = progress
@@ -32,7 +35,7 @@ class Meter:
         self.bytes = 0
 
     def add(self, rows: int, size: int, bytes_done: int) -> None:
-        """More rows, of `size` bytes; `bytes_done` of the bar's total."""
+        """Add `rows` rows of `size` bytes, and set the bar to `bytes_done` bytes."""
         self.rows += rows
         self.bytes += size
         self._progress.update(
@@ -44,7 +47,7 @@ class Meter:
 
     @property
     def summary(self) -> str:
-        """What this run did: rows, bytes, time and rates."""
+        """Return the rows, bytes, time and rates of this run as text."""
         took_s = time.monotonic() - self._began_s
         return (
             f"{self.rows:,} rows, {decimal(self.bytes)} in {took_s:.1f} s "
@@ -64,7 +67,7 @@ _COLUMNS: Final = (
 
 @contextmanager
 def metered(bytes_total: int | None, rows_before: int = 0) -> Iterator[Meter]:
-    """A meter for as long as the context lasts."""
+    """Show a meter for the duration of the context. `bytes_total` None: the total is unknown."""
     console = Console(stderr=True)
     with Progress(*_COLUMNS, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         yield Meter(progress, bytes_total, rows_before)

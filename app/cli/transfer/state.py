@@ -1,6 +1,7 @@
-"""State files: how far an import or export came, and of what. They own the file, not the meaning.
+"""State files: the settings and the progress of an import or export.
 
-A state is replaced as a whole and is on disk before anything that depends on it is begun.
+It owns the file; `importing` and `exporting` own the content. Each save replaces the whole file atomically
+and syncs it before the transfer continues.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ StateT = TypeVar("StateT", bound=msgspec.Struct)
 
 
 class StateFile(Generic[StateT]):
-    """The state of type `kind` at `path`."""
+    """The file at `path` with a state of the type `kind`."""
 
     def __init__(self, path: Path, kind: type[StateT]) -> None:
         self.path = path
         self._decoder = msgspec.json.Decoder(kind)
 
     def load(self) -> StateT | None:
-        """The state, None where there is no file. Raises `BadFile`."""
+        """Return the state; None if the file does not exist. Raises `BadFile`."""
         try:
             return self._decoder.decode(self.path.read_bytes())
         except FileNotFoundError:
@@ -39,7 +40,7 @@ class StateFile(Generic[StateT]):
             raise BadFile(f"{self.path} is not a state file of this command: {error}") from None
 
     def save(self, state: StateT) -> None:
-        """Replace the state. Raises `BadFile`."""
+        """Replace the state and sync the file. Raises `BadFile`."""
         unfinished = self.path.with_name(f"{self.path.name}.new")
         try:
             with unfinished.open("wb") as file:
@@ -53,12 +54,12 @@ class StateFile(Generic[StateT]):
             ) from None
 
     def forget(self) -> None:
-        """Have no state."""
+        """Delete the file if it exists."""
         self.path.unlink(missing_ok=True)
 
 
 def state_path(file: Path, doing: str, *target: str) -> Path:
-    """Where the state stands by default: hidden, beside the file, one for each server and stream."""
+    """Return the default path: a hidden file beside `file`, one for each `target` (server and stream)."""
     digest = blake2b("\0".join(target).encode("utf-8", "surrogateescape"), digest_size=PLAN_DIGEST_BYTES)
     return file.with_name(f".{file.name}.{doing}-{digest.hexdigest()}")
 

@@ -1,4 +1,4 @@
-"""Counters: commands, commits, requests and delays, counted while the server runs.
+"""Counters of commands, commits, requests and delays, updated while the server runs.
 
-It never writes the metrics page; `app.metrics` does.
+The package owns the counting. It never writes the metrics page: `app.metrics` does.
 """

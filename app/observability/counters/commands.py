@@ -1,7 +1,7 @@
-"""Commands by kind: how many, how long the engine worked on them, and what was refused.
+"""Counts commands by kind: how many ran, how long the engine took, and how many were rejected.
 
-Filled by the store for every way in alike: a request, a line of a pipeline, a message on a socket, a
-waiting reader that looks again. The names of commands are those of Redis, as in the paths' operations.
+The store updates the counters for each way to run a command: a request, a line of a pipeline, a WebSocket
+message, a retry of a waiting reader. Commands have their Redis names. The module never measures time itself.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from tailrace.core.outcome import Outcome
 from tailrace.core.replies import Reply
 
 SEVERAL: Final = "several"
-"""The engine's time for commands that were carried out together, where there was more than one."""
+"""The name under which the engine's time for several commands that ran together is counted."""
 
 
 class CommandKind:
-    """One kind of command. `engine_ns`: what the engine spent on it, waiting readers' looks included.
-    `note`: counts what one of it moved."""
+    """The counters of one kind of command.
+
+    `count`: how many ran. `engine_ns`: the engine's time, including retries of waiting readers. `note`: the
+    function that counts the entries that a command of this kind moved.
+    """
 
     __slots__ = ("count", "engine_ns", "name", "note")
 
@@ -36,8 +39,11 @@ class CommandKind:
 
 
 class CommandFigures:
-    """All commands of one store. `refusals`: by the command's name and the error's code. `last_engine_ns`:
-    what the last command took that was carried out for somebody; waiting readers' looks are none."""
+    """The counters of all commands of one store.
+
+    `refusals`: rejected commands by command name and error code. `last_engine_ns`: the engine's time for the
+    last command or commands, excluding retries of waiting readers.
+    """
 
     def __init__(self) -> None:
         self.counters = StreamCounters()
@@ -51,7 +57,7 @@ class CommandFigures:
             self._kind_of[command].note = note
 
     def ran(self, command: Command, outcome: Outcome, engine_ns: int) -> None:
-        """A command was carried out, for the first time."""
+        """Count a command that ran for the first time. O(effects)."""
         self.last_engine_ns = engine_ns
         kind = self._kind_of[type(command)]
         kind.count += 1
@@ -60,7 +66,7 @@ class CommandFigures:
             kind.note(self.counters, outcome.reply, outcome.effects)
 
     def looked(self, command: Command, outcome: Outcome, engine_ns: int) -> None:
-        """A command was carried out again, for a reader that waits."""
+        """Count the retry of a waiting reader's command: its time, and its result if the wait is over."""
         kind = self._kind_of[type(command)]
         kind.engine_ns += engine_ns
         if outcome.wait is None:
@@ -73,7 +79,7 @@ class CommandFigures:
         effects: Sequence[Effect],
         engine_ns: int,
     ) -> None:
-        """Commands were carried out together; only their effects as a whole are known."""
+        """Count commands that ran together. `effects` are those of all commands."""
         self.last_engine_ns = engine_ns
         timed = self._kind_of[type(commands[0])] if len(commands) == 1 else self._several
         timed.engine_ns += engine_ns
@@ -86,5 +92,8 @@ class CommandFigures:
                 kind.note(self.counters, reply, ())
 
     def refused(self, command: Command, code: str) -> None:
-        """A command was refused: it changed nothing. The store tells, which refuses more than the engine."""
+        """Count a rejected command.
+
+        The store calls this, because it rejects commands before the engine too.
+        """
         self.refusals[NAMES[type(command)], code] += 1

@@ -1,6 +1,6 @@
-"""Commits: how long the disk took, how much went into one, and how many checkpoints were taken.
+"""Counts commits: their durations and sizes, and the number of checkpoints.
 
-Filled by `app.store.storage`, on the event loop. It never times anything itself.
+`app.store` updates the counters on the event loop. The module never measures time itself.
 """
 
 from __future__ import annotations
@@ -9,8 +9,12 @@ from tailrace.app.observability.counters.histogram import Histogram, durations
 
 
 class CommitFigures:
-    """`durations`: from the begin of a row's transaction to the end of its sync, in the writer's thread.
-    `commands`: how many commands or transactions a row carried. `size_bytes`: of all rows together."""
+    """The counters of all commits.
+
+    `durations`: from the start of a row's transaction to the end of its sync, in the writer thread.
+    `commands`: the number of commands or transactions per row. `size_bytes`: the total size of all rows.
+    `checkpoints`: the number of finished checkpoints.
+    """
 
     __slots__ = ("checkpoints", "commands", "durations", "size_bytes")
 
@@ -21,7 +25,7 @@ class CommitFigures:
         self.checkpoints = 0
 
     def note(self, duration_ns: int, command_count: int, size_bytes: int) -> None:
-        """One row is durable."""
+        """Count one durable row. O(1)."""
         self.durations.add(duration_ns)
         self.commands.add(command_count)
         self.size_bytes += size_bytes

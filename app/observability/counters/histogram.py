@@ -1,6 +1,6 @@
-"""A histogram that costs one index and two additions a value: its bounds are powers of two.
+"""A histogram with powers of two as bounds: a value costs one index operation and two additions.
 
-It owns counting and the cumulative buckets of Prometheus's format. What is counted, it never knows.
+It owns counting, and the cumulative buckets of Prometheus's format. It never interprets the values.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from itertools import accumulate
 from typing import Final
 
 _BUCKETS: Final = 64
-"""One for each power of two that a 64-bit number of units can have."""
+"""One bucket for each power of two of a 64-bit number."""
 
 DURATION_UNIT_NS: Final = 1_000
 DURATION_POWERS: Final = range(6, 24)
-"""Bounds of durations that are shown: 64 us to 8.4 s, each twice the one before."""
+"""The bounds of durations on the metrics page: 64 us to 8.4 s, each twice the previous one."""
 
 SIZE_POWERS: Final = range(17)
-"""Bounds of sizes that are shown: 1 to 65 536."""
+"""The bounds of sizes on the metrics page: 1 to 65 536."""
 
 
 class Histogram:
-    """Counts of whole numbers; bucket `i` holds those above ``2**(i-1)`` units and up to ``2**i``.
+    """Counts whole numbers. Bucket `i` counts values above ``2**(i-1)`` and up to ``2**i`` units.
 
-    `total` is the sum of all values, in the values' own unit.
+    `unit`: the size of one unit. `total`: the sum of all values.
     """
 
     __slots__ = ("_unit", "counts", "total")
@@ -40,22 +40,24 @@ class Histogram:
 
     @property
     def count(self) -> int:
-        """How many values."""
+        """Return the number of values. O(buckets)."""
         return sum(self.counts)
 
     def buckets(self, powers: range, scale: float) -> Sequence[tuple[str, float]]:
-        """Upper bounds and cumulative counts for the bounds ``2**power`` units, in units of `scale`; the
-        last is ``+Inf``."""
+        """Return the upper bounds as text and the cumulative counts; the last bound is ``+Inf``.
+
+        The bounds are ``2**power`` units for each of `powers`, multiplied by `scale`.
+        """
         cumulative = list(accumulate(self.counts))
         shown = [(_text(2**power * self._unit * scale), float(cumulative[power])) for power in powers]
         return [*shown, ("+Inf", float(cumulative[-1]))]
 
 
 def durations() -> Histogram:
-    """A histogram of durations in nanoseconds."""
+    """Return a histogram of durations in nanoseconds."""
     return Histogram(DURATION_UNIT_NS)
 
 
 def _text(bound: float) -> str:
-    """Without the noise of binary fractions."""
+    """Return `bound` rounded to six decimals, without trailing zeros."""
     return f"{bound:.6f}".rstrip("0").rstrip(".")

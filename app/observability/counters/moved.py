@@ -1,6 +1,6 @@
-"""What commands moved: entries appended, delivered, acknowledged and so on, told by replies and effects.
+"""Counts the entries that commands append, deliver, acknowledge and so on, from replies and effects.
 
-Each kind of command has one function that counts it. It never asks why.
+Each kind of command has one counting function. The module never changes a reply or an effect.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from tailrace.core.replies import AppendReply, DeleteResult, RangeReply, ReadRep
 
 MEANINGS: Final = {
     "appends": "Appends that added entries, of one entry or of many.",
-    "append_replays": "Appends answered from an idempotency key, which added nothing.",
+    "append_replays": "Repeated appends with a known idempotency key; they added no entries.",
     "entries_appended": "Entries added.",
     "entries_trimmed": "Entries removed by trimming.",
     "entries_deleted": "Entries removed by id.",
-    "reads": "Reads and ranges that were answered, for a group or not.",
-    "entries_read": "Entries given to readers that are in no group.",
-    "deliveries": "Entries given to consumers of groups, new ones and claimed ones.",
-    "claims": "Entries that changed their owner by a claim.",
+    "reads": "Finished reads and ranges, with or without a group.",
+    "entries_read": "Entries returned to reads and ranges without a group.",
+    "deliveries": "New and claimed entries delivered to consumers of groups.",
+    "claims": "Entries whose owner changed by a claim.",
     "acks": "Entries acknowledged.",
-    "nacks": "Entries given back.",
+    "nacks": "Entries released by negative acknowledgment.",
 }
-"""Each is a counter, and an attribute of `StreamCounters`."""
+"""The help text of each counter; the names are attributes of `StreamCounters`."""
 
 
 class StreamCounters:
-    """How much since the start: see `MEANINGS`."""
+    """The counts since the start; `MEANINGS` describes them."""
 
     __slots__ = tuple(MEANINGS)
 
@@ -51,7 +51,7 @@ class StreamCounters:
 
 
 def note_effects(counters: StreamCounters, _reply: object, effects: Sequence[e.Effect]) -> None:
-    """Count a command whose effects tell all, as those do of several commands together."""
+    """Count a command, or several commands that ran together, by effects alone."""
     for effect in effects:
         note = _OF_EFFECT.get(type(effect))
         if note is not None:
@@ -91,12 +91,12 @@ _OF_EFFECT: Final[dict[type[e.Effect], Callable[[StreamCounters, Any], None]]] =
 }
 
 
-# --- commands whose reply tells more -----------------------------------------------------------------
+# --- commands that also need their reply -------------------------------------------------------------
 
 
 def _append(counters: StreamCounters, reply: AppendReply | None, effects: Sequence[e.Effect]) -> None:
     if len(effects) == 1 and reply is not None and not reply.replayed:
-        # By far the commonest of all: its one effect is that of the reply.
+        # The most common case: the only effect has the ids of the reply.
         counters.appends += 1
         counters.entries_appended += len(reply.ids)
         return
@@ -122,7 +122,7 @@ def _group_read(counters: StreamCounters, reply: ReadReply, effects: Sequence[e.
         if not read.history:
             counters.deliveries += len(read.entries.ids)
         else:
-            # What a consumer is shown anew of its own has the effect of a claim, and is none.
+            # A read of a consumer's own pending entries has the effect of a claim but is not a claim.
             counters.claims -= sum(fragment is not None for fragment in read.entries.fragments)
 
 
@@ -147,4 +147,4 @@ NOTES: Final[dict[type[c.Command], Note]] = {
     c.Acknowledge: _ack,
     c.AcknowledgeAndDelete: _ack_and_delete,
 }
-"""All others are told by their effects: `note_effects`."""
+"""The counting functions that need the reply. All other commands use `note_effects`."""

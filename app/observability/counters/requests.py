@@ -1,7 +1,7 @@
-"""Requests by operation: how many were answered how, and how long the server took for them.
+"""Counts requests by operation and status, with the durations of their responses.
 
-Filled once a request by the two ways that a request can take (`app.request_observer`,
-`app.protocols.hot_observer`), read at the scrape. It never looks into a request.
+The observers of requests update the counters once per request; a scrape reads them. The module never reads a
+request.
 """
 
 from __future__ import annotations
@@ -13,15 +13,19 @@ from tailrace.app.observability.counters.histogram import DURATION_UNIT_NS, Hist
 
 
 class RequestFigures:
-    """All operations that were asked for since the start. `answers`: how long they took, by the operation's
-    name and the answer's status."""
+    """The counters of all requests since the start.
+
+    `answers`: a histogram of durations by the name of the operation and the status of the response.
+    """
 
     def __init__(self) -> None:
         self.answers: dict[tuple[str, int], Histogram] = {}
 
     def note(self, operation: str, status: int, duration_ns: int) -> None:
-        """Count one answered request. `Histogram.add`, written out: this is on the way of every request,
-        and a call costs as much as the rest. About 0.2 us."""
+        """Count one finished request. O(1), about 0.2 us.
+
+        The code of `Histogram.add` is inlined: each request runs it, and a call would double its cost.
+        """
         try:
             histogram = self.answers[operation, status]
         except KeyError:
@@ -30,12 +34,12 @@ class RequestFigures:
         histogram.total += duration_ns
 
     def durations_of(self, operation: str) -> Histogram:
-        """How long the answers of all statuses took."""
+        """Return the durations of an operation for all statuses. O(operations)."""
         return sum_of(each for (name, _), each in self.answers.items() if name == operation)
 
 
 def sum_of(histograms: Iterable[Histogram]) -> Histogram:
-    """All of them as one."""
+    """Return the sum of duration histograms."""
     whole = durations()
     for histogram in histograms:
         whole.counts = list(map(add, whole.counts, histogram.counts))
