@@ -12,7 +12,7 @@ from starlette.responses import Response
 from tailrace.api import hot
 from tailrace.api.document.operations import operation
 from tailrace.api.problems.table import HttpCode
-from tailrace.api.schemas.entries import BatchReply, XaddBatchBody, XaddBody, XaddReply
+from tailrace.api.schemas.appends import BatchReply, XaddBatchBody, XaddBody, XaddReply
 from tailrace.api.wire.appends import ENTRY_LINES, FIELDS_LINES
 from tailrace.api.wire.batches import read_batch
 from tailrace.api.wire.bodies import json_body

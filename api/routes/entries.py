@@ -12,15 +12,9 @@ from tailrace.api.document.operations import operation
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.routes.existing import execute_on_existing
 from tailrace.api.routes.ranges import no_such_entry
+from tailrace.api.schemas.appends import Trimming
 from tailrace.api.schemas.base import I64_MAX
-from tailrace.api.schemas.entries import (
-    DeleteBody,
-    DeleteReply,
-    SeekPosition,
-    SplitPlan,
-    Trimming,
-    TrimReply,
-)
+from tailrace.api.schemas.entries import DeleteBody, DeleteReply, SeekPosition, SplitPlan, TrimReply
 from tailrace.api.wire.bodies import read_body
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.parameters import (

@@ -13,18 +13,8 @@ from tailrace.api.document.operations import operation
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.base import I64_MAX
-from tailrace.api.schemas.pending import (
-    AckBody,
-    AckReply,
-    AutoClaimBody,
-    AutoClaimReply,
-    ClaimBody,
-    ClaimReply,
-    NackBody,
-    NackReply,
-    PendingOverview,
-    PendingPage,
-)
+from tailrace.api.schemas.claims import AutoClaimBody, AutoClaimReply, ClaimBody, ClaimReply
+from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.wire.bodies import read_body
 from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath, name_from_body
 from tailrace.api.wire.negotiation import JSON

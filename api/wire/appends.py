@@ -14,8 +14,8 @@ import msgspec
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.schemas.entries import EntryToAppend, Trimming, XaddBatchBody, XaddBody
-from tailrace.api.schemas.texts import wrongs
+from tailrace.api.schemas.appends import EntryToAppend, Trimming, XaddBatchBody, XaddBody
+from tailrace.api.schemas.texts import mistakes
 from tailrace.api.wire.bodies import (
     EXPLAINED_BYTES_MAX,
     explained,
@@ -180,7 +180,7 @@ def trimming_of(raw: dict[str, Any] | None) -> Trim | None:
     try:
         return trim_of(Trimming.model_validate(raw))
     except ValidationError as error:
-        found = wrongs(error.errors(include_url=False), Trimming)
+        found = mistakes(error.errors(include_url=False), Trimming)
         raise mismatch([(pointer_of(("trim", *place)), text) for place, text in found]) from None
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.schemas.entries import EntryToAppend, XaddBatchBody
+from tailrace.api.schemas.appends import EntryToAppend, XaddBatchBody
 from tailrace.api.wire.appends import (
     UNREADABLE,
     BatchOptions,

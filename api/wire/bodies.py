@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from tailrace.api.problems.json_texts import JsonMistake, json_mistake
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.schemas.texts import wrongs
+from tailrace.api.schemas.texts import mistakes
 from tailrace.api.wire.negotiation import JSON, require_content_type
 from tailrace.api.wire.turns import Slices
 from tailrace.core.errors import ErrorCode
@@ -150,7 +150,7 @@ def refused(error: ValidationError, annotation: Any) -> RequestRefused:
     found: Sequence[Mapping[str, Any]] = error.errors(include_url=False)
     if found[0]["type"] == "json_invalid":
         return malformed(json_mistake(found[0]["ctx"]["error"]))
-    return mismatch([(pointer_of(place), text) for place, text in wrongs(found, annotation)])
+    return mismatch([(pointer_of(place), text) for place, text in mistakes(found, annotation)])
 
 
 def malformed(mistake: JsonMistake) -> RequestRefused:

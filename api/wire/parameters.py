@@ -19,8 +19,8 @@ from tailrace.api.access.operation_scopes import scope_of
 from tailrace.api.access.security import guard_of
 from tailrace.api.ports import TurnStore
 from tailrace.api.problems.table import RequestRefused
+from tailrace.api.schemas.appends import Trimming
 from tailrace.api.schemas.base import ReferencesName
-from tailrace.api.schemas.entries import Trimming
 from tailrace.core.commands import AutoSeq, IdRequest, References, Special, Trim
 from tailrace.core.errors import StreamError
 from tailrace.core.limits import PAGE_ENTRIES_MAX, WAIT_MS_MAX

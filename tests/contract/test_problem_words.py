@@ -214,8 +214,8 @@ BODIES = [
     Mistake("POST", ENTRIES, {"fields": {"on": True}}, 422, 'not true; write it in quotes: "true"'),
     Mistake("POST", ENTRIES, {"fields": {"a": None}}, 422, "/fields/a: must be a string, not null"),
     Mistake("POST", ENTRIES, {"fields": {"str": [1]}}, 422, "/fields/str: must be a string, not an array"),
-    Mistake("POST", ENTRIES, {"fields": {}}, 422, "/fields: must have at least 1 member, and has 0"),
-    Mistake("POST", ENTRIES, {"pairs": [["a"]]}, 422, "/pairs/0: must have at least 2 items, and has 1"),
+    Mistake("POST", ENTRIES, {"fields": {}}, 422, "/fields: must have at least 1 member, not 0"),
+    Mistake("POST", ENTRIES, {"pairs": [["a"]]}, 422, "/pairs/0: must have at least 2 items, not 1"),
     Mistake("POST", ENTRIES, {"pairs": ["a"]}, 422, "/pairs/0: must be an array, not 'a'"),
     Mistake(
         "POST",
@@ -250,7 +250,7 @@ BODIES = [
     Mistake("POST", f"{ENTRIES}:batch", {"entries": [{"a": "b"}]}, 422, "/entries/0/a: unknown member"),
     Mistake("POST", f"{ENTRIES}:trim", {"maxlen": 5}, 422, "did you mean `max_length`?"),
     Mistake("POST", f"{ENTRIES}:trim", {"max_length": "5"}, 422, "must be an integer of at least 0, not '5'"),
-    Mistake("POST", f"{ENTRIES}:trim", {}, 422, "exactly one of `max_length` and `min_id` is needed"),
+    Mistake("POST", f"{ENTRIES}:trim", {}, 422, "give exactly one of `max_length` and `min_id`"),
     Mistake("POST", f"{KEY}:configure", {"idmp_maxsize": 0}, 422, "must be an integer from 1 to"),
     Mistake("POST", f"{KEY}:configure", {}, 400, "allowed: `idmp_duration_s`, `idmp_maxsize`"),
     Mistake(
@@ -271,7 +271,7 @@ BODIES = [
         "`last_id` is 1-0, which is smaller than",
     ),
     Mistake("POST", f"{GROUP}:ack", {"ids": "1-0"}, 422, "/ids: must be an array, not '1-0'"),
-    Mistake("POST", f"{GROUP}:ack", {"ids": []}, 422, "/ids: must have at least 1 item, and has 0"),
+    Mistake("POST", f"{GROUP}:ack", {"ids": []}, 422, "/ids: must have at least 1 item, not 0"),
     Mistake("POST", f"{GROUP}:ack", ["1-0"], 422, "the body: must be an object, not an array"),
     Mistake(
         "POST",
