@@ -13,9 +13,9 @@ from tailrace.api import hot
 from tailrace.api.document.operations import operation
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.appends import BatchReply, XaddBatchBody, XaddBody, XaddReply
-from tailrace.api.wire.appends import ENTRY_LINES, FIELDS_LINES
 from tailrace.api.wire.batches import read_batch
 from tailrace.api.wire.bodies import json_body
+from tailrace.api.wire.entry_lines import ENTRY_LINES, FIELDS_LINES
 from tailrace.api.wire.idempotency import PRODUCER_HEADERS, idempotency_of
 from tailrace.api.wire.imports import Imports
 from tailrace.api.wire.names import KeyPath

@@ -11,9 +11,10 @@ from tailrace.api.document.operations import operation
 from tailrace.api.name_members import named
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.groups import ConsumerCreated, ConsumerDeleted, ConsumerList
+from tailrace.api.wire.group_replies import consumer_json
 from tailrace.api.wire.names import ConsumerPath, GroupPath, KeyPath, TransferTo
 from tailrace.api.wire.parameters import Store
-from tailrace.api.wire.replies import consumer_json, json_response
+from tailrace.api.wire.replies import json_response
 from tailrace.core.commands import CreateConsumer, DeleteConsumer, InfoConsumers
 from tailrace.core.errors import ErrorCode, no_such_consumer
 

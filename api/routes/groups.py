@@ -13,10 +13,11 @@ from tailrace.api.problems.table import HttpCode
 from tailrace.api.routes.existing import execute_together
 from tailrace.api.schemas.groups import Group, GroupBody, GroupList, GroupPositionBody
 from tailrace.api.wire.bodies import read_body, read_optional_body
+from tailrace.api.wire.group_replies import group_json
 from tailrace.api.wire.names import GroupPath, KeyPath
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import Store, group_start_of
-from tailrace.api.wire.replies import group_json, json_response, no_content
+from tailrace.api.wire.replies import json_response, no_content
 from tailrace.core.commands import CreateGroup, DestroyGroup, InfoGroups, SetGroupPosition
 from tailrace.core.errors import ErrorCode, no_group
 from tailrace.core.replies import GroupInfo, Reply

@@ -16,6 +16,7 @@ from tailrace.api.schemas.base import I64_MAX
 from tailrace.api.schemas.claims import AutoClaimBody, AutoClaimReply, ClaimBody, ClaimReply
 from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.wire.bodies import read_body
+from tailrace.api.wire.group_replies import autoclaim_json, claim_json, overview_json, pending_json
 from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath, name_from_body
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import (
@@ -30,15 +31,7 @@ from tailrace.api.wire.parameters import (
     references_of,
     start_of,
 )
-from tailrace.api.wire.replies import (
-    Json,
-    autoclaim_json,
-    claim_json,
-    deletions_json,
-    json_response,
-    overview_json,
-    pending_json,
-)
+from tailrace.api.wire.replies import Json, deletions_json, json_response
 from tailrace.core import replies
 from tailrace.core.commands import (
     AcknowledgeAndDelete,

@@ -26,21 +26,18 @@ from tailrace.api.wire.parameters import (
     EntryIdPath,
     EntryShape,
     PageCount,
-    Prefer,
     RangeEnd,
     RangeStart,
     Store,
     Strict,
-    Waiting,
-    WaitMs,
     end_of,
     export_shape,
     id_of,
     position_of,
     start_of,
-    waiting,
 )
 from tailrace.api.wire.replies import first_entry_json, json_response, range_json, tail_json
+from tailrace.api.wire.waiting import Prefer, Waiting, WaitMs, waiting
 from tailrace.core.commands import Range, Read, ReadFrom, ReadLimits
 from tailrace.core.errors import ErrorCode, no_such_key
 from tailrace.core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX, READ_ENTRIES_MAX

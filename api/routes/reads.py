@@ -14,7 +14,8 @@ from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, R
 from tailrace.api.wire.bodies import read_body
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.negotiation import JSON
-from tailrace.api.wire.parameters import EntryShape, Prefer, Store, Waiting, position_of, waiting
+from tailrace.api.wire.parameters import EntryShape, Store, position_of
+from tailrace.api.wire.waiting import Prefer, Waiting, waiting
 from tailrace.core.commands import Read, ReadFrom
 from tailrace.core.errors import ErrorCode
 from tailrace.core.log.entry import Shape

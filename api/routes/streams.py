@@ -24,14 +24,8 @@ from tailrace.api.schemas.texts import suggestion
 from tailrace.api.wire.bodies import read_body, read_optional_body
 from tailrace.api.wire.names import KeyPath, KeyPrefix, StartAfter
 from tailrace.api.wire.parameters import EntryShape, Store, id_of, optional_id_of
-from tailrace.api.wire.replies import (
-    full_json,
-    json_response,
-    no_content,
-    stream_headers,
-    stream_json,
-    stream_list_json,
-)
+from tailrace.api.wire.replies import json_response, no_content
+from tailrace.api.wire.stream_replies import full_json, stream_headers, stream_json, stream_list_json
 from tailrace.core.commands import (
     FULL_COUNT_DEFAULT,
     ConfigureStream,

@@ -108,10 +108,10 @@ FIELDS = {"fields": {"rider": "Wood"}}
 PATHS = [
     Mistake("GET", "/v1/stream/x", None, 404, "did you mean `/v1/streams/x`?"),
     Mistake("GET", "/streams", None, 404, "did you mean `/v1/streams`?"),
-    Mistake("GET", "/v1/streams/", None, 404, "`/v1/streams`, without the slash at the end?"),
+    Mistake("GET", "/v1/streams/", None, 404, "`/v1/streams`, without the final slash?"),
     Mistake("GET", "/v1//streams", None, 404, "did you mean `/v1/streams`?"),
     Mistake("GET", "/v1/streams//entries", None, 404, "`key` is empty: a name has 1 to 512 bytes"),
-    Mistake("GET", f"{KEY}/groups/a/b", None, 404, "a slash inside a name is written `%2F`"),
+    Mistake("GET", f"{KEY}/groups/a/b", None, 404, "write a slash in a name as `%2F`"),
     Mistake("POST", f"{KEY}/entry", FIELDS, 404, f"did you mean `{KEY}/entries`?"),
     Mistake("POST", f"{ENTRIES}:imprt", FIELDS, 404, f"did you mean `{ENTRIES}:import`?"),
     Mistake("GET", "/favicon.ico/of/something/else", None, 404, "GET /openapi.json lists all resources"),
@@ -119,20 +119,20 @@ PATHS = [
     Mistake("POST", GROUP, {}, 405, "POST takes an action after the name: `:ack`, "),
     Mistake("POST", f"{GROUP}:acknowledge", {}, 405, "did you mean `:ack`?"),
     Mistake("POST", f"{GROUP}:akc", {}, 405, "did you mean `:ack`?"),
-    Mistake("PATCH", KEY, None, 405, "this resource takes DELETE, GET, HEAD, PUT"),
-    Mistake("GET", f"{ENTRIES}:trim", None, 405, "this resource takes POST"),
+    Mistake("PATCH", KEY, None, 405, "this resource supports DELETE, GET, HEAD, PUT"),
+    Mistake("GET", f"{ENTRIES}:trim", None, 405, "this resource supports POST"),
     Mistake("GET", f"{GROUP}:ack", None, 404, "`:ack` is an action: send it with POST"),
     Mistake("GET", f"{KEY}:configure", None, 404, "`:configure` is an action: send it with POST"),
     Mistake("GET", "/v1/streams/%zz", None, 400, "'%zz' is not percent-encoding"),
     Mistake(
-        "GET", f"/v1/streams/{'x' * 513}", None, 400, "key: a name has 1 to 512 bytes, and this one has 513"
+        "GET", f"/v1/streams/{'x' * 513}", None, 400, "key: the name has 513 bytes; a name has 1 to 512 bytes"
     ),
     Mistake(
         "GET",
         f"{GROUP}/pending?consumer=",
         None,
         400,
-        "consumer: a name has 1 to 512 bytes, and this one has none",
+        "consumer: the name is empty; a name has 1 to 512 bytes",
     ),
 ]
 
@@ -195,10 +195,14 @@ HEADERS = [
 BODIES = [
     Mistake("POST", ENTRIES, b"", 400, "the body is empty"),
     Mistake(
-        "POST", ENTRIES, b'{"fields":{"a":"b",}}', 400, "at line 1, column 20: a comma has nothing after it"
+        "POST", ENTRIES, b'{"fields":{"a":"b",}}', 400, "at line 1, column 20: a comma has no value after it"
     ),
     Mistake(
-        "POST", ENTRIES, b"{'fields':{}}", 400, "line 1, column 2: a name must be a string in double quotes"
+        "POST",
+        ENTRIES,
+        b"{'fields':{}}",
+        400,
+        "line 1, column 2: a member name must be a string in double quotes",
     ),
     Mistake("POST", ENTRIES, b'"fields":{"a":"b"}', 400, "there is more text after the JSON value"),
     Mistake("POST", ENTRIES, b'{"fields":{"a":"b"}', 400, "the text ends too early"),

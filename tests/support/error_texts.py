@@ -37,7 +37,7 @@ def _makers(module: ast.Module) -> Iterator[str]:
             yield node.name
 
 
-_OF_REST: Final = frozenset({"_checked", "_from_base64", "_refuse_repeated_names"})
+_OF_REST: Final = frozenset({"_checked", "from_base64", "_refuse_repeated_names"})
 """Functions of `core.log.entry` that read JSON, which no command holds."""
 
 
