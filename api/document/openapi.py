@@ -68,10 +68,9 @@ BEARER: Final = {
     "type": "http",
     "scheme": "bearer",
     "description": (
-        "A token that `tailrace token create` printed. `x-required-scope` of an operation is the scope "
-        "that the "
-        "token needs on every key of the request; `any` means that every token is enough. A server without "
-        "tokens requires none."
+        "A token that `tailrace token create` printed. `x-required-scope` of an operation is the scope that "
+        "the token needs on every key of the request; `any` means that every token is enough. A server "
+        "without tokens requires none."
     ),
 }
 """Optional in the document, because a server can run without tokens."""

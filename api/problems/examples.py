@@ -38,7 +38,7 @@ def _redis(line: str) -> Example:
 
 EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
     ErrorCode.INVALID_ID: Example(
-        "`id` is '1-2-3', which is not an entry id; it takes an id such as 1526919030474-0, "
+        "`id` is '1-2-3', which is not an entry id; send an id such as 1526919030474-0, "
         "`1526919030474-*` to let the server choose the sequence, or `*`",
         {"given": "1-2-3", "argument": "id"},
     ),
@@ -92,14 +92,12 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
     ),
     ErrorCode.PRECONDITION_FAILED: Example(
         "the stream's last id is 1692632102976-0, not the one in `if_last_id`; read the entries after the "
-        "one "
-        "that you expected, then decide again",
+        "one that you expected, then decide again",
         {"last_id": "1692632102976-0"},
     ),
     ErrorCode.POSITION_TRIMMED: Example(
         "entries at or after the position were trimmed; the first entry that is left is 1692632102976-0; "
-        "continue "
-        "there, or omit `strict`",
+        "continue there, or omit `strict`",
         {"first_id": "1692632102976-0", "last_id": "1692632102976-0"},
     ),
     ErrorCode.IDEMPOTENCY_MISMATCH: Example(

@@ -32,6 +32,5 @@ def commands_are_elsewhere(request: Request) -> str:
     return (
         f"ERR {request.method} {request.scope['path']} does not accept Redis commands; send them to "
         f"{base_url}{COMMAND_PATH}: that is the base URL for clients of Redis over REST, and it accepts a "
-        f"POST "
-        "with the command as a JSON array"
+        "POST with the command as a JSON array"
     )

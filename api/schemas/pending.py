@@ -104,8 +104,7 @@ class AckBody(WireModel):
         False,
         description=(
             "Delete the entries from the stream in the same atomic step (XACKDEL). The token needs `admin` "
-            "in "
-            "addition to `consume`, unless `references` is `acknowledged`."
+            "in addition to `consume`, unless `references` is `acknowledged`."
         ),
         examples=[False],
     )

@@ -201,8 +201,7 @@ class GroupStreamSlice(WireModel):
     )
     next: str = Field(
         description="The last id returned, or the requested position if no entry was returned. To continue "
-        "reading "
-        "the consumer's own pending entries, send it as `id`.",
+        "reading the consumer's own pending entries, send it as `id`.",
         examples=["1692632102976-0"],
     )
 

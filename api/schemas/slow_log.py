@@ -40,8 +40,7 @@ class SlowOperation(WireModel):
     )
     operation: str = Field(
         description="The operation's id in this document; or `websocket`, `subscription` or "
-        "`waiting_reader` for "
-        "the work of WebSockets and waiting reads, or `tick` for the server's own work.",
+        "`waiting_reader` for the work of WebSockets and waiting reads, or `tick` for the server's own work.",
         examples=["import_entries"],
     )
     request_id: str | None = Field(
@@ -99,8 +98,7 @@ class SlowLogPage(WireModel):
 
     threshold_ms: int = Field(
         description="Milliseconds of the server's own time from which on an operation is recorded. 0 "
-        "records all "
-        "operations, -1 none.",
+        "records all operations, -1 none.",
         examples=[10],
     )
     capacity: int = Field(description="How many operations the log keeps.", examples=[128])

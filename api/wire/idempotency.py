@@ -113,8 +113,7 @@ PRODUCER_HEADERS: Final = [
     _header(
         _KEY,
         "The idempotency key of the append. A repeated request with the same key and body appends nothing "
-        "and "
-        "returns the ids of the first one.",
+        "and returns the ids of the first one.",
         type="string",
         examples=["batch-17"],
     ),
@@ -127,8 +126,7 @@ PRODUCER_HEADERS: Final = [
     _header(
         _EPOCH,
         "The producer's epoch. The stream remembers the keys of this epoch and the previous one without a "
-        "time "
-        "limit. An older epoch fails with 409.",
+        "time limit. An older epoch fails with 409.",
         type="integer",
         minimum=0,
         maximum=I64_MAX,
@@ -136,9 +134,8 @@ PRODUCER_HEADERS: Final = [
     ),
     _header(
         _LAYOUT,
-        "How the producer splits its batches. The first request of an epoch fixes it; another layout in "
-        "the same "
-        "epoch fails with 409.",
+        "How the producer splits its batches. The first request of an epoch fixes it; another layout in the "
+        "same epoch fails with 409.",
         type="string",
         examples=["4 partitions"],
     ),

@@ -55,8 +55,7 @@ RangeEnd: TypeAlias = Annotated[
     str,
     Query(
         description="The greatest id, inclusive: `+` for the last entry, `ms` (with all sequence numbers), "
-        "`ms-seq`, or "
-        "`(id` to exclude the id.",
+        "`ms-seq`, or `(id` to exclude the id.",
         examples=["+"],
     ),
 ]

@@ -206,7 +206,9 @@ BODIES = [
     ),
     Mistake("POST", ENTRIES, b'"fields":{"a":"b"}', 400, "there is more text after the JSON value"),
     Mistake("POST", ENTRIES, b'{"fields":{"a":"b"}', 400, "the text ends too early"),
-    Mistake("POST", ENTRIES, b'{"fields":{"a":"b"}}\n{}', 400, "for several entries use `entries:batch`"),
+    Mistake(
+        "POST", ENTRIES, b'{"fields":{"a":"b"}}\n{}', 400, "to send several entries, use `entries:batch`"
+    ),
     Mistake("POST", ENTRIES, b'{"fields":{"a":"\xff"}}', 400, "send bytes as base64"),
     Mistake("POST", ENTRIES, b'{"fields":{"a":no}}', 400, "a value is misspelled"),
     Mistake("POST", ENTRIES, b'{"fields":{"a":30.}}', 400, "the body is not valid JSON at line 1, column "),
