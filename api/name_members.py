@@ -1,6 +1,6 @@
 """Names of streams, groups and consumers as members of JSON objects.
 
-It owns their written form: text, or base64 where one of them is not UTF-8. No byte is lost.
+Names are any bytes. They are written as text, or in base64 if one of them is not UTF-8.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from base64 import b64encode
 
 
 def named(**names: bytes | None) -> dict[str, str | None]:
-    """JSON members for `names`: text where all of them are UTF-8, else all base64 and marked so."""
+    """Return JSON members for `names`: as text if all of them are UTF-8; otherwise all in base64, with the
+    member `encoding`. O(bytes)."""
     try:
         return {member: None if name is None else name.decode() for member, name in names.items()}
     except UnicodeDecodeError:

@@ -1,6 +1,6 @@
-"""How many of a kind may be open at once: tails, WebSockets, subscriptions.
+"""Limits on how many tails, WebSockets and subscriptions are open at once.
 
-It owns the counts and the refusal. Each connection and subscription enters and leaves by itself.
+It owns the counts and the error. Each tail, WebSocket and subscription counts itself in and out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ RETRY_AFTER_S: Final = 1
 
 
 class OpenLimit:
-    """At most `most` of `what` may be open at a time. A context in which one more is counted as open."""
+    """The limit for one kind: at most `most` of `what` may be open at a time.
+
+    As a context manager, it counts one as open for the duration of the context.
+    """
 
     __slots__ = ("_most", "_what", "open_count")
 
@@ -24,20 +27,21 @@ class OpenLimit:
         self.open_count = 0
 
     def require_room(self) -> None:
-        """Raises `RequestRefused` where as many are open as may be."""
+        """Raise `RequestRefused` (503) if the limit is reached."""
         if self.open_count >= self._most:
             raise RequestRefused(
                 HttpCode.TOO_MANY_OPEN,
-                f"{self._most} {self._what} are open, the server's limit; close one, or try again later",
+                f"{self._most} {self._what} are open, which is the server's limit; close one, or try again "
+                f"later",
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
 
     def enter(self) -> None:
-        """One more is open."""
+        """Count one as open."""
         self.open_count += 1
 
     def leave(self) -> None:
-        """One less."""
+        """Count one as closed."""
         self.open_count -= 1
 
     def __enter__(self) -> None:
@@ -48,7 +52,7 @@ class OpenLimit:
 
 
 class OpenLimits:
-    """All of these limits of one server."""
+    """The open tails, WebSockets and subscriptions of one server, each with its limit."""
 
     def __init__(self, limits: ServerLimits) -> None:
         self.event_streams = OpenLimit("tails", limits.event_streams_max)

@@ -1,4 +1,4 @@
-"""The documents that describe the server: OpenAPI, its form for SDK generators, AsyncAPI.
+"""The documents that describe the API: OpenAPI, a variant of it for SDK generators, and AsyncAPI.
 
-It never serves a request.
+The package serves no stream operations.
 """

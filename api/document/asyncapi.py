@@ -1,7 +1,7 @@
-"""The AsyncAPI document of the WebSocket and of Server-Sent Events, printed from the models that are served.
+"""The AsyncAPI document of the WebSocket and of Server-Sent Events, generated from the models of the server.
 
-It owns the document's frame; requests come from `api.websocket.requests`, entries and problems from the
-wire models of the HTTP surface. `tailrace openapi --asyncapi` prints it.
+It owns the document's structure. The requests are in `api.websocket.requests`; entries and problems are the
+models of the HTTP API. `tailrace openapi --asyncapi` prints the document.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ ASYNCAPI_VERSION: Final = "3.0.0"
 _REF: Final = "#/components/schemas/{model}"
 
 DESCRIPTION: Final = """\
-Streams over one WebSocket, and over Server-Sent Events.
+Streams over a WebSocket and over Server-Sent Events.
 
-* Requests carry an `id`; the reply carries it too: `ok` or `error` (a problem). Requests may be sent
-  without waiting for replies, and are answered in order. A frame may be an array of requests; its replies
-  are one array.
-* A push has no `id` but `sub`, the `id` of the request that opened the subscription.
-* Nothing is pushed without credit.
-* Subprotocols: `tailrace.v1.json` (text; the default) and `tailrace.v1.msgpack` (binary; names and values are
-  `str`, or `bin` where an entry is not all UTF-8, and `encoding` is not needed).
-* A server with tokens takes `Authorization: Bearer <token>` in the handshake, or, for pages that can set no
-  header, a ticket of `POST /v1/tickets` as the second subprotocol, `tailrace.ticket.<ticket>`. When the token
-  is revoked or expires, each subscription ends and the socket closes with 4501.
+* Every request has an `id`. Its reply has the same `id`, and `ok` or `error` (a problem). You can send
+  requests without waiting for replies; the server answers them in order. A message can be an array of
+  requests; the replies are then one array.
+* A push has `sub` instead of `id`: the `id` of the request that opened the subscription.
+* The server pushes entries only while the subscription has credit.
+* Subprotocols: `tailrace.v1.json` (text, the default) and `tailrace.v1.msgpack` (binary). In msgpack, names
+  and values are `str`, or `bin` if an entry is not all UTF-8, so `encoding` is not needed.
+* If the server has tokens, send `Authorization: Bearer <token>` in the handshake. Web pages cannot set this
+  header: they get a ticket with `POST /v1/tickets` and send `tailrace.ticket.<ticket>` as the second
+  subprotocol. When the token is revoked or expires, the server ends each subscription and closes the
+  WebSocket with code 4501.
 """
 
 
 def asyncapi_document(version: str) -> dict[str, Any]:
-    """The whole document."""
+    """Return the document for this version of Tailrace."""
     return {
         "asyncapi": ASYNCAPI_VERSION,
         "info": {
@@ -84,7 +85,7 @@ def _tail_channels() -> dict[str, Any]:
 
 
 def _operations() -> dict[str, Any]:
-    """Seen from the server: it receives requests and sends the rest."""
+    """Return the operations of the server: it receives requests and sends all other messages."""
     requests = [f"#/channels/websocket/messages/{_request_name(op)}" for op in REQUESTS]
     pushes = [f"#/channels/websocket/messages/{name}" for name in MESSAGES]
     return {
@@ -133,12 +134,12 @@ def _message(name: str, text: str | None, schema: str, example: Any) -> dict[str
 
 
 _EVENTS: Final = {
-    "entries": "New entries: an array, or an object with `key`, `entries` and `next` of several streams.",
-    "gap": "Entries after `from` and before `to` were trimmed away.",
-    "end": "The tail is over; a problem says why.",
-    "error": "The server failed; a problem says how.",
+    "entries": "New entries: an array, or with several streams an object with `key`, `entries` and `next`.",
+    "gap": "Entries after `from` and before `to` were trimmed.",
+    "end": "The tail has ended; the data is a problem that says why.",
+    "error": "The server failed; the data is a problem.",
 }
-"""Events of a tail, which are described in the OpenAPI document of the route as well."""
+"""Events of a tail. The OpenAPI document describes them as well."""
 
 
 def _event(name: str, text: str) -> dict[str, Any]:
@@ -157,7 +158,7 @@ def _schemas() -> dict[str, Any]:
 
 
 def _reachable(schemas: dict[str, Any]) -> list[str]:
-    """The models of messages, and those that these refer to, in order of their names."""
+    """Return the models of messages and all models that they refer to, in order of their names."""
     found: set[str] = set()
     waiting = [model.__name__ for model in (*REQUESTS.values(), *MESSAGES.values())]
     while waiting:

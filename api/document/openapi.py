@@ -1,6 +1,6 @@
-"""The OpenAPI document: FastAPI's own, with the wire models added and what is not true taken out.
+"""The OpenAPI document: the one of FastAPI, with the wire models added and wrong parts removed.
 
-It owns the document as a whole: its title page, tags and components. Operations describe themselves.
+It owns the introduction, the tags and the components. The routes describe their operations.
 """
 
 from __future__ import annotations
@@ -22,33 +22,45 @@ from tailrace.api.schemas import DOCUMENTED_MODELS
 from tailrace.api.wire.negotiation import JSON
 
 DESCRIPTION: Final = """\
-Redis and Valkey Streams over HTTP: an append-only log with random access by id, consumer groups,
-pending entries, and claims that heal themselves.
+Redis and Valkey Streams over HTTP: append-only logs with random access by id, consumer groups, pending
+entries, and automatic recovery of the entries of failed consumers.
 
 * Ids (`ms-seq`) and values are always strings.
-* A key, group or consumer name is any 1 to 512 bytes, percent-encoded in a path (`a%2Fb`, `%FF`). On a
-  POST the verb stands behind the last unescaped colon; a name that itself ends in `:ack` is sent as `%3Aack`.
-  In a body, an object with `"encoding": "base64"` carries its names in base64.
-* An entry has `fields`, or `pairs` where a name repeats; with `"encoding": "base64"` where it is not UTF-8.
-* Errors are `application/problem+json`. Branch on `code`; `retryable` and `side_effects` say what to do next.
-* A query parameter that an operation does not have is a 400.
+* The name of a key, group or consumer is 1 to 512 bytes of any value. In a path it is percent-encoded
+  (`a%2Fb`, `%FF`). In the path of a POST, the action follows the last unescaped colon, so send a name that
+  itself ends in `:ack` as `%3Aack`. In a body, an object with `"encoding": "base64"` has its names in base64.
+* An entry has `fields`, or `pairs` if a name repeats. It has `"encoding": "base64"` if it is not UTF-8.
+* Errors are `application/problem+json`. Branch on `code`. `retryable` says whether you can repeat the
+request, and `side_effects` whether it may have changed something.
+* An unknown query parameter is an error (400).
 """
 
 TAGS: Final = [
-    {"name": "streams", "description": "Streams as wholes: make, list, inspect, configure, delete."},
-    {"name": "entries", "description": "Append, read by range, delete, trim, import and export."},
+    {"name": "streams", "description": "Whole streams: create, list, inspect, configure and delete them."},
+    {
+        "name": "entries",
+        "description": "Entries of a stream: append, read, delete, trim, import and export them.",
+    },
     {
         "name": "reads",
-        "description": "Read several streams from positions, waiting if asked, alone or in a group.",
+        "description": "Read several streams at once, with or without a consumer group, and wait for new "
+        "entries.",
     },
-    {"name": "groups", "description": "Consumer groups of a stream."},
-    {"name": "consumers", "description": "Consumers of a group."},
-    {"name": "pending", "description": "What was delivered and not acknowledged: list, ack, nack, claim."},
+    {
+        "name": "groups",
+        "description": "Consumer groups of a stream: create, list, inspect, move and delete them.",
+    },
+    {"name": "consumers", "description": "Consumers of a group: create, list and delete them."},
+    {
+        "name": "pending",
+        "description": "Entries that were delivered and not yet acknowledged: list, ack, nack and claim "
+        "them.",
+    },
     {
         "name": "command",
-        "description": "Redis commands as JSON arrays, with Redis's replies and error lines.",
+        "description": "Redis commands as JSON arrays, with the replies and error lines of Redis.",
     },
-    {"name": "service", "description": "The server itself."},
+    {"name": "service", "description": "The server: its limits, health, documentation and slow log."},
 ]
 
 
@@ -56,20 +68,21 @@ BEARER: Final = {
     "type": "http",
     "scheme": "bearer",
     "description": (
-        "A token of `tailrace token create`. `x-required-scope` of an operation says which scope it needs, "
-        "on every key that it touches; `any`: a token, whatever it allows. Without tokens none is needed."
+        "A token that `tailrace token create` printed. `x-required-scope` of an operation is the scope that "
+        "the token needs on every key of the request; `any` means that every token is enough. A server "
+        "without tokens requires none."
     ),
 }
-"""Optional in the document: whether there are tokens is the server's choice."""
+"""Optional in the document, because a server can run without tokens."""
 
 
 class Api(FastAPI):
-    """FastAPI with this document in place of its own."""
+    """A FastAPI application that serves this document instead of FastAPI's own."""
 
     _text: bytes | None = None
 
     def setup(self) -> None:
-        """Add the route of the document. The first request has it written in a thread: that takes 0.1 s."""
+        """Add the route of the document. At the first request, a thread generates it in about 0.1 s."""
         self.add_route("/openapi.json", self._answer, methods=["GET"], include_in_schema=False)
 
     async def _answer(self, _request: Request) -> Response:
@@ -81,7 +94,7 @@ class Api(FastAPI):
         return msgspec.json.encode(self.openapi())
 
     def openapi(self) -> dict[str, Any]:
-        """The document; made once."""
+        """Return the document. It is generated once."""
         if self.openapi_schema is None:
             self.openapi_schema = _document(self)
         return self.openapi_schema
@@ -116,10 +129,10 @@ def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _InOrder(GenerateJsonSchema):
-    """Schemas and examples in the order in which they are written here."""
+    """Generates schemas and examples in the order of their declaration."""
 
     def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
-        """`value` as it is."""
+        """Return `value` without sorting."""
         del parent_key
         return value
 
@@ -135,16 +148,16 @@ def _schemas() -> dict[str, Any]:
 
 
 def _drop_foreign_validation_error(document: dict[str, Any]) -> None:
-    """FastAPI documents a 422 of its own shape wherever there is a parameter; it is never answered."""
+    """Remove the 422 that FastAPI documents for operations with parameters; the server never returns it."""
     for operation in _operations(document):
         if "HTTPValidationError" in str(operation["responses"].get("422", "")):
             del operation["responses"]["422"]
 
 
 def _show_examples(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Put a model's example beside the reference to it; FastAPI would take the nulls out of it.
+    """Copy the example of a model next to the reference to it. FastAPI would remove nulls from the example.
 
-    Only the body and the first answer: what else an operation may answer is another case.
+    Only the request body and the first response get an example, because the other responses differ from it.
     """
     answer = next(iter(operation["responses"].values()))
     for part in (operation.get("requestBody", {}), answer):
@@ -155,7 +168,8 @@ def _show_examples(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
 
 
 def _shared_problems(document: dict[str, Any]) -> dict[str, Any]:
-    """The problems of all operations, each set of codes once; operations are left with references to them."""
+    """Return the problem responses of all operations, each set of codes once. In the operations, references
+    replace them."""
     shared = {}
     for operation in _operations(document):
         for status, answer in operation["responses"].items():

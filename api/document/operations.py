@@ -1,7 +1,7 @@
-"""How an operation is declared: one call that gives a route its id, words, bodies and every answer.
+"""Declares an operation: one call gives a route its id, summary, bodies and responses.
 
-It owns the form of an operation in the OpenAPI document, and the rule that each has one media type,
-refuses parameters it does not know, and documents each code it can answer.
+It owns how the OpenAPI document describes an operation. Every operation has one media type, refuses unknown
+parameters, and documents each error code that it can return.
 """
 
 from __future__ import annotations
@@ -33,18 +33,17 @@ ANY_REQUEST: Final[tuple[ProblemCode, ...]] = (
     HttpCode.INTERNAL,
     HttpCode.TOO_MANY_OPEN,
 )
-"""What every operation may answer: bad parameters, a page or a name that is not the server's, an
-unacceptable `Accept`, too much of anything, or too slowly or too often, and what is the server's own."""
+"""The error codes that every operation can return."""
 
 STORE_REQUEST: Final[tuple[ProblemCode, ...]] = (HttpCode.NOT_ACCEPTING,)
-"""What an operation that asks the store may answer besides."""
+"""Further codes of operations that use the store."""
 
 BODY_REQUEST: Final[tuple[ProblemCode, ...]] = (
     HttpCode.MALFORMED_BODY,
     HttpCode.UNSUPPORTED_MEDIA_TYPE,
     HttpCode.BODY_MISMATCH,
 )
-"""What an operation with a JSON body may answer besides."""
+"""Further codes of operations with a JSON body."""
 
 _SCOPED: Final = (HttpCode.UNAUTHENTICATED, ErrorCode.NOPERM)
 _ACCESS_CODES: Final[Mapping[Need, tuple[ProblemCode, ...]]] = {
@@ -52,32 +51,32 @@ _ACCESS_CODES: Final[Mapping[Need, tuple[ProblemCode, ...]]] = {
     "any": (HttpCode.UNAUTHENTICATED,),
     "open": (),
 }
-"""What an operation may answer besides, by what it needs of a token."""
+"""Further codes of an operation, by the scope that it needs."""
 
 _DESCRIPTIONS: Final[Mapping[int, str]] = {
-    400: "A parameter, a name, an id or an argument is not valid, or the body cannot be read.",
-    401: "No token, or one that is not known, was revoked, or has expired.",
-    403: "The token does not allow this, or the request is of a page that is not allowed.",
-    404: "No such stream, group, consumer or entry.",
-    406: "The answer's media type is not acceptable.",
-    408: "The request came too slowly; the connection closes.",
-    409: "In conflict with what stands.",
-    410: "Entries at the position were trimmed away.",
-    412: "The stream's last id is another than expected.",
-    413: "The body, an entry, or what is asked for at once is too large.",
-    414: "The request's target is too long.",
-    415: "The body is of a media type or encoding that is not understood.",
-    421: "The server is not known under the name in `Host`.",
-    422: "The body does not fit its schema.",
-    429: "Requests come faster than is allowed; `Retry-After` says when to come back.",
-    431: "The request's head is too large.",
-    500: "An error of the server.",
-    503: "The server takes no such request now; `Retry-After` says when, where it is known.",
-    507: "The server is at its memory limit: nothing is appended until something is deleted or trimmed.",
+    400: "A parameter, a name, an id or an argument is invalid, or the body is malformed.",
+    401: "The request has no token, or the token is unknown, was revoked, or has expired.",
+    403: "The token does not allow the request, or the origin of the web page is not allowed.",
+    404: "The stream, group, consumer or entry does not exist.",
+    406: "The header `Accept` excludes the media type of the response.",
+    408: "The request arrived too slowly. The server closes the connection.",
+    409: "The request conflicts with the current state.",
+    410: "Entries at the position were trimmed.",
+    412: "The stream's last id is not the expected one.",
+    413: "The body, an entry or the response is too large, or the request exceeds a limit.",
+    414: "The URL is too long.",
+    415: "The media type or encoding of the body is not supported.",
+    421: "The server does not answer to the host name in `Host`.",
+    422: "The body does not match its schema.",
+    429: "Too many requests. `Retry-After` gives the seconds to wait.",
+    431: "The request's headers are too large.",
+    500: "Internal server error.",
+    503: "The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait.",
+    507: "The server has reached its memory limit. It refuses appends until entries are deleted or trimmed.",
 }
 
 
-def operation(  # noqa: PLR0913 - a declaration, read at its call: all but two are named there
+def operation(  # noqa: PLR0913 - a declaration; calls name all arguments but two
     name: str,
     summary: str,
     *,
@@ -92,17 +91,19 @@ def operation(  # noqa: PLR0913 - a declaration, read at its call: all but two a
     parameters: Sequence[Mapping[str, Any]] = (),
     extra: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The arguments of a route decorator.
+    """Return the arguments of a route decorator.
 
-    `reply` None: the answer has no body. `also`: further statuses with the same body, and what they
-    mean. `errors`: codes beyond those of every request, and of every body. `asks_store` False: it is
-    answered whether the store takes requests or not. `parameters`: those that FastAPI does not read.
-    `extra`: further parts of the operation in the document.
+    * `reply`: the model of the response body; None if the response has no body
+    * `also`: further statuses with the same body, and what they mean
+    * `errors`: error codes beyond those of every request and of every body
+    * `asks_store`: False if the operation works while the store accepts no requests
+    * `parameters`: descriptions of parameters that FastAPI does not read
+    * `extra`: further parts of the operation in the document
     """
     need = need_of(name)
     asked = (*(STORE_REQUEST if asks_store else ()), *(BODY_REQUEST if body else ()))
     codes = (*ANY_REQUEST, *_ACCESS_CODES[need], *asked, *errors)
-    answers = {status: "Done." if reply is None else "The answer."} | dict(also or {})
+    answers = {status: "The request succeeded." if reply is None else "The response."} | dict(also or {})
     return {
         "operation_id": name,
         "summary": summary,
@@ -124,7 +125,7 @@ def operation(  # noqa: PLR0913 - a declaration, read at its call: all but two a
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, str]:
-    """A reference to the model in the document."""
+    """Return a reference to the model in the document."""
     return {"$ref": f"#/components/schemas/{model.__name__}"}
 
 
@@ -141,7 +142,7 @@ def _request_body(model: type[BaseModel] | None, *, required: bool) -> dict[str,
 
 
 def problem_answers(codes: Iterable[ProblemCode]) -> dict[int | str, dict[str, Any]]:
-    """The answers that carry these codes, by status; the examples stand in the document's components."""
+    """Return the problem responses with these codes, by status. They refer to examples in the components."""
     by_status: dict[int, list[ProblemCode]] = {}
     for code in KINDS:
         if code in codes:

@@ -1,16 +1,16 @@
-"""The OpenAPI document as code generators want it: the same operations, in the words of OpenAPI 3.0.
+"""The OpenAPI document for code generators: the same operations, translated to OpenAPI 3.0.
 
-It owns the translation, and adds nothing: what is not in the document that the server shows is not here.
+It owns the translation, and adds nothing to the document that the server shows.
 
-Generators know 3.0 best, and each stumbles over something else in 3.1. So here
+Generators support 3.0 best; each has problems with another part of 3.1. So in this document:
 
-* a member or parameter that may be left out is left out, never null: only a member that is always there and
-  may be null is `nullable`;
-* `const` is an `enum` of one, an `examples` list an `example`, and a reference that has words of its own
-  beside it stands in an `allOf`;
-* integers are `int64`: ids have none, but milliseconds and counters do not fit into a Java `Integer`;
-* NDJSON is `format: binary`: it is passed through as bytes, where a string would be encoded as JSON;
-* members have no `title`: generators would name types after them, and not after where they stand.
+* An optional member or parameter is never null. Only a member that is always present and may be null is
+  `nullable`.
+* `const` becomes an `enum` of one, and an `examples` list an `example`. A reference with a description of
+its own is inside an `allOf`.
+* Integers are `int64`, because milliseconds and counters do not fit into a Java `Integer`.
+* NDJSON is `format: binary`, so that clients send the bytes unchanged; a string would be encoded as JSON.
+* Members have no `title`, because generators would name types after the title instead of the model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NULL: Final[Json] = {"type": "null"}
 
 
 def sdk_document(document: Mapping[str, Any]) -> Json:
-    """`document` in 3.0; it is not changed."""
+    """Return `document` as OpenAPI 3.0. The argument is not changed."""
     components = document["components"]
     schemas = {name: _schema(schema) for name, schema in components["schemas"].items()}
     return {
@@ -42,7 +42,7 @@ def sdk_document(document: Mapping[str, Any]) -> Json:
 
 
 def _info(info: Json) -> Json:
-    """3.0 has no summary of a document, and no identifier of a licence."""
+    """Remove the summary and the identifier of the licence, which 3.0 does not have."""
     return {**_without(info, "summary"), "license": {"name": info["license"]["name"]}}
 
 
@@ -99,7 +99,7 @@ def _with_schema(part: Json) -> Json:
 
 
 def _schema(schema: Json) -> Json:
-    """One schema with all that it holds."""
+    """Translate a schema and the schemas inside of it."""
     made = _words(_without(schema, "title"))
     if "anyOf" in made:
         made = _union(made)
@@ -114,7 +114,7 @@ def _schema(schema: Json) -> Json:
 
 
 def _words(schema: Json) -> Json:
-    """The keywords that 3.0 writes otherwise."""
+    """Translate the keywords that 3.0 writes differently."""
     made = _without(schema, "const", "examples")
     if "const" in schema:
         made["enum"] = [schema["const"]]
@@ -126,7 +126,7 @@ def _words(schema: Json) -> Json:
 
 
 def _union(schema: Json) -> Json:
-    """A choice; one between something and null is that thing, `nullable`."""
+    """Translate a union. A union of one type and null becomes that type with `nullable`."""
     choices = [_schema(choice) for choice in schema["anyOf"] if choice != _NULL]
     nullable = {"nullable": True} if len(choices) < len(schema["anyOf"]) else {}
     rest = _without(schema, "anyOf")
@@ -144,7 +144,7 @@ def _properties(schema: Json) -> Json:
 
 
 def _left_out(schema: Json) -> Json:
-    """What may be left out: null stood for that, and is nothing to send."""
+    """Translate an optional member: remove null, which only means that the member is absent."""
     made = _without(_schema(schema), "nullable")
     return _without(made, "default") if made.get("default", "") is None else made
 

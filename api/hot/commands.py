@@ -13,17 +13,16 @@ import msgspec
 
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPosition, ReadBounds
 from tailrace.api.wire.appends import (
-    FIELDS_LINES,
     UNREADABLE,
     BatchOptions,
     NewEntries,
     decode_batch,
-    decode_lines,
     decode_xadd,
     plain_fragment,
     trimming_of,
 )
 from tailrace.api.wire.bodies import parse_body, require_few_elements
+from tailrace.api.wire.entry_lines import FIELDS_LINES, decode_lines
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.parameters import group_read_position_of, ids_of, optional_id_of
 from tailrace.core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits

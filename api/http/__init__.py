@@ -1,4 +1,5 @@
-"""What surrounds each request: its id, its raw path, the bound of its body, HEAD, disconnects, errors.
+"""HTTP handling that all requests share: request ids, raw paths, body size limits, HEAD, disconnects and
+errors.
 
-It never knows a stream command.
+The package knows no stream commands.
 """

@@ -1,7 +1,7 @@
-"""No request body above the limit is ever held: refused by its declared length, or while it arrives.
+"""Refuses request bodies above the size limit, by their declared length or while they arrive.
 
-It owns that bound for bodies as sent; `api.wire.ndjson` owns it for what they decompress to. Starlette has
-such a middleware, which answers plain text; here every error is a problem.
+The limit applies to bodies as they are sent; `api.wire.compression` applies it to decompressed bodies.
+Starlette's own middleware for this answers plain text; here every error is a problem.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from tailrace.api.problems.table import HttpCode, RequestRefused, problem, probl
 
 
 class BodyLimit:
-    """Pure ASGI: bodies of at most `bytes_max` bytes."""
+    """ASGI middleware that accepts bodies of at most `bytes_max` bytes."""
 
     def __init__(self, app: ASGIApp, bytes_max: int) -> None:
         self._app = app
         self._bytes_max = bytes_max
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count what arrives; go no further where the declared length is too much already."""
+        """Answer 413 if the declared length is too large; otherwise count the bytes as they arrive."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -41,7 +41,7 @@ class BodyLimit:
         await self._app(scope, receive_counted, send)
 
     def _detail(self) -> str:
-        return f"a body may take {self._bytes_max} bytes at most"
+        return f"the body is too large; at most {self._bytes_max} bytes are allowed"
 
 
 def _declared_length(scope: Scope) -> int:

@@ -1,8 +1,7 @@
-"""Work that ends with its client: who goes away while a read waits stops waiting at once.
+"""Ends the work of a request when its client disconnects: a waiting read stops at once.
 
-It owns the race between a request's work and its connection. It never decides what the work is, and
-what was already taken when the client went stays taken: a group's entries are pending then, and are
-claimed like any others.
+It never decides what the work is. Entries that were delivered to a group before the client disconnected stay
+pending; other consumers can claim them.
 """
 
 from __future__ import annotations
@@ -23,10 +22,11 @@ T = TypeVar("T")
 
 
 async def execute_while_connected(request: Request, store: StreamStore, command: Command) -> Reply:
-    """The store's reply to `command`; a read that waits stops when the client goes, and takes nothing.
+    """Return the store's reply to `command`. A waiting read stops if the client disconnects, and takes no
+    entries.
 
-    The request's body must have been read. Raises `ClientDisconnect`, and what `StreamStore.execute`
-    raises. A command that does not wait costs nothing beside its execution.
+    The request's body must already be read. Raises `ClientDisconnect`, and the errors of
+    `StreamStore.execute`. A command that does not wait has no extra cost.
     """
     if isinstance(command, Read | ReadGroup) and command.block_ms is not None:
         return await while_connected(request.receive, store.execute(command))
@@ -34,9 +34,9 @@ async def execute_while_connected(request: Request, store: StreamStore, command:
 
 
 async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
-    """What `work` gives, or raises. Raises `ClientDisconnect` where the client goes first.
+    """Return the result of `work`. Raises `ClientDisconnect` if the client disconnects first.
 
-    `work` is cancelled then, and has ended when this returns; likewise where this is cancelled.
+    In that case, and if this call is cancelled, `work` is cancelled and has ended when this function returns.
     """
     working = asyncio.ensure_future(work)
     going = asyncio.ensure_future(disconnected(receive))
@@ -50,7 +50,7 @@ async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
 
 
 async def disconnected(receive: Receive) -> None:
-    """Returns when the connection is gone; a body that is still on its way is passed over."""
+    """Return when the client has disconnected. Parts of a body that still arrive are ignored."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -62,12 +62,12 @@ async def _ended(*tasks: asyncio.Future[Any]) -> None:
 
 
 class NoAnswer(Response):
-    """What is answered where nobody is left to hear it: nothing is sent."""
+    """A response that sends nothing, for a client that has disconnected."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send nothing."""
 
 
 async def client_gone(_request: Request, _error: Exception) -> Response:
-    """The handler of `ClientDisconnect`: a client that left is no failure of the server."""
+    """Handle `ClientDisconnect`: a client that disconnects is not an error of the server."""
     return NoAnswer()

@@ -1,8 +1,7 @@
-"""HEAD wherever GET is: the request runs as the GET of its path, and only the head of the answer is sent.
+"""Answers HEAD on every path that has GET: the request runs as GET, and only the response's head is sent.
 
-It owns that rule, so that no route needs to repeat it. A route whose GET waits, stays open or has an effect
-asks `is_head` and then answers at once without one; other routes see a GET. A route declared for HEAD keeps
-its own handler.
+A route whose GET waits, stays open or changes something calls `is_head`, and then answers at once without
+doing so. Other routes see a GET. A route that is declared for HEAD keeps its own handler.
 """
 
 from __future__ import annotations
@@ -16,26 +15,26 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _STATE: Final = "is_head"
 _ROUTING: Final = ("route", "endpoint", "path_params")
-"""What the router adds to a scope, and layers outside of it read there."""
+"""Members that the router adds to a scope, and that outer layers read."""
 
 
 def is_head(request: Request) -> bool:
-    """Whether only the head of the answer is sent: then a handler does not wait, and takes nothing."""
+    """Return whether the request is a HEAD; then a handler must not wait or take entries."""
     return bool(request.scope["state"].get(_STATE))
 
 
 class _Answered(Exception):
-    """The head is sent; the rest of the work would be for nothing."""
+    """The head of the response is sent, so the rest of the work can stop."""
 
 
 class HeadAsGet:
-    """Pure ASGI, below the layers that know the path as it was sent."""
+    """ASGI middleware, inside of the layers that provide the raw path."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass other requests on, and HEAD as GET."""
+        """Run HEAD as GET; pass other requests on."""
         if scope["type"] != "http" or scope["method"] != "HEAD" or _has_own_route(scope):
             await self._app(scope, receive, send)
             return
@@ -47,7 +46,8 @@ class HeadAsGet:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
                 raise _Answered
 
-        # A copy: the server decides by the method of its own scope whether the answer has a body.
+        # The inner scope is a copy, because the server reads the method of its own scope to decide about a
+        # body.
         inner = {**scope, "method": "GET"}
         try:
             await self._app(inner, receive, send_head)
@@ -58,6 +58,6 @@ class HeadAsGet:
 
 
 def _has_own_route(scope: Scope) -> bool:
-    """Whether a route on this path is declared for HEAD. O(routes)."""
+    """Return whether a route on this path is declared for HEAD. O(routes)."""
     routes: Sequence[Route] = scope["app"].state.routes
     return any("HEAD" in (route.methods or ()) and route.path_regex.match(scope["path"]) for route in routes)

@@ -1,8 +1,8 @@
-"""Pages for people, and the headers that keep them from being used against their readers.
+"""Serves HTML pages with the security headers that protect their readers.
 
-It owns the Content-Security-Policy: a page runs the scripts and styles that stand in it, named by their
-hashes, speaks to its own server, and stands in nobody's frame. So it needs no `unsafe-inline`, and nothing
-from elsewhere.
+The Content-Security-Policy of a page allows only its inline scripts and styles, by their hashes, and
+requests to its own server. Other pages cannot show it in a frame. So a page needs no `unsafe-inline` and no
+files from other servers.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""On every page; the third also keeps old browsers from guessing, the fourth from framing."""
+"""Headers of every page. The third keeps browsers from guessing media types; the fourth forbids frames in old
+browsers."""
 
 
 def page(name: str) -> Response:
-    """The page in the file `name` of this package, which is whole in itself."""
+    """Return the page in the file `name` of the package `api`. The page needs no other files."""
     return html_page(_read(name))
 
 
 def html_page(html: str) -> Response:
-    """The answer that carries the page `html`, one of a fixed set of pages."""
+    """Return a response with the page `html`. Its policy is cached, so use only a fixed set of pages."""
     return HTMLResponse(html, headers={**HEADERS, "Content-Security-Policy": content_security_policy(html)})
 
 
@@ -47,7 +48,7 @@ def _read(name: str) -> str:
 
 @cache
 def content_security_policy(html: str) -> str:
-    """What a page may do that is written like this."""
+    """Return the Content-Security-Policy of the page `html`."""
     scripts, styles = (" ".join(_hashes(html, kind)) or "'none'" for kind in ("script", "style"))
     return (
         f"default-src 'none'; script-src {scripts}; style-src {styles}; connect-src 'self'; "

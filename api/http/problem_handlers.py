@@ -1,7 +1,7 @@
-"""What becomes of an exception: each kind that a handler may raise is answered as a problem.
+"""Turns the exceptions of handlers into problem responses.
 
-It owns the way from exceptions to `api.problems.table`. It never swallows a defect: what is not foreseen
-is a 500 that the server logs with its traceback.
+It maps exceptions to the codes of `api.problems.table`. An unexpected exception becomes a 500, and the server
+logs its traceback.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _CODE_OF_STATUS: Mapping[int, HttpCode] = {
 
 
 def install_problem_handlers(app: FastAPI) -> None:
-    """Make `app` answer every error as a problem, its own 404, 405 and 500 included."""
+    """Make `app` answer every error with a problem, including 404, 405 and 500."""
     app.add_exception_handler(StreamError, _command_refused)
     app.add_exception_handler(RequestRefused, _request_refused)
     app.add_exception_handler(RequestValidationError, _parameters_refused)
@@ -75,7 +75,7 @@ async def _request_refused(request: Request, error: Exception) -> Response:
 
 
 def refusal_response(request: Request, error: RequestRefused) -> Response:
-    """The answer to a request that was refused before it became a command."""
+    """Return the response to a request that was refused before it became a command."""
     members = dict(error.members)
     if error.errors:
         members["errors"] = error.errors
@@ -85,8 +85,8 @@ def refusal_response(request: Request, error: RequestRefused) -> Response:
 
 
 def _add_error_line(scope: Scope, content: dict[str, Any]) -> None:
-    """Give the problem a Redis error line where commands are sent. Clients for Redis over REST show only that
-    member."""
+    """Add a Redis error line to the problem on the paths of commands. Clients for Redis over REST show only
+    that member."""
     if is_command_path(raw_path_of(scope)):
         content.setdefault("error", f"ERR {content['detail']}")
 
@@ -106,7 +106,7 @@ def _parameter_error(item: Mapping[str, Any], declared: Mapping[str, FieldInfo])
 
 
 def _parameters(dependant: Dependant) -> Iterator[tuple[str, FieldInfo]]:
-    """Each parameter's name and declaration."""
+    """Yield each parameter's name and declaration."""
     for field in (*dependant.query_params, *dependant.header_params, *dependant.path_params):
         yield field.alias, field.field_info
     for inner in dependant.dependencies:
@@ -127,7 +127,7 @@ async def _unauthenticated(request: Request, error: Exception) -> Response:
 
 
 def unauthenticated_response(scope: Scope, error: Unauthenticated) -> Response:
-    """The answer to a request that nobody known makes."""
+    """Return the response to an unauthenticated request."""
     content = unauthenticated_problem(error, request_id_of(scope))
     if takes_redis_commands(raw_path_of(scope)):
         content["error"] = f"NOAUTH {error.reason}"
@@ -147,7 +147,8 @@ async def _not_routed(request: Request, error: Exception) -> Response:
 
 
 def _allowed_methods(request: Request) -> str:
-    """All methods of all routes on this path; the router names only those of the first that fits."""
+    """Return the methods of all routes on this path. The router's own header has only those of the first
+    route."""
     routes: Iterable[Route] = request.app.state.routes
     path = request.scope["path"]
     methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
@@ -163,12 +164,12 @@ def _detail_of(request: Request, code: HttpCode, error: HTTPException, headers: 
         return f"there is no resource {where}{missing_hint(request.method, request.scope['path'], routes)}"
     if code is HttpCode.METHOD_NOT_ALLOWED:
         hint = method_hint(request.method, request.scope["path"], routes)
-        return f"{where}: this resource takes {headers['Allow']}{hint}"
+        return f"{where}: this resource supports {headers['Allow']}{hint}"
     return error.detail
 
 
 async def _defect(request: Request, _error: Exception) -> Response:
     request_id = request_id_of(request.scope)
     content = problem(HttpCode.INTERNAL, DEFECT, request_id)
-    # The server's own error layer lies outside the one that adds this header to every other answer.
+    # The layer that answers defects is outside of the layer that adds this header to other responses.
     return problem_response(content, {REQUEST_ID_HEADER: request_id or ""})

@@ -1,6 +1,6 @@
-"""A request id for every request: the client's where it sends a usable one, else a new one.
+"""Gives every request an id: the client's, if it sends a valid one, otherwise a new one.
 
-It owns the header `X-Request-Id` and the place where the id is kept for problems and logs.
+It owns the header `X-Request-Id`, and stores the id in the scope for problems and logs.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 
-# Unique without asking the system for randomness at every request, which costs more than an append.
+# A random prefix and a counter: asking the system for randomness at every request costs more than an append.
 _PROCESS: Final = token_hex(8)
 _numbers: Final = count(1)
 
 _HEADER_BYTES: Final = REQUEST_ID_HEADER.lower().encode()
 _USABLE: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
-"""What may go into a log line and a header unescaped; anything else is replaced, not refused."""
+"""Ids that can be written to logs and headers without escaping. Any other id is replaced by a new one."""
 
 
 class RequestId:
-    """Pure ASGI: puts the id into the scope's state and onto every answer."""
+    """ASGI middleware that stores the id in the scope's state and adds it to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Name the request and go on."""
+        """Assign the id of the request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -48,13 +48,13 @@ class RequestId:
 
 
 def request_id_of_header(headers: Sequence[tuple[bytes, bytes]]) -> str:
-    """The id of a request with these raw headers, names in lower case."""
+    """Return the id of a request with these raw headers, whose names are in lower case."""
     given = next((value for name, value in headers if name == _HEADER_BYTES), b"")
     return _request_id(given.decode("latin-1"))
 
 
 def new_request_id() -> str:
-    """The id of a request that was refused before its headers could be read."""
+    """Return a new id, for a request without a valid one or without readable headers."""
     return f"{_PROCESS}{next(_numbers):016x}"
 
 

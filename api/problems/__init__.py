@@ -1,4 +1,4 @@
-"""Problems (RFC 9457): one table from errors to status, code and text, with examples and help for each.
+"""Error responses (RFC 9457 problems): the status, title, texts, example and help of each error code.
 
-It never decides whether something is an error.
+The package never decides whether something is an error.
 """

@@ -1,7 +1,7 @@
-"""What each problem looks like: the example of every code, as the OpenAPI document shows it.
+"""An example of each problem, as the OpenAPI document shows it.
 
-It owns the words of the examples; a test sends the request behind each and compares. Titles, statuses and
-the rest come from the one table in `api.problems.table`.
+It owns the texts of the examples; a test provokes each problem and compares it with its example. Titles and
+statuses come from `api.problems.table`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REPLY_TOO_LARGE: Final = reply_too_large(REPLY_BYTES_MAX)
 
 
 class Example(NamedTuple):
-    """What is told of one case. `members`: those of this code."""
+    """The text of one example, and the members that only problems of this code have."""
 
     detail: str
     members: Mapping[str, object] = {}
@@ -32,13 +32,13 @@ _UNKNOWN_PARAMETER: Final = "unknown parameter; none is allowed"
 
 
 def _redis(line: str) -> Example:
-    """An error of the command endpoint, which carries Redis's line."""
+    """Return the example of an error of the command endpoint, with the error line of Redis."""
     return Example(line.partition(" ")[2], {"error": line})
 
 
 EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
     ErrorCode.INVALID_ID: Example(
-        "`id` is '1-2-3', which is not an entry id; it takes an id such as 1526919030474-0, "
+        "`id` is '1-2-3', which is not an entry id; send an id such as 1526919030474-0, "
         "`1526919030474-*` to let the server choose the sequence, or `*`",
         {"given": "1-2-3", "argument": "id"},
     ),
@@ -84,30 +84,38 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         {"key": "race:france", "group": "judges", "consumer": "alice", "pending": "2"},
     ),
     ErrorCode.ENTRY_TOO_LARGE: Example("an entry may take 16777216 bytes at most, this one takes 16777228"),
-    ErrorCode.LIMIT_EXCEEDED: Example("the body has 100001 entries; 100000 are allowed at once"),
+    ErrorCode.LIMIT_EXCEEDED: Example(
+        "the body has 100001 entries; at most 100000 are allowed in one request"
+    ),
     ErrorCode.REPLY_TOO_LARGE: Example(
         human_text(_REPLY_TOO_LARGE), {**_REPLY_TOO_LARGE.details, "error": _REPLY_TOO_LARGE.line}
     ),
     ErrorCode.PRECONDITION_FAILED: Example(
-        "the stream's last id is 1692632102976-0, not 0-0", {"last_id": "1692632102976-0"}
+        "the stream's last id is 1692632102976-0, not the one in `if_last_id`; read the entries after the "
+        "one that you expected, then decide again",
+        {"last_id": "1692632102976-0"},
     ),
     ErrorCode.POSITION_TRIMMED: Example(
-        "entries from 1692632086370-0 on were trimmed, the first is 1692632102976-0",
+        "entries at or after the position were trimmed; the first entry that is left is 1692632102976-0; "
+        "continue there, or omit `strict`",
         {"first_id": "1692632102976-0", "last_id": "1692632102976-0"},
     ),
-    ErrorCode.IDEMPOTENCY_MISMATCH: Example("the idempotency key was used before with another body"),
+    ErrorCode.IDEMPOTENCY_MISMATCH: Example(
+        "the producer used this idempotency key before, with another body; send a new key for new content"
+    ),
     ErrorCode.STALE_EPOCH: Example(
-        "the producer's epoch 1 is older than those that are remembered", {"epoch": "2"}
+        "the producer's epoch is too old, its newest is 2; send that epoch or a greater one", {"epoch": "2"}
     ),
     ErrorCode.LAYOUT_CHANGED: Example(
-        "epoch 1 was begun with another layout: replay it as it was cut first", {"layout": "4 partitions"}
+        "the epoch began with the layout '4 partitions'; replay it with that layout, or begin another epoch",
+        {"layout": "4 partitions"},
     ),
     ErrorCode.MEMORY_LIMIT: Example(
         "the server's memory limit is reached; delete or trim entries, or start the server with a higher "
         "memory limit"
     ),
     ErrorCode.TOO_MANY_READERS: Example(
-        "100000 reads are already waiting, the server's limit; try again later", {"most": "100000"}
+        "100000 reads are waiting, which is the server's limit; try again later", {"most": "100000"}
     ),
     ErrorCode.NOPERM: Example(
         "the token 'gate' does not allow 'append' on 'race:france'",
@@ -138,7 +146,7 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "100 requests in 1 s are allowed; the next one in 1 s", {"retry_after_s": 1}
     ),
     HttpCode.TOO_MANY_OPEN: Example(
-        "10000 tails are open, the server's limit; close one, or try again later"
+        "10000 tails are open, which is the server's limit; close one, or try again later"
     ),
     HttpCode.MALFORMED_BODY: Example(
         "the body is not valid JSON at line 1, column 11: the text ends too early",
@@ -147,12 +155,12 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
     HttpCode.BODY_MISMATCH: Example(
         f"/speed: {_UNKNOWN_MEMBER}", {"errors": [{"pointer": "/speed", "detail": _UNKNOWN_MEMBER}]}
     ),
-    HttpCode.BODY_TOO_LARGE: Example("a body may take 67108864 bytes at most"),
+    HttpCode.BODY_TOO_LARGE: Example("the body is too large; at most 67108864 bytes are allowed"),
     HttpCode.INVALID_PARAMETER: Example(
         f"`cuont`: {_UNKNOWN_PARAMETER}",
         {"errors": [{"parameter": "cuont", "in": "query", "detail": _UNKNOWN_PARAMETER}]},
     ),
-    HttpCode.INVALID_NAME: Example("key: a name has 1 to 512 bytes, and this one has 513 bytes"),
+    HttpCode.INVALID_NAME: Example("key: the name has 513 bytes; a name has 1 to 512 bytes"),
     HttpCode.NO_SUCH_ENTRY: Example(
         "the stream 'race:france' has no entry 1-0", {"key": "race:france", "id": "1-0"}
     ),
@@ -167,20 +175,22 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "no problem has the code 'nothing'; use the `code` of a problem, such as `id-not-greater`"
     ),
     HttpCode.TRANSACTION_ABORTED: Example(
-        "command 1 does not parse: ERR wrong number of arguments for 'xlen' command",
+        "command 1 is invalid: ERR wrong number of arguments for 'xlen' command",
         {
             "errors": [{"pointer": "/1", "detail": "ERR wrong number of arguments for 'xlen' command"}],
             "error": "EXECABORT Transaction discarded because of previous errors.",
         },
     ),
     HttpCode.NOT_ACCEPTING: Example("the server is shutting down"),
-    HttpCode.INTERNAL: Example("the server failed; the log names the request"),
+    HttpCode.INTERNAL: Example(
+        "the server failed while it carried out the request; its log has the error under this request_id"
+    ),
 }
-"""A code that is not here is shown under its title alone."""
+"""A code without an example shows its title as `detail`."""
 
 
 def problem_examples(codes: Iterable[ProblemCode]) -> dict[str, dict[str, Any]]:
-    """The document's components for these codes, by code."""
+    """Return the examples of these codes as components of the OpenAPI document, by code."""
     return {str(code): _component(code) for code in codes}
 
 

@@ -1,6 +1,6 @@
-"""Why a body is no JSON, in sentences, with the line and the column.
+"""Error texts for bodies that are not JSON, with the line and the column of the mistake.
 
-It owns the words for the parser's messages. It parses nothing.
+It owns the sentences for the parser's messages. It parses nothing itself.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ _POSITION: Final = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 
 _REASONS: Final = (
     ("EOF", "the text ends too early"),
-    ("trailing comma", "a comma has nothing after it"),
+    ("trailing comma", "a comma has no value after it"),
     (
         "trailing characters",
-        "there is more text after the JSON value; for several entries use `entries:batch`",
+        "there is more text after the JSON value; to send several entries, use `entries:batch`",
     ),
-    ("key must be a string", "a name must be a string in double quotes"),
-    ("expected value", "a value is missing or misspelled; strings are in double quotes"),
-    ("expected ident", "a value is misspelled; strings are in double quotes"),
+    ("key must be a string", "a member name must be a string in double quotes"),
+    ("expected value", "a value is missing or misspelled; write strings in double quotes"),
+    ("expected ident", "a value is misspelled; write strings in double quotes"),
     ("invalid unicode", 'the bytes are not UTF-8; send bytes as base64, with `"encoding": "base64"`'),
-    ("control character", "a string holds a control character; escape it, such as \\n"),
+    ("control character", "a string contains a control character; escape it, for example as \\n"),
 )
 
 
 class JsonMistake(NamedTuple):
-    """Where a text stops being JSON, both from 1, and why; None: not known."""
+    """The first mistake in a text that is not JSON. `line` and `column` count from 1; None if unknown."""
 
     reason: str
     line: int | None = None
@@ -34,12 +34,12 @@ class JsonMistake(NamedTuple):
 
 
 def json_mistake(message: str) -> JsonMistake:
-    """What the parser's message says."""
+    """Return the mistake that the parser's error message describes."""
     match = _POSITION.fullmatch(message)
     if match is None:
         return JsonMistake(message)
     line, column = int(match[2]), max(int(match[3]), 1)
-    reason = next((told for begin, told in _REASONS if match[1].startswith(begin)), match[1])
+    reason = next((text for begin, text in _REASONS if match[1].startswith(begin)), match[1])
     if reason == _REASONS[0][1] and (line, int(match[3])) == (1, 0):
         reason = "the body is empty"
     return JsonMistake(reason, line, column)

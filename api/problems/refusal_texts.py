@@ -1,7 +1,8 @@
-"""The sentences of refused commands over REST and WebSocket: one table, by error code.
+"""Error texts of refused commands over REST and WebSocket: one table, by error code.
 
-It owns the words: what is wrong, with the names and values; what is allowed; what to do. The engine's own
-line is Redis's, and only clients that sent a Redis command see it. It never decides what is an error.
+A text says what is wrong, with names and values; what is allowed; and what to do. The engine's own error
+lines are those of Redis; only clients that sent a Redis command see them. This module never decides what is
+an error.
 """
 
 from __future__ import annotations
@@ -12,22 +13,22 @@ from typing import Final
 from tailrace.core.errors import ErrorCode, StreamError, printable
 
 VERBS: Final = frozenset({b"setid", b"configure", b"ack", b"nack", b"claim", b"autoclaim"})
-"""The actions that follow the name of a stream or a group; with GET they are part of the name."""
+"""The actions that can follow the name of a stream or a group. With GET, they are part of the name."""
 
 COMMAND_CODES: Final = frozenset(
     {ErrorCode.SYNTAX, ErrorCode.WRONG_ARITY, ErrorCode.UNKNOWN_COMMAND, ErrorCode.NOT_AN_INTEGER}
 )
-"""Codes that only a Redis command is refused with: its client knows Redis's words."""
+"""Codes of errors that only Redis commands can have; their texts are those of Redis."""
 
 
 def rest_text(error: StreamError) -> str:
-    """What is wrong, in the words of the REST interface."""
+    """Return the `detail` of a refused command, in the terms of the REST API."""
     write = _TEXTS.get(error.code)
     return human_text(error) if write is None else write(error)
 
 
 def human_text(error: StreamError) -> str:
-    """The Redis line without its leading code word, which the member `code` says better."""
+    """Return the engine's error line without its first word, because the problem has a `code`."""
     word, _, rest = error.line.partition(" ")
     text = rest if word.isupper() and rest else error.line
     given = error.details.get("given")
@@ -35,7 +36,7 @@ def human_text(error: StreamError) -> str:
 
 
 def quoted(name: bytes) -> str:
-    """A name as sentences show it."""
+    """Return a name as error texts show it, in quotes; bytes that are not printable are escaped."""
     return f"'{printable(name)}'"
 
 
@@ -122,15 +123,43 @@ def _memory_limit(_error: StreamError) -> str:
 
 
 def _too_many_readers(error: StreamError) -> str:
-    return f"{error.details['most']} reads are already waiting, the server's limit; try again later"
+    return f"{error.details['most']} reads are waiting, which is the server's limit; try again later"
 
 
 def _reply_too_large(error: StreamError) -> str:
     most = error.details["reply_bytes_max"]
     return (
-        f"the reply does not fit: the replies of one request may take {most} bytes; ask for fewer entries or "
-        "ids at once, or use entries:export"
+        f"the reply is too large: all replies of one request may take {most} bytes together; ask for fewer "
+        "entries or ids at once, or use entries:export"
     )
+
+
+def _precondition_failed(error: StreamError) -> str:
+    return (
+        f"the stream's last id is {error.details['last_id']}, not the one in `if_last_id`; read the entries "
+        "after the one that you expected, then decide again"
+    )
+
+
+def _position_trimmed(error: StreamError) -> str:
+    return (
+        "entries at or after the position were trimmed; the first entry that is left is "
+        f"{error.details['first_id']}; continue there, or omit `strict`"
+    )
+
+
+def _idempotency_mismatch(_error: StreamError) -> str:
+    return "the producer used this idempotency key before, with another body; send a new key for new content"
+
+
+def _stale_epoch(error: StreamError) -> str:
+    newest = error.details["epoch"]
+    return f"the producer's epoch is too old, its newest is {newest}; send that epoch or a greater one"
+
+
+def _layout_changed(error: StreamError) -> str:
+    layout = error.details["layout"]
+    return f"the epoch began with the layout '{layout}'; replay it with that layout, or begin another epoch"
 
 
 _TEXTS: Final[Mapping[ErrorCode, Callable[[StreamError], str]]] = {
@@ -145,5 +174,11 @@ _TEXTS: Final[Mapping[ErrorCode, Callable[[StreamError], str]]] = {
     ErrorCode.MEMORY_LIMIT: _memory_limit,
     ErrorCode.TOO_MANY_READERS: _too_many_readers,
     ErrorCode.REPLY_TOO_LARGE: _reply_too_large,
+    ErrorCode.PRECONDITION_FAILED: _precondition_failed,
+    ErrorCode.POSITION_TRIMMED: _position_trimmed,
+    ErrorCode.IDEMPOTENCY_MISMATCH: _idempotency_mismatch,
+    ErrorCode.STALE_EPOCH: _stale_epoch,
+    ErrorCode.LAYOUT_CHANGED: _layout_changed,
 }
-"""A code that is not here has an engine line in this project's own words, or is one of `COMMAND_CODES`."""
+"""For any other code, the engine's error line is the text: it is written for this API, or the code is one of
+`COMMAND_CODES`."""

@@ -1,6 +1,6 @@
-"""What a client may have meant by a path or a method that nothing answers.
+"""Suggestions for a request to a path or with a method that no route has.
 
-It owns the guesses: they are words of a 404 or a 405, and change nothing about the answer.
+It writes the end of the `detail` of a 404 or 405 response. It never changes which response the client gets.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 
 def missing_hint(method: str, path: str, routes: Sequence[Route]) -> str:
-    """What follows "there is no resource ..." for a path that no route has; empty where nothing is close."""
+    """Return the suggestion that follows "there is no resource ..." in a 404."""
     if _is_known(whole := path.rstrip("/"), routes):
-        return f"; did you mean `{whole}`, without the slash at the end?"
+        return f"; did you mean `{whole}`, without the final slash?"
     if empty := _empty_names(path, routes):
         return f"; `{empty[0]}` is empty: a name has 1 to 512 bytes"
     for meant in (f"{_PREFIX}{path}", re.sub("/+", "/", path)):
@@ -31,12 +31,12 @@ def missing_hint(method: str, path: str, routes: Sequence[Route]) -> str:
     if close := _closest(path, [route.path for route in routes if method in (route.methods or ())]):
         return f"; did you mean `{close}`?"
     if _is_known(re.sub(r"/(?=[^/]*$)", "%2F", path), routes):
-        return "; a slash inside a name is written `%2F`"
+        return "; write a slash in a name as `%2F`"
     return "; GET /openapi.json lists all resources"
 
 
 def method_hint(method: str, path: str, routes: Sequence[Route]) -> str:
-    """What follows "this resource takes ..."; empty where there is nothing to add."""
+    """Return the suggestion that follows the supported methods in a 405, or an empty string."""
     verbs = _verbs(path, routes) if method == "POST" else []
     if not verbs:
         return ""
@@ -50,7 +50,7 @@ def method_hint(method: str, path: str, routes: Sequence[Route]) -> str:
 
 
 def _verbs(path: str, routes: Iterable[Route]) -> list[str]:
-    """The actions of the resource whose name is the last segment of `path`."""
+    """Return the actions of the resource whose name is the last segment of `path`."""
     found = []
     for route in routes:
         name, colon, verb = route.path.rpartition("}:")
@@ -64,7 +64,7 @@ def _is_known(path: str, routes: Iterable[Route]) -> bool:
 
 
 def _empty_names(path: str, routes: Iterable[Route]) -> list[str]:
-    """The parameters that are empty where a route would have them."""
+    """Return the names of the path parameters that are empty in `path`, for the first route that fits."""
     for route in routes:
         match = re.fullmatch(_pattern(route.path, "*"), path)
         if match is not None and (empty := [name for name, value in match.groupdict().items() if not value]):
@@ -81,7 +81,8 @@ def _pattern(template: str, times: str = "+") -> str:
 
 
 def _closest(path: str, templates: Iterable[str]) -> str:
-    """The likeliest of the paths with as many segments, with the names that were given; empty for none."""
+    """Return the most similar template with the same number of segments, filled with the names in `path`; or
+    an empty string."""
     given = path.split("/")
     split = [template.split("/") for template in templates]
     fitting = [wanted for wanted in split if len(wanted) == len(given) and _fit(wanted, given) >= _BEST_FIT]
@@ -90,12 +91,12 @@ def _closest(path: str, templates: Iterable[str]) -> str:
 
 
 def _fit(wanted: Iterable[str], given: Iterable[str]) -> float:
-    """How alike the least alike of the fixed parts are, from 0 to 1."""
-    return min(SequenceMatcher(None, *pair).ratio() for pair in _told_apart(wanted, given))
+    """Return the similarity of the two fixed parts that differ most, from 0 to 1."""
+    return min(SequenceMatcher(None, *pair).ratio() for pair in _fixed_parts(wanted, given))
 
 
-def _told_apart(wanted: Iterable[str], given: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The fixed parts that both have at the same places: whole segments, and verbs."""
+def _fixed_parts(wanted: Iterable[str], given: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the fixed parts of both paths, pair by pair: whole segments, and actions."""
     for template, segment in zip(wanted, given, strict=True):
         if "}:" in template:
             yield template.rpartition(":")[2], segment.rpartition(":")[2]

@@ -1,7 +1,7 @@
-"""The one table from what can go wrong to what a client is told (RFC 9457), and how it is written.
+"""The table of all error codes with their status and title, and the members of a problem (RFC 9457).
 
-It owns codes, statuses, titles and the shape of a problem. It never decides that something is wrong:
-the engine and the request readers raise, `api.http.problem_handlers` catches, this module writes.
+This module never decides that something is wrong. The engine and the readers of requests raise,
+`api.http.problem_handlers` catches, and this module writes the response.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 
 
 PROBLEM_PAGES: Final = "/problems/"
-"""Where the server explains each code; `type` of a problem is the address of its page."""
+"""The path of the pages that explain each code. The `type` of a problem is the path of its page."""
 
 
 class HttpCode(StrEnum):
-    """What can be wrong with a request before the engine sees it."""
+    """Codes of errors that the server finds before the engine receives a command."""
 
     MALFORMED_BODY = "MALFORMED_BODY"
     BODY_MISMATCH = "BODY_MISMATCH"
@@ -59,12 +59,14 @@ class HttpCode(StrEnum):
 
 ProblemCode: TypeAlias = ErrorCode | HttpCode
 
-DEFECT: Final = "the server failed; the log names the request"
-"""All that is told of an error of the server's own."""
+DEFECT: Final = (
+    "the server failed while it carried out the request; its log has the error under this request_id"
+)
+"""The `detail` of every internal error: it reveals nothing about the cause."""
 
 
 class Kind(NamedTuple):
-    """A row of the table. `retryable`: the same request can succeed later, unchanged."""
+    """A row of the table: HTTP status, title, and whether the same request can succeed later, unchanged."""
 
     status: int
     title: str
@@ -72,63 +74,65 @@ class Kind(NamedTuple):
 
 
 KINDS: Final[Mapping[ProblemCode, Kind]] = {
-    ErrorCode.INVALID_ID: Kind(400, "Not an entry id"),
+    ErrorCode.INVALID_ID: Kind(400, "The value is not a valid entry id"),
     ErrorCode.ID_NOT_GREATER: Kind(409, "The id is not greater than the stream's last id"),
-    ErrorCode.ID_EXHAUSTED: Kind(409, "The stream has used the last possible id"),
+    ErrorCode.ID_EXHAUSTED: Kind(409, "The stream has reached the greatest possible id"),
     ErrorCode.INVALID_ARGUMENT: Kind(400, "An argument is not valid"),
     ErrorCode.NOT_AN_INTEGER: Kind(400, "An argument is not an integer"),
-    ErrorCode.SYNTAX: Kind(400, "The command does not parse"),
-    ErrorCode.WRONG_ARITY: Kind(400, "The command has too few or too many arguments"),
-    ErrorCode.UNKNOWN_COMMAND: Kind(400, "No such command"),
-    ErrorCode.NO_SUCH_STREAM: Kind(404, "No such stream"),
-    ErrorCode.NOGROUP: Kind(404, "No such consumer group"),
-    ErrorCode.BUSYGROUP: Kind(409, "The consumer group exists already"),
-    ErrorCode.NO_SUCH_CONSUMER: Kind(404, "No such consumer"),
+    ErrorCode.SYNTAX: Kind(400, "The command has a syntax error"),
+    ErrorCode.WRONG_ARITY: Kind(400, "The command has the wrong number of arguments"),
+    ErrorCode.UNKNOWN_COMMAND: Kind(400, "The command does not exist"),
+    ErrorCode.NO_SUCH_STREAM: Kind(404, "The stream does not exist"),
+    ErrorCode.NOGROUP: Kind(404, "The consumer group does not exist"),
+    ErrorCode.BUSYGROUP: Kind(409, "The consumer group already exists"),
+    ErrorCode.NO_SUCH_CONSUMER: Kind(404, "The consumer does not exist"),
     ErrorCode.CONSUMER_HAS_PENDING: Kind(409, "The consumer has pending entries"),
     ErrorCode.ENTRY_TOO_LARGE: Kind(413, "An entry is too large"),
-    ErrorCode.LIMIT_EXCEEDED: Kind(413, "The request is over a limit"),
+    ErrorCode.LIMIT_EXCEEDED: Kind(413, "The request exceeds a limit"),
     ErrorCode.REPLY_TOO_LARGE: Kind(413, "The reply is too large"),
-    ErrorCode.PRECONDITION_FAILED: Kind(412, "The stream's last id differs"),
-    ErrorCode.POSITION_TRIMMED: Kind(410, "Entries at this position were trimmed away"),
+    ErrorCode.PRECONDITION_FAILED: Kind(412, "The stream's last id is not the expected one"),
+    ErrorCode.POSITION_TRIMMED: Kind(410, "Entries at this position were trimmed"),
     ErrorCode.IDEMPOTENCY_MISMATCH: Kind(422, "The idempotency key was used with another body"),
-    ErrorCode.STALE_EPOCH: Kind(409, "The producer has begun a later epoch"),
+    ErrorCode.STALE_EPOCH: Kind(409, "The producer already uses a later epoch"),
     ErrorCode.LAYOUT_CHANGED: Kind(409, "The producer's layout changed within an epoch"),
-    ErrorCode.MEMORY_LIMIT: Kind(507, "The server is at its memory limit", retryable=True),
+    ErrorCode.MEMORY_LIMIT: Kind(507, "The server has reached its memory limit", retryable=True),
     ErrorCode.TOO_MANY_READERS: Kind(503, "Too many reads are waiting", retryable=True),
-    HttpCode.MALFORMED_BODY: Kind(400, "The body cannot be read"),
-    HttpCode.BODY_MISMATCH: Kind(422, "The body does not fit its schema"),
+    HttpCode.MALFORMED_BODY: Kind(400, "The body is malformed"),
+    HttpCode.BODY_MISMATCH: Kind(422, "The body does not match its schema"),
     HttpCode.BODY_TOO_LARGE: Kind(413, "The body is too large"),
-    HttpCode.URL_TOO_LONG: Kind(414, "The request's target is too long"),
-    HttpCode.HEAD_TOO_LARGE: Kind(431, "The request's head is too large"),
-    HttpCode.REQUEST_TIMEOUT: Kind(408, "The request came too slowly", retryable=True),
-    HttpCode.RATE_LIMITED: Kind(429, "Requests come faster than is allowed", retryable=True),
-    HttpCode.TOO_MANY_OPEN: Kind(503, "Too many are open", retryable=True),
+    HttpCode.URL_TOO_LONG: Kind(414, "The URL is too long"),
+    HttpCode.HEAD_TOO_LARGE: Kind(431, "The request's headers are too large"),
+    HttpCode.REQUEST_TIMEOUT: Kind(408, "The request arrived too slowly", retryable=True),
+    HttpCode.RATE_LIMITED: Kind(429, "Too many requests", retryable=True),
+    HttpCode.TOO_MANY_OPEN: Kind(
+        503, "Too many connections, tails or subscriptions are open", retryable=True
+    ),
     HttpCode.INVALID_PARAMETER: Kind(400, "A parameter is not valid"),
     HttpCode.INVALID_NAME: Kind(400, "A name is not valid"),
-    HttpCode.NO_SUCH_ENTRY: Kind(404, "No such entry"),
-    HttpCode.NOT_FOUND: Kind(404, "No such resource"),
-    HttpCode.METHOD_NOT_ALLOWED: Kind(405, "The resource does not take this method"),
-    HttpCode.NOT_ACCEPTABLE: Kind(406, "No acceptable representation"),
-    HttpCode.UNSUPPORTED_MEDIA_TYPE: Kind(415, "The body is of a type that is not understood"),
-    HttpCode.TRANSACTION_ABORTED: Kind(400, "The transaction was not begun"),
-    HttpCode.NOT_ACCEPTING: Kind(503, "The server takes no such request now", retryable=True),
+    HttpCode.NO_SUCH_ENTRY: Kind(404, "The entry does not exist"),
+    HttpCode.NOT_FOUND: Kind(404, "The resource does not exist"),
+    HttpCode.METHOD_NOT_ALLOWED: Kind(405, "The resource does not support this method"),
+    HttpCode.NOT_ACCEPTABLE: Kind(406, "The requested media type is not available"),
+    HttpCode.UNSUPPORTED_MEDIA_TYPE: Kind(415, "The media type of the body is not supported"),
+    HttpCode.TRANSACTION_ABORTED: Kind(400, "The transaction was not run"),
+    HttpCode.NOT_ACCEPTING: Kind(503, "The server does not accept this request now", retryable=True),
     HttpCode.BAD_REQUEST: Kind(400, "The request is not valid"),
     ErrorCode.NOPERM: Kind(403, "The token does not allow this"),
-    HttpCode.UNAUTHENTICATED: Kind(401, "A token is needed"),
+    HttpCode.UNAUTHENTICATED: Kind(401, "A valid token is required"),
     HttpCode.TOKEN_IN_URL: Kind(400, "Tokens are not accepted in URLs"),
-    HttpCode.ORIGIN_NOT_ALLOWED: Kind(403, "Pages of this origin are not allowed"),
-    HttpCode.HOST_NOT_ALLOWED: Kind(421, "The server is not known under this name"),
+    HttpCode.ORIGIN_NOT_ALLOWED: Kind(403, "Web pages of this origin are not allowed"),
+    HttpCode.HOST_NOT_ALLOWED: Kind(421, "The server does not answer to this host name"),
     HttpCode.UPGRADE_REQUIRED: Kind(426, "The resource is a WebSocket"),
-    HttpCode.NOT_IMPLEMENTED: Kind(501, "The server does not implement what the request needs"),
-    HttpCode.HTTP_VERSION_NOT_SUPPORTED: Kind(505, "The server does not speak this version of HTTP"),
-    HttpCode.INTERNAL: Kind(500, "An error of the server"),
+    HttpCode.NOT_IMPLEMENTED: Kind(501, "The server does not support a feature that the request uses"),
+    HttpCode.HTTP_VERSION_NOT_SUPPORTED: Kind(505, "The server does not support this version of HTTP"),
+    HttpCode.INTERNAL: Kind(500, "Internal server error"),
 }
 
 
 class RequestRefused(Exception):
-    """A request that is refused before it becomes a command. Nothing was changed.
+    """A request that the server refuses before it becomes a command; nothing was changed.
 
-    `errors` says what and where, item by item; `members` become members of the problem.
+    `errors` lists each mistake with its place. `members` and `headers` are added to the response.
     """
 
     def __init__(
@@ -149,25 +153,25 @@ class RequestRefused(Exception):
 
 
 class CommandRefused(StreamError):
-    """A refused command that the client sent in Redis's words: its problem keeps them."""
+    """A refused command from the command endpoint; its problem contains the error line of Redis."""
 
     def __init__(self, error: StreamError) -> None:
         super().__init__(error.code, error.line, error.names, **error.details)
 
 
 def request_id_of(scope: Scope) -> str | None:
-    """The id that `api.http.request_id` gave this request."""
+    """Return the id that `api.http.request_id` assigned to this request, or None before that."""
     found: str | None = scope.get("state", {}).get("request_id")
     return found
 
 
 def slug_of(code: ProblemCode) -> str:
-    """How a code is written in a path: `id-not-greater`."""
+    """Return a code as paths write it, such as `id-not-greater`."""
     return code.lower().replace("_", "-")
 
 
 def problem(code: ProblemCode, detail: str, request_id: str | None, **members: object) -> dict[str, Any]:
-    """The members of one problem, in the order in which they are written."""
+    """Return the members of a problem, in the order in which they are written."""
     kind = KINDS[code]
     return {
         "type": PROBLEM_PAGES + slug_of(code),
@@ -183,8 +187,11 @@ def problem(code: ProblemCode, detail: str, request_id: str | None, **members: o
 
 
 def problem_of(error: StreamError, request_id: str | None) -> dict[str, Any]:
-    """The problem of a refused command; the names that it is about and its live values (`last_id`,
-    `first_id`) are members. A Redis command's problem also has Redis's exact line as `error`."""
+    """Return the problem of a refused command.
+
+    Its members include the names that the error is about and current values such as `last_id`. The problem of
+    a Redis command also has the exact error line of Redis as `error`.
+    """
     members = {**named(**error.names), **error.details}
     if isinstance(error, CommandRefused):
         return problem(error.code, human_text(error), request_id, **members, error=error.line)
@@ -192,7 +199,7 @@ def problem_of(error: StreamError, request_id: str | None) -> dict[str, Any]:
 
 
 def store_unavailable_problem(error: StoreUnavailable, request_id: str | None) -> dict[str, Any]:
-    """The problem of a command that the store does not take, or cannot vouch for."""
+    """Return the problem of a command that the store does not accept, or whose result it does not know."""
     content = problem(HttpCode.NOT_ACCEPTING, error.reason, request_id)
     content["retryable"] = error.retry_after_s is not None
     content["side_effects"] = "unknown" if error.is_outcome_unknown else "none"
@@ -200,20 +207,20 @@ def store_unavailable_problem(error: StoreUnavailable, request_id: str | None) -
 
 
 def unauthenticated_problem(error: Unauthenticated, request_id: str | None) -> dict[str, Any]:
-    """The problem of a request that nobody known makes, or makes no longer."""
+    """Return the problem of an unauthenticated request, or of one whose token has just become invalid."""
     content = problem(HttpCode.UNAUTHENTICATED, error.reason, request_id)
     content["retryable"] = error.is_changed
     return content
 
 
 def challenge(error: Unauthenticated) -> dict[str, str]:
-    """The header that goes with it (RFC 6750)."""
-    told = ', error="invalid_token"' if error.is_given else ""
-    return {"WWW-Authenticate": f'Bearer realm="tailrace"{told}'}
+    """Return the header `WWW-Authenticate` of an unauthenticated request (RFC 6750)."""
+    invalid = ', error="invalid_token"' if error.is_given else ""
+    return {"WWW-Authenticate": f'Bearer realm="tailrace"{invalid}'}
 
 
 def headers_of(error: StreamError) -> dict[str, str]:
-    """The headers that go with a refused command's problem: which scope is missing (RFC 6750)."""
+    """Return the headers of a refused command: for `NOPERM`, the scope that the token lacks (RFC 6750)."""
     if error.code is not ErrorCode.NOPERM:
         return {}
     scope = error.details["required_scope"]
@@ -221,7 +228,7 @@ def headers_of(error: StreamError) -> dict[str, str]:
 
 
 def problem_response(content: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
-    """The answer that carries `content` under its own status."""
+    """Return the response with the problem `content`, under the status in it."""
     return Response(
         msgspec.json.encode(content),
         status_code=content["status"],

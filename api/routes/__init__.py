@@ -1,6 +1,7 @@
-"""The routes, by resource: each handler parses a request, asks the store once, and shapes the response.
+"""The routes, by resource. A handler parses the request, calls the store, and writes the response.
 
-It owns which paths exist and in which order they are matched. It never decides stream semantics.
+The package owns which paths exist, and the order in which they are matched. It never decides stream
+semantics.
 """
 
 from __future__ import annotations
@@ -42,4 +43,4 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     slow_log.router,
     problems.router,
 )
-"""The busiest first: routes are tried in this order."""
+"""The routers in the order in which routes are tried: the busiest ones first."""

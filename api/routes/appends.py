@@ -1,4 +1,4 @@
-"""Appending: one entry, a batch, or an import of NDJSON lines."""
+"""Routes that append: one entry, a batch, or an import of NDJSON lines."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tailrace.api.hot import answers, commands
 from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS
 from tailrace.api.hot.operations import IMPORT_ENTRIES, XADD, XADD_BATCH, HotOperation
 from tailrace.api.problems.table import HttpCode
-from tailrace.api.schemas.entries import BatchReply, XaddBatchBody, XaddBody, XaddReply
-from tailrace.api.wire.appends import ENTRY_LINES, FIELDS_LINES
+from tailrace.api.schemas.appends import BatchReply, XaddBatchBody, XaddBody, XaddReply
 from tailrace.api.wire.batches import read_batch
 from tailrace.api.wire.bodies import json_body
+from tailrace.api.wire.entry_lines import ENTRY_LINES, FIELDS_LINES
 from tailrace.api.wire.idempotency import PRODUCER_HEADERS, idempotency_of
 from tailrace.api.wire.imports import Imports
 from tailrace.api.wire.names import KeyPath
@@ -51,10 +51,14 @@ _REFUSALS: Final = (
     ErrorCode.LIMIT_EXCEEDED,
     ErrorCode.MEMORY_LIMIT,
 )
-"""What every append may be refused with; each route adds its own."""
+"""The error codes of every append; each route adds its own."""
 
 WithIds: TypeAlias = Annotated[
-    bool, Query(description="Answer all ids, in order, not only the first and the last.", examples=[True])
+    bool,
+    Query(
+        description="Return the ids of all entries, in order, as well as the first and the last.",
+        examples=[True],
+    ),
 ]
 
 
@@ -72,9 +76,9 @@ WithIds: TypeAlias = Annotated[
     ),
 )
 async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
-    """Append one entry; the stream is created where there is none, unless `nomkstream`. O(1).
+    """Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
 
-    The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
+    Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set back.
     """
     raw = await json_body(request)
     make = partial(commands.xadd_command, key, raw, partial(idempotency_of, request.headers, raw))
@@ -97,7 +101,7 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
     ),
 )
 async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithIds = False) -> Response:
-    """Append entries in order, all or none. O(entries)."""
+    """Append several entries in order: all of them or none. O(entries)."""
     raw = await json_body(request)
     options, new = await read_batch(raw)
     make = partial(
@@ -115,7 +119,8 @@ _IMPORT_BODY: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
         "description": (
-            "One JSON object a line: an entry's fields, or a whole `EntryToAppend` with `shape=entry`."
+            "One JSON object in each line: the fields of an entry, or with `shape=entry` a whole "
+            "`EntryToAppend`."
         ),
         "content": {IMPORT_ENTRIES.media_type: {"schema": {"type": "string"}, "example": IMPORT_EXAMPLE}},
     }
@@ -147,20 +152,21 @@ async def import_entries(
     *,
     shape: Annotated[
         Literal["fields", "entry"],
-        Query(description="What a line holds: the fields alone, or a whole entry.", examples=["fields"]),
+        Query(description="What each line contains: only the fields, or a whole entry.", examples=["fields"]),
     ] = "fields",
     _content_encoding: Annotated[
         str | None,
         Header(
             alias="content-encoding",
-            description="`gzip` or `zstd`: how the body is compressed.",
+            description="The compression of the body: `gzip` or `zstd`.",
             examples=["identity"],
         ),
     ] = None,
 ) -> Response:
-    """Append one entry a line, all or none; blank lines are passed over. O(bytes).
+    """Append one entry for each line: all of them or none. Blank lines are ignored. O(bytes).
 
-    The idempotency fingerprint is that of the body as it was sent, compressed or not.
+    With an idempotency key, a repeated request must have the same bytes as the first one, including their
+    compression.
     """
     require_content_type(request, IMPORT_ENTRIES.media_type)
     imports: Imports = request.app.state.imports

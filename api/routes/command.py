@@ -1,4 +1,4 @@
-"""Redis commands over HTTP: one, a pipeline, or a transaction."""
+"""Routes that run Redis commands: one command, a pipeline, or a transaction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from starlette.responses import Response
 from tailrace.api.document.operations import operation
 from tailrace.api.http.disconnect import execute_while_connected
 from tailrace.api.http.problem_handlers import refusal_response
-from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.api.problems.table import (
     CommandRefused,
     HttpCode,
@@ -26,19 +25,17 @@ from tailrace.api.problems.table import (
 from tailrace.api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
 from tailrace.api.wire.bodies import json_body
 from tailrace.api.wire.negotiation import JSON
+from tailrace.api.wire.outcomes import Outcomes
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.redis_words import (
     decode_command,
     decode_commands,
-    outcome_parts,
     result_parts,
     waiting_at_most,
 )
 from tailrace.api.wire.turns import PART_BYTES, Slices, off_the_loop
-from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.errors import ErrorCode, StreamError, kept
 from tailrace.core.grammar import Request as RedisRequest
-from tailrace.core.grammar import Resp
 from tailrace.core.limits import PIPELINE_COMMANDS_MAX, TRANSACTION_COMMANDS_MAX, WAIT_MS_MAX
 from tailrace.core.parser import parse_request
 
@@ -48,7 +45,7 @@ ReplyEncoding: TypeAlias = Annotated[
     str | None,
     Header(
         alias="Upstash-Encoding",
-        description="`base64`: all strings of the reply in base64, the status `OK` apart.",
+        description="`base64`: return all strings of the reply in base64, except the status `OK`.",
         examples=["base64"],
     ),
 ]
@@ -85,10 +82,10 @@ DISCARDED = "EXECABORT Transaction discarded because of previous errors."
     ),
 )
 async def command(request: Request, store: Store, upstash_encoding: ReplyEncoding = None) -> Response:
-    """One command in Redis's own words; the answer is its RESP2 reply as JSON.
+    """Run one Redis command. The response is its RESP2 reply as JSON.
 
-    `BLOCK` waits, for at most the server's limit. An error is a problem whose member `error` is the
-    exact Redis error line.
+    `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact error
+    line of Redis.
     """
     raw = await json_body(request)
     try:
@@ -107,7 +104,7 @@ async def command(request: Request, store: Store, upstash_encoding: ReplyEncodin
 
 
 def _json_response(before: bytes, parts: Iterable[bytes], after: bytes) -> Response:
-    """The parts joined once: a long answer exists twice, and no more often."""
+    """Join the parts once, so that a long response is in memory at most twice."""
     return Response(b"".join((before, *parts, after)), media_type=JSON)
 
 
@@ -122,15 +119,15 @@ def _json_response(before: bytes, parts: Iterable[bytes], after: bytes) -> Respo
     ),
 )
 async def pipeline(request: Request, store: Store, upstash_encoding: ReplyEncoding = None) -> Response:
-    """Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+    """Run several Redis commands, one after another. If one of them fails, the others still run.
 
-    Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
-    `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
-    changed nothing; those that follow are carried out, so that every write is reported.
+    `BLOCK` does not wait. Commands of other requests can run in between. All replies together may take
+    `reply_bytes_max` bytes (see `GET /v1/limits`). A command whose reply would exceed this changes nothing
+    and has an `error` in its place; the commands after it still run.
     """
     slices = Slices()
     parsed = await _parsed_body(request, store, PIPELINE_COMMANDS_MAX, slices)
-    outcomes = _Outcomes(parsed, slices, all_base64=_asks_base64(upstash_encoding))
+    outcomes = Outcomes(parsed, slices, all_base64=_asks_base64(upstash_encoding))
     await store.execute_admitted_each(_to_execute(parsed), outcomes.room, outcomes.take)
     return _json_response(b"[", await outcomes.parts(), b"]")
 
@@ -151,18 +148,18 @@ async def pipeline(request: Request, store: Store, upstash_encoding: ReplyEncodi
     ),
 )
 async def transaction(request: Request, store: Store, upstash_encoding: ReplyEncoding = None) -> Response:
-    """Commands with nothing between them, at one instant (MULTI). `BLOCK` does not wait.
+    """Run several Redis commands as one atomic step, like MULTI and EXEC.
 
-    One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403, whose
-    `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others. Where
-    the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
+    `BLOCK` does not wait. If a command is invalid (400) or not allowed (403), no command runs, and `error` is
+    that of Redis's EXEC. If a command fails while it runs, the others still run. If the replies together
+    would certainly exceed `reply_bytes_max` (see `GET /v1/limits`), no command runs (413).
     """
     slices = Slices()
     parsed = await _parsed_body(request, store, TRANSACTION_COMMANDS_MAX, slices)
     for number, each in enumerate(parsed):
         if isinstance(each, StreamError):
             return refusal_response(request, _discarded(number, each))
-    outcomes = _Outcomes(parsed, slices, all_base64=_asks_base64(upstash_encoding))
+    outcomes = Outcomes(parsed, slices, all_base64=_asks_base64(upstash_encoding))
     for reply in await store.execute_admitted(_to_execute(parsed)):
         await outcomes.take(reply)
     return _json_response(b"[", await outcomes.parts(), b"]")
@@ -172,7 +169,7 @@ def _discarded(number: int, error: StreamError) -> RequestRefused:
     is_denied = error.code is ErrorCode.NOPERM
     return RequestRefused(
         ErrorCode.NOPERM if is_denied else HttpCode.TRANSACTION_ABORTED,
-        f"command {number} {'is not allowed' if is_denied else 'does not parse'}: {error.line}",
+        f"command {number} {'is not allowed' if is_denied else 'is invalid'}: {error.line}",
         errors=[{"pointer": f"/{number}", "detail": error.line}],
         members={**(error.details if is_denied else {}), "error": DISCARDED},
         headers=headers_of(error),
@@ -182,7 +179,7 @@ def _discarded(number: int, error: StreamError) -> RequestRefused:
 async def _parsed_body(
     request: Request, store: Store, commands_max: int, slices: Slices
 ) -> list[RedisRequest | StreamError]:
-    """Each command of the body as it may be carried out, or why it may not be."""
+    """Return each command of the body, or the error of a command that is invalid or not allowed."""
     parsed = []
     for words in await decode_commands(await json_body(request), commands_max, slices):
         size_bytes = sum(map(len, words)) + len(words) * PART_BYTES
@@ -200,56 +197,6 @@ async def _parsed(store: Store, words: list[bytes], size_bytes: int) -> RedisReq
 
 def _to_execute(parsed: Sequence[RedisRequest | StreamError]) -> list[RedisRequest]:
     return [each for each in parsed if isinstance(each, RedisRequest) and each.command is not None]
-
-
-class _Outcomes:
-    """The items of an answer, written as JSON as soon as they are known, so that replies are not kept."""
-
-    def __init__(
-        self, parsed: Sequence[RedisRequest | StreamError], slices: Slices, *, all_base64: bool
-    ) -> None:
-        self.room = ReplyRoom()
-        self._slices = slices
-        self._all_base64 = all_base64
-        self._following = iter(parsed)
-        self._parts: list[bytes] = []
-
-    async def take(self, answer: Answer) -> None:
-        """The answer to the next request that has a command."""
-        request = await self._next_with_command()
-        assert request is not None, "there is an answer for each command"
-        await self._write(
-            answer if isinstance(answer, StreamError | StoreUnavailable) else request.to_resp(answer)
-        )
-
-    async def parts(self) -> list[bytes]:
-        """The JSON text of all items, with commas between them."""
-        await self._next_with_command()
-        return self._parts[:-1]
-
-    async def _next_with_command(self) -> RedisRequest | None:
-        """The next request that has a command; the items before it need none, and are written."""
-        for each in self._following:
-            if isinstance(each, StreamError):
-                await self._write(each)
-            elif each.command is None:
-                await self._write_literal(each.to_resp(None))
-            else:
-                return each
-        return None
-
-    async def _write_literal(self, literal: Resp) -> None:
-        texts = literal if isinstance(literal, list) else [literal]
-        try:
-            self.room.charge_names([text for text in texts if isinstance(text, bytes)])
-        except StreamError as error:
-            await self._write(error)
-        else:
-            await self._write(literal)
-
-    async def _write(self, outcome: Resp | StreamError | StoreUnavailable) -> None:
-        self._parts += await self._slices.gather(outcome_parts(outcome, all_base64=self._all_base64))
-        self._parts.append(b",")
 
 
 def _asks_base64(encoding: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Consumers of a group: make, list, delete."""
+"""Routes of a group's consumers: list, create and delete them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from tailrace.api.document.operations import operation
 from tailrace.api.name_members import named
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.groups import ConsumerCreated, ConsumerDeleted, ConsumerList
+from tailrace.api.wire.group_replies import consumer_json
 from tailrace.api.wire.names import ConsumerPath, GroupPath, KeyPath, TransferTo
 from tailrace.api.wire.parameters import Store
-from tailrace.api.wire.replies import consumer_json, json_response
+from tailrace.api.wire.replies import json_response
 from tailrace.core.commands import CreateConsumer, DeleteConsumer, InfoConsumers
 from tailrace.core.errors import ErrorCode, no_such_consumer
 
@@ -35,7 +36,10 @@ router = APIRouter(tags=["consumers"])
     ),
 )
 async def xinfo_consumers(key: KeyPath, group: GroupPath, store: Store) -> Response:
-    """The consumers with what is pending for each, in byte order of their names. O(consumers)."""
+    """List the consumers of a group with their numbers of pending entries, in byte order of their names.
+
+    O(consumers).
+    """
     reply = await store.execute(InfoConsumers(key, group))
     assert isinstance(reply, list)
     return json_response({"consumers": [consumer_json(consumer) for consumer in reply]})
@@ -48,14 +52,14 @@ async def xinfo_consumers(key: KeyPath, group: GroupPath, store: Store) -> Respo
         "Create a consumer",
         reply=ConsumerCreated,
         status=201,
-        also={200: "It stands already."},
+        also={200: "The consumer already exists."},
         errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM, ErrorCode.NOGROUP, ErrorCode.MEMORY_LIMIT),
     ),
 )
 async def xgroup_createconsumer(
     key: KeyPath, group: GroupPath, consumer: ConsumerPath, store: Store
 ) -> Response:
-    """Create a consumer; reads and claims create theirs too. O(1)."""
+    """Create a consumer. Reads and claims also create their consumer if it does not exist. O(1)."""
     created = bool(await store.execute(CreateConsumer(key, group, consumer)))
     return json_response({**named(name=consumer), "created": created}, 201 if created else 200)
 
@@ -83,10 +87,10 @@ async def xgroup_delconsumer(
     transfer_to: TransferTo,
     *,
     force: Annotated[
-        bool, Query(description="Drop what is pending for it, for good.", examples=[False])
+        bool, Query(description="Drop the pending entries of the consumer permanently.", examples=[False])
     ] = False,
 ) -> Response:
-    """Delete a consumer. While it has pending entries that needs `transfer_to` or `force`. O(pending)."""
+    """Delete a consumer. If it has pending entries, `transfer_to` or `force` is required. O(pending)."""
     command = DeleteConsumer(key, group, consumer, transfer_to, refuse_pending=not force)
     pending = await store.execute(command)
     if pending is None:

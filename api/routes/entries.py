@@ -1,4 +1,4 @@
-"""Deleting and trimming entries, and planning reads from the block index."""
+"""Routes that delete and trim entries, and that plan reads with the block index."""
 
 from __future__ import annotations
 
@@ -12,15 +12,9 @@ from tailrace.api.document.operations import operation
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.routes.existing import execute_on_existing
 from tailrace.api.routes.ranges import no_such_entry
+from tailrace.api.schemas.appends import Trimming
 from tailrace.api.schemas.base import I64_MAX
-from tailrace.api.schemas.entries import (
-    DeleteBody,
-    DeleteReply,
-    SeekPosition,
-    SplitPlan,
-    Trimming,
-    TrimReply,
-)
+from tailrace.api.schemas.entries import DeleteBody, DeleteReply, SeekPosition, SplitPlan, TrimReply
 from tailrace.api.wire.bodies import read_body
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.parameters import (
@@ -59,7 +53,7 @@ router = APIRouter(tags=["entries"])
     ),
 )
 async def delete_entry(key: KeyPath, id: EntryIdPath, store: Store) -> Response:  # noqa: A002
-    """Delete the entry; where it is pending it stays pending, as deleted. O(log n)."""
+    """Delete one entry. If it is pending in a group, it stays pending and is marked as deleted. O(log n)."""
     if not await execute_on_existing(store, key, DeleteEntries(key, (id_of(id),))):
         raise no_such_entry(key, id)
     return no_content()
@@ -76,7 +70,8 @@ async def delete_entry(key: KeyPath, id: EntryIdPath, store: Store) -> Response:
     ),
 )
 async def xdel(key: KeyPath, request: Request, store: Store) -> Response:
-    """Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n)."""
+    """Delete entries by id (XDEL). `references` says what to do if they are pending (XDELEX). O(ids log
+    n)."""
     body = await read_body(request, DeleteBody)
     ids = ids_of(body.ids)
     command = DeleteEntriesByPolicy(key, ids, len(ids), references_of(body.references))
@@ -97,7 +92,7 @@ async def xdel(key: KeyPath, request: Request, store: Store) -> Response:
     ),
 )
 async def xtrim(key: KeyPath, request: Request, store: Store) -> Response:
-    """Remove the oldest entries, by number or by id. O(entries removed)."""
+    """Remove the oldest entries of a stream, by number or by id. O(entries removed)."""
     command = TrimStream(key, trim_of(await read_body(request, Trimming)))
     return json_response({"trimmed": await execute_on_existing(store, key, command)})
 
@@ -122,15 +117,18 @@ async def split_entries(
     parts: Annotated[
         int,
         Query(
-            ge=1, le=SPLIT_PARTS_MAX, description="How many parts; fewer where entries are few.", examples=[2]
+            ge=1,
+            le=SPLIT_PARTS_MAX,
+            description="How many parts to return; fewer if the range has fewer entries.",
+            examples=[2],
         ),
     ],
     start: RangeStart = "-",
     end: RangeEnd = "+",
 ) -> Response:
-    """Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+    """Return boundaries that split a range into parts with about the same number of entries. O(blocks).
 
-    A missing stream is an empty one.
+    A missing stream counts as an empty one.
     """
     reply = await store.execute(SplitRange(key, start_of(start), end_of(end), parts))
     assert isinstance(reply, SplitReply)
@@ -154,12 +152,14 @@ async def seek_entries(
     key: KeyPath,
     store: Store,
     *,
-    count: Annotated[int, Query(ge=1, le=I64_MAX, description="Entries in the page.", examples=[2])],
+    count: Annotated[
+        int, Query(ge=1, le=I64_MAX, description="How many entries the page has.", examples=[2])
+    ],
     start: RangeStart = "-",
 ) -> Response:
-    """The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+    """Return the id at which a page of `count` entries ends, without reading entries. O(blocks).
 
-    A missing stream is an empty one: `end` is null.
+    For a missing stream, `end` is null.
     """
     reply = await store.execute(SeekRange(key, start_of(start), count))
     assert isinstance(reply, SeekReply)

@@ -1,6 +1,6 @@
-"""Commands that Redis lets pass on a missing stream, and that are a 404 here.
+"""Runs commands that must fail with 404 if the stream does not exist, although Redis accepts them.
 
-It owns the one way to ask for that: existence and command in one step, so that nothing comes between.
+The check and the command run in one atomic step.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from tailrace.core.replies import Reply
 
 
 async def execute_on_existing(store: StreamStore, key: bytes, command: Command) -> Reply:
-    """The reply of `command`. Raises `StreamError` NO_SUCH_STREAM where `key` is no stream.
+    """Return the reply of `command`. Raises `StreamError` NO_SUCH_STREAM if the stream `key` does not exist.
 
-    On a missing stream `command` must be one that does nothing.
+    `command` must change nothing if the stream does not exist.
     """
     known, reply = await execute_together(store, CountKeys((key,)), command)
     if not known:
@@ -23,7 +23,7 @@ async def execute_on_existing(store: StreamStore, key: bytes, command: Command) 
 
 
 async def execute_together(store: StreamStore, *commands: Command) -> list[Reply]:
-    """The replies of `commands`, carried out at one instant. Raises the first error among them."""
+    """Run `commands` in one atomic step and return their replies. Raises the first error among them."""
     replies: list[Reply] = []
     for reply in await store.execute_all(commands):
         if isinstance(reply, StreamError):

@@ -1,4 +1,4 @@
-"""Consumer groups of a stream: make, move, inspect, destroy."""
+"""Routes of a stream's consumer groups: list, create, inspect, move and delete them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from tailrace.api.problems.table import HttpCode
 from tailrace.api.routes.existing import execute_together
 from tailrace.api.schemas.groups import Group, GroupBody, GroupList, GroupPositionBody
 from tailrace.api.wire.bodies import read_body, read_optional_body
+from tailrace.api.wire.group_replies import group_json
 from tailrace.api.wire.names import GroupPath, KeyPath
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import Store, group_start_of
-from tailrace.api.wire.replies import group_json, json_response, no_content
+from tailrace.api.wire.replies import json_response, no_content
 from tailrace.core.commands import CreateGroup, DestroyGroup, InfoGroups, SetGroupPosition
 from tailrace.core.errors import ErrorCode, no_group
 from tailrace.core.replies import GroupInfo, Reply
@@ -44,7 +45,7 @@ NEW_GROUP_EXAMPLE: Final = {
     ),
 )
 async def xinfo_groups(key: KeyPath, store: Store) -> Response:
-    """The groups with their positions and lags, in byte order of their names. O(groups)."""
+    """List the groups of a stream with their positions and lags, in byte order of their names. O(groups)."""
     reply = await store.execute(InfoGroups(key))
     assert isinstance(reply, list)
     return json_response({"groups": [group_json(group) for group in reply]})
@@ -70,7 +71,7 @@ async def xinfo_groups(key: KeyPath, store: Store) -> Response:
     ),
 )
 async def xgroup_create(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
-    """Create a group, at the stream's end unless `after` says where. O(1)."""
+    """Create a group. Its position is the end of the stream, unless `after` is given. O(1)."""
     body = await read_optional_body(request, GroupBody)
     command = CreateGroup(key, group, group_start_of(body.after), body.create_stream, body.entries_read)
     _, infos = await execute_together(store, command, InfoGroups(key))
@@ -87,7 +88,7 @@ async def xgroup_create(key: KeyPath, group: GroupPath, request: Request, store:
     ),
 )
 async def xinfo_group(key: KeyPath, group: GroupPath, store: Store) -> Response:
-    """One group with its position and lag. O(groups)."""
+    """Return one group with its position and lag. O(groups)."""
     return json_response(group_json(_group_named(await store.execute(InfoGroups(key)), key, group)))
 
 
@@ -110,7 +111,7 @@ def _group_named(infos: Reply, key: bytes, group: bytes) -> GroupInfo:
     ),
 )
 async def xgroup_setid(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
-    """Set the group's position; what is pending stays so. O(1)."""
+    """Set the position of a group. Its pending entries stay pending. O(1)."""
     body = await read_body(request, GroupPositionBody)
     after = group_start_of(body.after, parse_position)
     await store.execute(SetGroupPosition(key, group, after, body.entries_read))
@@ -121,13 +122,13 @@ async def xgroup_setid(key: KeyPath, group: GroupPath, request: Request, store: 
     "/v1/streams/{key}/groups/{group}",
     **operation(
         "xgroup_destroy",
-        "Destroy a group",
+        "Delete a group",
         status=204,
         errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM, ErrorCode.NOGROUP),
     ),
 )
 async def xgroup_destroy(key: KeyPath, group: GroupPath, store: Store) -> Response:
-    """Destroy the group with its consumers and pending entries. O(pending)."""
+    """Delete a group with its consumers and pending entries. O(pending)."""
     if not await store.execute(DestroyGroup(key, group)):
         raise no_group(key, group)
     return no_content()

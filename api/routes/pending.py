@@ -1,4 +1,4 @@
-"""What was delivered and not acknowledged: list, acknowledge, give back, take over."""
+"""Routes of pending entries: list, acknowledge, return (nack) and claim them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,10 @@ from tailrace.api.hot.operations import XACK
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.base import I64_MAX
-from tailrace.api.schemas.pending import (
-    AckBody,
-    AckReply,
-    AutoClaimBody,
-    AutoClaimReply,
-    ClaimBody,
-    ClaimReply,
-    NackBody,
-    NackReply,
-    PendingOverview,
-    PendingPage,
-)
+from tailrace.api.schemas.claims import AutoClaimBody, AutoClaimReply, ClaimBody, ClaimReply
+from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.wire.bodies import read_body
+from tailrace.api.wire.group_replies import autoclaim_json, claim_json, overview_json, pending_json
 from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath, name_from_body
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import (
@@ -41,15 +32,7 @@ from tailrace.api.wire.parameters import (
     references_of,
     start_of,
 )
-from tailrace.api.wire.replies import (
-    Json,
-    autoclaim_json,
-    claim_json,
-    deletions_json,
-    json_response,
-    overview_json,
-    pending_json,
-)
+from tailrace.api.wire.replies import Json, deletions_json, json_response
 from tailrace.core import replies
 from tailrace.core.commands import (
     AcknowledgeAndDelete,
@@ -91,14 +74,17 @@ async def xpending(
     min_idle_ms: Annotated[
         int,
         Query(
-            ge=0, le=I64_MAX, description="Only what was delivered at least this long ago.", examples=[30000]
+            ge=0,
+            le=I64_MAX,
+            description="Return only entries whose last delivery is at least this many milliseconds ago.",
+            examples=[30000],
         ),
     ] = 0,
     start: RangeStart = "-",
     end: RangeEnd = "+",
     count: PageCount = 100,
 ) -> Response:
-    """Pending entries in id order, with owner, idle time and deliveries. O(log n + page)."""
+    """List pending entries in id order, with owner, idle time and delivery count. O(log n + page)."""
     most = min(count, READ_ENTRIES_MAX)
     command = PendingRange(key, group, start_of(start), end_of(end), most, min_idle_ms, consumer)
     entries = await store.execute(command)
@@ -117,7 +103,10 @@ async def xpending(
     ),
 )
 async def xpending_summary(key: KeyPath, group: GroupPath, store: Store) -> Response:
-    """How many are pending, between which ids, and for whom. O(consumers)."""
+    """Return how many entries are pending, their smallest and greatest id, and the count for each consumer.
+
+    O(consumers).
+    """
     reply = await store.execute(PendingSummary(key, group))
     assert isinstance(reply, replies.PendingSummaryReply)
     return json_response(overview_json(reply))
@@ -135,9 +124,10 @@ async def xpending_summary(key: KeyPath, group: GroupPath, store: Store) -> Resp
     ),
 )
 async def xack(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
-    """Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
+    """Acknowledge entries (XACK): they are no longer pending. With `delete`, also delete them (XACKDEL).
 
-    Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`. O(ids).
+    Ids that are not pending in the group are ignored. If the stream or the group does not exist, the request
+    fails with 404 `NOGROUP`. O(ids).
     """
     body = await read_body(request, AckBody)
     if body.delete:
@@ -161,14 +151,15 @@ async def _acknowledge_and_delete(store: StreamStore, key: bytes, group: bytes, 
     "/v1/streams/{key}/groups/{group}:nack",
     **operation(
         "xnack",
-        "Give entries back",
+        "Return entries unprocessed (nack)",
         reply=NackReply,
         body=NackBody,
         errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
     ),
 )
 async def xnack(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
-    """Entries lose their owner and are the first to be claimed by anyone. O(ids log n)."""
+    """Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
+    n)."""
     body = await read_body(request, NackBody)
     mode, ids = NackMode(body.mode), ids_of(body.ids)
     command = NegativeAcknowledge(key, group, mode, ids, body.retry_count, body.force)
@@ -179,7 +170,7 @@ async def xnack(key: KeyPath, group: GroupPath, request: Request, store: Store) 
     "/v1/streams/{key}/groups/{group}:claim",
     **operation(
         "xclaim",
-        "Take entries over",
+        "Claim entries",
         reply=ClaimReply,
         body=ClaimBody,
         errors=(
@@ -193,7 +184,7 @@ async def xnack(key: KeyPath, group: GroupPath, request: Request, store: Store) 
 async def xclaim(
     key: KeyPath, group: GroupPath, request: Request, store: Store, shape: EntryShape
 ) -> Response:
-    """Pending entries become this consumer's, if they have been idle long enough. O(ids log n)."""
+    """Claim pending entries for a consumer, if they have been idle long enough. O(ids log n)."""
     body = await read_body(request, ClaimBody)
     consumer = name_from_body(body.consumer, body.encoding, "consumer")
     reply = await store.execute(Claim(key, group, consumer, _claim_options(body)))
@@ -218,7 +209,7 @@ def _claim_options(body: ClaimBody) -> ClaimOptions:
     "/v1/streams/{key}/groups/{group}:autoclaim",
     **operation(
         "xautoclaim",
-        "Scan for entries to take over",
+        "Claim idle entries by a scan",
         reply=AutoClaimReply,
         body=AutoClaimBody,
         errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.INVALID_ARGUMENT, ErrorCode.NOGROUP),
@@ -227,7 +218,7 @@ def _claim_options(body: ClaimBody) -> ClaimOptions:
 async def xautoclaim(
     key: KeyPath, group: GroupPath, request: Request, store: Store, shape: EntryShape
 ) -> Response:
-    """Scan pending entries in id order and take over the idle ones; `cursor` goes on. O(count)."""
+    """Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count)."""
     body = await read_body(request, AutoClaimBody)
     command = AutoClaim(
         key,

@@ -1,4 +1,4 @@
-"""The page of each problem code, at the address that the member `type` of a problem holds."""
+"""The route of the pages that explain problem codes, at the path in the member `type` of a problem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(tags=["service"])
 _PAGE: Final[dict[str, Any]] = {
     "responses": {
         "200": {
-            "description": "A page for people.",
+            "description": "An HTML page that explains the code.",
             "content": {HTML: {"schema": {"type": "string"}, "example": "<!doctype html>\n"}},
         }
     }
@@ -27,7 +27,7 @@ _PAGE: Final[dict[str, Any]] = {
 ProblemPath: TypeAlias = Annotated[
     str,
     Path(
-        description="The code as in `type`: small letters and dashes. The code itself is understood, too.",
+        description="The code as in `type`: lower case with dashes. The code itself works too.",
         examples=["id-not-greater"],
     ),
 ]
@@ -45,7 +45,7 @@ ProblemPath: TypeAlias = Annotated[
     ),
 )
 async def problem_page(code: ProblemPath) -> Response:
-    """What a problem means, why it happens, and what to do: the page at the `type` of every error."""
+    """Return the page that says what a problem means, why it happens, and what to do."""
     found = code_of_slug(code)
     if found is None:
         raise RequestRefused(

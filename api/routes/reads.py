@@ -1,4 +1,4 @@
-"""Reads over several streams: alone, or as a consumer of a group."""
+"""Routes that read several streams, with or without a consumer group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, R
 from tailrace.api.wire.bodies import read_body
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.negotiation import JSON
-from tailrace.api.wire.parameters import EntryShape, Prefer, Store, Waiting, position_of, waiting
+from tailrace.api.wire.parameters import EntryShape, Store, position_of
+from tailrace.api.wire.waiting import Prefer, Waiting, waiting
 from tailrace.core.commands import Read, ReadFrom
 from tailrace.core.errors import ErrorCode
 from tailrace.core.log.entry import Shape
@@ -40,10 +41,10 @@ router = APIRouter(tags=["reads"])
     ),
 )
 async def xread(request: Request, store: Store, shape: EntryShape, prefer: Prefer = None) -> Response:
-    """Entries after a position in each stream, waiting for the first ones if `wait_ms` says so.
+    """Return the entries after a position in each stream. With `wait_ms`, wait for them.
 
-    It is answered as soon as any stream has entries, and when the time is over; a missing stream is an
-    empty one. O(log n + entries) a stream.
+    The server responds as soon as one of the streams has entries, or when the time is over. A missing stream
+    counts as an empty one. O(log n + entries) for each stream.
     """
     body = await read_body(request, ReadBody)
     wait = waiting(body.wait_ms, prefer)
@@ -65,10 +66,10 @@ async def xread(request: Request, store: Store, shape: EntryShape, prefer: Prefe
     ),
 )
 async def xreadgroup(request: Request, store: Store, shape: EntryShape, prefer: Prefer = None) -> Response:
-    """Entries that the group has not been given yet; they are pending for the consumer until acknowledged.
+    """Return entries that are new to the group. They are pending for the consumer until it acknowledges them.
 
-    With `claim_min_idle_ms` first those that others, or it, left pending for so long. With an id in
-    place of `>` the consumer's own pending entries. All streams must have the group (404 `NOGROUP`).
+    With `claim_min_idle_ms`, the consumer first claims entries that have been pending for that long. With an
+    id instead of `>`, it reads its own pending entries. The group must exist on all streams (404 `NOGROUP`).
     """
     body = await read_body(request, GroupReadBody)
     wait = waiting(body.wait_ms, prefer)

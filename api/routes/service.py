@@ -1,4 +1,4 @@
-"""The server itself: limits, health, and the page that explains the API."""
+"""Routes of the server: its limits, its health, and the page that documents the API."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ router = APIRouter(tags=["service"])
     "/v1/limits", **operation("get_limits", "Show the server's limits", reply=Limits, asks_store=False)
 )
 async def get_limits(request: Request) -> Response:
-    """Every bound of the server, by name; units stand last in the names."""
+    """Return all limits of the server. The unit is the last part of a name, such as `_bytes_max`."""
     return json_response(Limits.of(request.app.state.limits).model_dump())
 
 
 @router.get(
-    "/healthz", **operation("healthz", "Tell that the process answers", reply=Health, asks_store=False)
+    "/healthz", **operation("healthz", "Check that the process is running", reply=Health, asks_store=False)
 )
 async def healthz() -> Response:
-    """The process is alive; it says nothing of whether it takes requests."""
+    """Return 200 while the process is running, even if it accepts no other requests."""
     return json_response({"status": "ok"})
 
 
-@router.get("/readyz", **operation("readyz", "Tell whether requests are taken", reply=Readiness))
+@router.get("/readyz", **operation("readyz", "Check whether the server accepts requests", reply=Readiness))
 async def readyz(store: Store) -> Response:
-    """Whether reads and writes are taken; else a 503 that says why not."""
+    """Return 200 if the server accepts reads and writes, otherwise 503 with the reason."""
     reason = store.not_ready_reason
     if reason is not None:
         raise StoreUnavailable(reason)
@@ -43,11 +43,11 @@ async def readyz(store: Store) -> Response:
 
 @router.get("/", include_in_schema=False)
 async def root() -> Response:
-    """The page that explains the API."""
+    """Redirect to the page that documents the API."""
     return RedirectResponse("/docs")
 
 
 @router.get("/docs", include_in_schema=False)
 async def docs() -> Response:
-    """One self-contained page that renders `/openapi.json`; nothing comes from elsewhere."""
+    """Return the page that shows `/openapi.json`. It uses no files from other servers."""
     return page("docs.html")

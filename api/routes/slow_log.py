@@ -1,4 +1,4 @@
-"""The slow log: what lately took the server long, and forgetting it. It notes nothing itself."""
+"""Routes that show and clear the slow log. They record nothing themselves."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ async def slow_log(
     request: Request,
     *,
     limit: Annotated[
-        int, Query(ge=1, le=LIST_PAGE_MAX, description="The most operations to show.", examples=[10])
+        int,
+        Query(ge=1, le=LIST_PAGE_MAX, description="How many operations to return at most.", examples=[10]),
     ] = LIST_PAGE_DEFAULT,
 ) -> Response:
-    """The last operations that took the server long, as Redis's SLOWLOG GET: which, how large, and where the
-    time went. They name streams of all tokens, so the token's patterns must reach every key. O(limit).
+    """Return the most recent slow operations, like SLOWLOG GET of Redis: their commands, sizes and times.
 
-    Where the time went: the engine's part, the disk's, and the rest. What a read waited for data is no part
-    of it, and neither is what a client needed to send its body.
+    The times are those of the engine, the disk, and the rest. Waiting for new entries or for the body of the
+    request does not count. The log names streams of all tokens, so the token's patterns must match every key.
+    O(limit).
     """
     log = _log_for_admin(request)
     operations = log.latest(limit)
@@ -44,10 +45,10 @@ async def slow_log(
 
 @router.delete(
     "/v1/slow-log",
-    **operation("clear_slow_log", "Forget slow operations", status=204, asks_store=False),
+    **operation("clear_slow_log", "Clear the slow log", status=204, asks_store=False),
 )
 async def clear_slow_log(request: Request) -> Response:
-    """Forget all that is kept, as Redis's SLOWLOG RESET; the numbers go on."""
+    """Remove all operations from the slow log, like SLOWLOG RESET of Redis. Their numbers continue."""
     _log_for_admin(request).clear()
     security: Security = request.app.state.security
     request_id = request_id_of(request.scope)
@@ -56,7 +57,7 @@ async def clear_slow_log(request: Request) -> Response:
 
 
 def _log_for_admin(request: Request) -> SlowLog:
-    """The log. Raises NOPERM."""
+    """Return the log. Raises `StreamError` NOPERM if the token may not see it."""
     guard_of(request).require("admin", everywhere=True)
     log: SlowLog = request.app.state.slow_log
     return log

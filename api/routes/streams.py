@@ -1,4 +1,4 @@
-"""Streams as wholes: make, list, inspect, configure, delete."""
+"""Routes of whole streams: list, create, inspect, configure and delete them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,8 @@ from tailrace.api.schemas.texts import suggestion
 from tailrace.api.wire.bodies import read_body, read_optional_body
 from tailrace.api.wire.names import KeyPath, KeyPrefix, StartAfter
 from tailrace.api.wire.parameters import EntryShape, Store, id_of, optional_id_of
-from tailrace.api.wire.replies import (
-    full_json,
-    json_response,
-    no_content,
-    stream_headers,
-    stream_json,
-    stream_list_json,
-)
+from tailrace.api.wire.replies import json_response, no_content
+from tailrace.api.wire.stream_replies import full_json, stream_headers, stream_json, stream_list_json
 from tailrace.core.commands import (
     FULL_COUNT_DEFAULT,
     ConfigureStream,
@@ -54,9 +48,11 @@ def _header(description: str, schema_type: str, example: str | int) -> dict[str,
 
 
 _STREAM_HEADERS: Final = {
-    "X-Stream-Length": _header("Entries in the stream.", "integer", 3),
-    "X-First-Id": _header("Id of the first entry; absent where there is none.", "string", "1692632086370-0"),
-    "X-Last-Id": _header("The last id ever generated.", "string", "1692632102976-0"),
+    "X-Stream-Length": _header("How many entries the stream has.", "integer", 3),
+    "X-First-Id": _header(
+        "The id of the first entry; absent if the stream is empty.", "string", "1692632086370-0"
+    ),
+    "X-Last-Id": _header("The last id that the stream issued.", "string", "1692632102976-0"),
 }
 
 
@@ -66,10 +62,10 @@ async def list_streams(
     prefix: KeyPrefix,
     start_after: StartAfter,
     limit: Annotated[
-        int, Query(ge=1, le=LIST_PAGE_MAX, description="The most streams in the page.", examples=[100])
+        int, Query(ge=1, le=LIST_PAGE_MAX, description="How many streams to return at most.", examples=[100])
     ] = LIST_PAGE_DEFAULT,
 ) -> Response:
-    """Streams in byte order of their keys, a page at a time. O(log n + page)."""
+    """List streams in byte order of their keys, page by page. O(log n + page)."""
     reply = await store.execute(ListStreams(prefix, start_after, limit))
     assert isinstance(reply, StreamList)
     return json_response(stream_list_json(reply))
@@ -84,12 +80,13 @@ async def list_streams(
         status=201,
         body=StreamSettings,
         body_required=False,
-        also={200: "It stands already; the settings given hold from now on."},
+        also={200: "The stream already exists. Its settings were changed to the given ones."},
         errors=(HttpCode.INVALID_NAME, ErrorCode.MEMORY_LIMIT),
     ),
 )
 async def create_stream(key: KeyPath, request: Request, store: Store) -> Response:
-    """Create an empty stream, or set up one that stands. Appending creates streams too. O(1)."""
+    """Create an empty stream, or change the settings of an existing one. Appends also create streams.
+    O(1)."""
     body = await read_optional_body(request, StreamSettings)
     created = bool(await store.execute(CreateStream(key, body.idmp_duration_s, body.idmp_maxsize)))
     return json_response({**named(key=key), "created": created}, 201 if created else 200)
@@ -110,19 +107,23 @@ async def xinfo_stream(
     shape: EntryShape,
     *,
     full: Annotated[
-        bool, Query(description="Add entries, groups and their pending entries.", examples=[True])
+        bool,
+        Query(description="Also return entries, and groups with their pending entries.", examples=[True]),
     ] = False,
     count: Annotated[
         int,
         Query(
             ge=1,
             le=PAGE_ENTRIES_MAX,
-            description="With `full`: the most entries, and the most of each pending entries list.",
+            description="With `full`: how many entries, and pending entries of each list, to return at most.",
             examples=[10],
         ),
     ] = FULL_COUNT_DEFAULT,
 ) -> Response:
-    """Length, ids, counters and settings; with `full` what it holds, too. O(log n), or O(what is shown)."""
+    """Return the length, ids, counters and settings of a stream; with `full` also entries and groups.
+
+    O(log n), or O(response) with `full`.
+    """
     commands = (InfoStream(key), InfoStream(key, count)) if full else (InfoStream(key),)
     info, *details = await execute_together(store, *commands)
     assert isinstance(info, StreamInfo)
@@ -137,13 +138,13 @@ async def xinfo_stream(
     "/v1/streams/{key}",
     **operation(
         "head_stream",
-        "Length and ids of a stream, as headers",
+        "Get the length and ids of a stream as headers",
         extra={"responses": {"200": {"headers": _STREAM_HEADERS}}},
         errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM),
     ),
 )
 async def head_stream(key: KeyPath, store: Store) -> Response:
-    """The length and the first and last ids in headers. O(log n)."""
+    """Return the length, the first id and the last id of a stream as headers. O(log n)."""
     info = await store.execute(InfoStream(key))
     assert isinstance(info, StreamInfo)
     return Response(headers=stream_headers(info), media_type="application/json")
@@ -159,7 +160,7 @@ async def head_stream(key: KeyPath, store: Store) -> Response:
     ),
 )
 async def xlen(key: KeyPath, store: Store) -> Response:
-    """How many entries the stream holds; a missing stream is an empty one. O(1)."""
+    """Return the number of entries of a stream. A missing stream counts as an empty one. O(1)."""
     return json_response({"length": await store.execute(StreamLength(key))})
 
 
@@ -179,7 +180,7 @@ async def xlen(key: KeyPath, store: Store) -> Response:
     ),
 )
 async def xsetid(key: KeyPath, request: Request, store: Store) -> Response:
-    """Set the last id and the counters by hand; what would contradict the entries is refused. O(1)."""
+    """Set the last id and the counters of a stream. Values that contradict its entries are refused. O(1)."""
     body = await read_body(request, PositionBody)
     last_id, max_deleted_id = (
         id_of(body.last_id, "last_id"),
@@ -188,7 +189,8 @@ async def xsetid(key: KeyPath, request: Request, store: Store) -> Response:
     if max_deleted_id is not None and last_id < max_deleted_id:
         raise RequestRefused(
             ErrorCode.INVALID_ARGUMENT,
-            f"`last_id` is {body.last_id}, which is smaller than `max_deleted_id` {body.max_deleted_id}",
+            f"`last_id` is {body.last_id}, which is smaller than `max_deleted_id` {body.max_deleted_id}; "
+            "send a greater `last_id`",
         )
     await store.execute(SetStreamPosition(key, last_id, body.entries_added, max_deleted_id))
     return no_content()
@@ -205,12 +207,12 @@ async def xsetid(key: KeyPath, request: Request, store: Store) -> Response:
     ),
 )
 async def xcfgset(key: KeyPath, request: Request, store: Store) -> Response:
-    """Change a stream's settings; one that really changes makes it forget its idempotency keys. O(1)."""
+    """Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1)."""
     body = await read_body(request, StreamSettings)
     if not body.model_fields_set:
         raise RequestRefused(
             ErrorCode.INVALID_ARGUMENT,
-            f"the body has no setting; {suggestion('', [*StreamSettings.model_fields])}",
+            f"the body has no settings; {suggestion('', [*StreamSettings.model_fields])}",
         )
     await store.execute(ConfigureStream(key, body.idmp_duration_s, body.idmp_maxsize))
     return no_content()
@@ -226,7 +228,7 @@ async def xcfgset(key: KeyPath, request: Request, store: Store) -> Response:
     ),
 )
 async def delete_stream(key: KeyPath, store: Store) -> Response:
-    """Delete the stream with its groups. O(blocks)."""
+    """Delete a stream with its entries and groups. O(blocks)."""
     if not await store.execute(DeleteKeys((key,))):
         raise no_such_key(key)
     return no_content()

@@ -1,34 +1,32 @@
-"""Tails: streams as Server-Sent Events, from positions on or as a group's consumer.
+"""Routes that follow streams as Server-Sent Events, with or without a consumer group.
 
-It owns the parameters of a tail, and the checks that are answered before its first byte. What a tail
-asks and sends is `api.tails.tail`', how it is carried `api.tails.tail_response`'s.
+They do the checks that must fail before the first byte of the response. `api.routes.tail_parameters` reads
+the parameters, `api.tails.tail` decides what a tail reads and sends, and `api.tails.tail_response` sends it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
 from tailrace.api.http.head import is_head
 from tailrace.api.ports import StreamStore
-from tailrace.api.problems.table import HttpCode, RequestRefused, request_id_of
-from tailrace.api.schemas.base import I64_MAX
+from tailrace.api.problems.table import HttpCode, request_id_of
+from tailrace.api.routes.tail_parameters import AFTER, LastEventId, Reader, ReaderParameter, Streams
 from tailrace.api.tails import sse
 from tailrace.api.tails.group_tail import GroupReader, GroupTail
 from tailrace.api.tails.tail import Form, PlainTail, Tail
 from tailrace.api.tails.tail_response import TailResponse
 from tailrace.api.tallies import OpenLimit
-from tailrace.api.wire.names import KeyPath, checked_name, raw_query_values
-from tailrace.api.wire.parameters import EntryShape, Store, id_of, position_of
+from tailrace.api.wire.names import KeyPath
+from tailrace.api.wire.parameters import Store, id_of, position_of
 from tailrace.core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.errors import ErrorCode
-from tailrace.core.limits import READ_STREAMS_MAX
-from tailrace.core.log.entry import Shape
 from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import MAX_ID, StreamId
 
@@ -60,123 +58,14 @@ data: {"key":"race:france","entries":[{"id":"1692632102976-0","fields":{"rider":
 
 def _event_stream(example: str) -> dict[str, Any]:
     content = {sse.EVENT_STREAM: {"schema": {"type": "string"}, "example": example}}
-    return {"responses": {"200": {"description": "Events, until either side ends.", "content": content}}}
-
-
-# --- parameters ------------------------------------------------------------------------------------
-
-LastEventId: TypeAlias = Annotated[
-    str | None,
-    Header(
-        alias="Last-Event-ID",
-        description="The `id:` of the last event received; it beats `after`. Browsers send it themselves.",
-    ),
-]
-
-_AFTER: Final = (
-    "Begin after this id; `$`: with what comes from now on; `+`: with the last entry there is. With `group`: "
-    "first the consumer's own pending entries after this id, all of them after `0-0`; none by default."
-)
-
-
-def _invalid(detail: str) -> RequestRefused:
-    return RequestRefused(HttpCode.INVALID_PARAMETER, detail)
-
-
-async def _group_reader(
-    request: Request,
-    group: Annotated[
-        str | None,
-        Query(description="Read as a consumer of this group; percent-encoded.", examples=["judges"]),
-    ] = None,
-    consumer: Annotated[
-        str | None,
-        Query(description="The consumer, created if new; percent-encoded.", examples=["alice"]),
-    ] = None,
-    claim_min_idle_ms: Annotated[
-        int | None,
-        Query(
-            ge=0,
-            le=I64_MAX,
-            description="First take over what has been pending for anyone at least this long.",
-            examples=[60000],
-        ),
-    ] = None,
-    prefetch: Annotated[
-        int,
-        Query(
-            ge=1,
-            le=sse.PREFETCH_MAX,
-            description="How many deliveries of this tail may be unacknowledged; then it waits for acks.",
-            examples=[sse.PREFETCH_DEFAULT],
-        ),
-    ] = sse.PREFETCH_DEFAULT,
-    *,
-    noack: Annotated[
-        bool,
-        Query(description="New entries do not become pending: `prefetch` does not count.", examples=[False]),
-    ] = False,
-) -> GroupReader | None:
-    if (group is None) != (consumer is None):
-        raise _invalid(
-            f"`{'group' if group is None else 'consumer'}` is missing: `group` and `consumer` need each other"
-        )
-    if group is None:
-        _refuse_group_options(request)
-        return None
-    names = [
-        checked_name(raw_query_values(request, parameter)[0], parameter)
-        for parameter in ("group", "consumer")
-    ]
-    return GroupReader(names[0], names[1], prefetch, claim_min_idle_ms, noack)
-
-
-def _refuse_group_options(request: Request) -> None:
-    options = ("claim_min_idle_ms", "prefetch", "noack")
-    if given := [name for name in options if name in request.query_params]:
-        raise _invalid(f"{', '.join(f'`{name}`' for name in given)} can be used only with `group`")
-
-
-class _Reader(NamedTuple):
-    """Who reads (None: nobody of a group) and in which form."""
-
-    group: GroupReader | None
-    shape: Shape
-
-
-async def _reader(group: Annotated[GroupReader | None, Depends(_group_reader)], shape: EntryShape) -> _Reader:
-    return _Reader(group, shape)
-
-
-async def _streams(
-    request: Request,
-    stream: Annotated[
-        list[str],
-        Query(
-            min_length=1,
-            max_length=READ_STREAMS_MAX,
-            description="A stream's key, percent-encoded; once for each stream.",
-            examples=[["race:france", "race:usa"]],
-        ),
-    ],
-    after: Annotated[
-        list[str] | None,
-        Query(description=_AFTER + " Once for all streams, or once for each, in their order."),
-    ] = None,
-) -> dict[bytes, str | None]:
-    """Each stream and the `after` given for it."""
-    keys = [checked_name(key, "stream") for key in raw_query_values(request, "stream")]
-    if len(set(keys)) < len(keys):
-        raise _invalid("`stream` names a stream twice")
-    positions: Sequence[str | None] = after or [None]
-    if len(positions) == 1:
-        positions = [positions[0]] * len(stream)
-    if len(positions) != len(keys):
-        raise _invalid("`after` is given once, or once for each `stream`")
-    return dict(zip(keys, positions, strict=True))
-
-
-# --- routes ----------------------------------------------------------------------------------------
+    return {
+        "responses": {
+            "200": {
+                "description": "Events, until the client or the server ends the response.",
+                "content": content,
+            }
+        }
+    }
 
 
 @router.get(
@@ -193,18 +82,21 @@ async def tail(
     request: Request,
     store: Store,
     key: KeyPath,
-    reader: Annotated[_Reader, Depends(_reader)],
-    after: Annotated[str | None, Query(description=_AFTER, examples=["$"])] = None,
+    reader: ReaderParameter,
+    after: Annotated[str | None, Query(description=AFTER, examples=["$"])] = None,
     last_event_id: LastEventId = None,
 ) -> Response:
-    """Entries as they come, as Server-Sent Events: `entries` (an array), `gap`, `end`, `error`.
+    """Send the entries of a stream as Server-Sent Events, as soon as they are appended.
 
-    An event's `id` is the position to resume from, sent back as `Last-Event-ID`. `gap` tells that
-    entries after `from` and before `to` were trimmed away unseen; `end` and `error` carry a problem, and
-    the connection closes. A comment comes every 15 s. A client that takes nothing for 30 s is cut off.
+    The events are `entries` (an array), `gap`, `end` and `error`. The `id` of an event is the position from
+    which to resume: send it as `Last-Event-ID`. `gap` means that the entries after `from` and before `to`
+    were trimmed before the tail could send them. `end` and `error` contain a problem; then the server closes
+    the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the server
+    closes the connection.
 
-    With `group` and `consumer` it reads as XREADGROUP does: entries carry `idle_ms` and `deliveries`, and
-    are acknowledged by `xack` on any connection. At most `prefetch` of them are unacknowledged at a time.
+    With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and `deliveries`,
+    and the consumer acknowledges them with `xack` on any connection. At most `prefetch` entries are
+    unacknowledged at a time.
     """
     positions = {key: last_event_id or after}
     return await _tail(request, store, positions, reader, labelled=False)
@@ -223,14 +115,16 @@ async def tail(
 async def tail_streams(
     request: Request,
     store: Store,
-    streams: Annotated[dict[bytes, str | None], Depends(_streams)],
-    reader: Annotated[_Reader, Depends(_reader)],
+    streams: Streams,
+    reader: ReaderParameter,
     last_event_id: LastEventId = None,
 ) -> Response:
-    """Like `tail`, over several streams: each `entries` event is one stream's `{"key", "entries", "next"}`.
+    """Send the entries of several streams as Server-Sent Events.
 
-    An event's `id` holds the positions of all streams, `key=id&key=id` with keys percent-encoded; a stream
-    that is not in a `Last-Event-ID` begins as it would without one. Streams take turns.
+    It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
+    stream. The
+    `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A stream
+    that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
     """
     positions: dict[bytes, str | StreamId | None] = dict(streams)
     if last_event_id:
@@ -243,7 +137,7 @@ async def _tail(
     request: Request,
     store: Store,
     positions: Mapping[bytes, str | StreamId | None],
-    reader: _Reader,
+    reader: Reader,
     *,
     labelled: bool,
 ) -> Response:
@@ -265,7 +159,7 @@ async def _tail(
 
 
 def _head() -> Response:
-    """The head of a tail, whose length nobody knows."""
+    """Return the head of a tail's response, without a length."""
     head = Response(headers=sse.HEADERS, media_type=sse.EVENT_STREAM)
     del head.headers["Content-Length"]
     return head
@@ -274,7 +168,7 @@ def _head() -> Response:
 async def _plain_tail(
     store: StreamStore, positions: Mapping[bytes, str | StreamId | None], form: Form
 ) -> PlainTail:
-    """A tail whose `$` and `+` are resolved now: what comes while the client connects is not lost."""
+    """Return a tail whose `$` and `+` are replaced by ids now, so that it misses no entry appended later."""
     sources = [ReadFrom(key, _position(position)) for key, position in positions.items()]
     reply = await store.execute(Read(tuple(sources), ReadLimits(count=1)))
     assert isinstance(reply, ReadReply)
@@ -292,7 +186,7 @@ def _position(given: str | StreamId | None) -> StreamId | Special:
 async def _require_group(
     store: StreamStore, positions: Mapping[bytes, str | StreamId | None], group: bytes
 ) -> None:
-    """Raises what a tail of `group` would, and creates no consumer as that does."""
+    """Raise the errors that a tail of `group` would raise, without creating the consumer."""
     _history(positions)
     for key in positions:
         await store.execute(PendingSummary(key, group))
@@ -301,16 +195,17 @@ async def _require_group(
 async def _group_tail(
     store: StreamStore, positions: Mapping[bytes, str | StreamId | None], reader: GroupReader, form: Form
 ) -> GroupTail:
-    """A tail of a group that is there on all streams, or the store's NOGROUP before the first byte."""
+    """Return a tail of a group. Raises NOGROUP, before the first byte, if a stream does not have the
+    group."""
     history = _history(positions)
-    # The consumer's own entries above all that there are: nothing is taken, and the groups are checked.
+    # Reading the consumer's own entries above the greatest id delivers nothing, but checks the groups.
     above_all = tuple([ReadFrom(key, MAX_ID - 1) for key in positions])
     await store.execute(ReadGroup(reader.group, reader.consumer, above_all, ReadLimits(max_count=1)))
     return GroupTail(reader, list(positions), history, form)
 
 
 def _history(positions: Mapping[bytes, str | StreamId | None]) -> dict[bytes, StreamId]:
-    """Where the consumer's own pending entries are read from, for the streams that give a position."""
+    """Return the ids after which to read the consumer's pending entries, for streams with a position."""
     return {
         key: position if isinstance(position, int) else id_of(position, "after")
         for key, position in positions.items()

@@ -1,4 +1,4 @@
-"""Tickets: what a page sends in place of its token when it opens a WebSocket."""
+"""The route that issues tickets. A web page sends a ticket instead of its token to open a WebSocket."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ router = APIRouter(tags=["service"])
     ),
 )
 async def create_ticket(request: Request) -> Response:
-    """A ticket for whoever asks, with the rights of the token that asks and no longer than those last.
+    """Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
 
-    A page cannot set headers of a WebSocket, and a token never stands in a URL: so it offers the subprotocols
-    `tailrace.v1.json` and `tailrace.ticket.<ticket>`, in this order; the first is echoed. A ticket opens one
-    socket, within a minute.
+    Web pages cannot set the headers of a WebSocket, and tokens are not accepted in URLs. A page offers the
+    subprotocols `tailrace.v1.json` and `tailrace.ticket.<ticket>` in this order; the server selects the
+    first. The WebSocket closes when the token is revoked or expires.
     """
     security: Security = request.app.state.security
     ticket = security.tickets.issue(principal_of(request.scope))

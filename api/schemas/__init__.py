@@ -1,7 +1,8 @@
-"""Wire models: the members of bodies and responses, each with a description and an example.
+"""Wire models: the members of request and response bodies, each with a description and an example.
 
-It owns shapes and their words. Bodies are parsed with these models; answers are documented by them and
-written from engine replies by `api.wire.replies`, since the hot ones are joined from stored bytes.
+The package owns the models and their descriptions. The server parses request bodies with these models. It
+writes responses with `api.wire.replies`, without the models, because most responses are joined from stored
+bytes; for responses the models are documentation.
 """
 
 from __future__ import annotations
@@ -10,21 +11,24 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from tailrace.api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
-from tailrace.api.schemas.entries import (
+from tailrace.api.schemas.appends import (
     BatchReply,
-    DeleteBody,
-    DeleteReply,
-    Entry,
     EntryToAppend,
-    RangePage,
-    SeekPosition,
-    SplitPlan,
     Trimming,
-    TrimReply,
     XaddBatchBody,
     XaddBody,
     XaddReply,
+)
+from tailrace.api.schemas.claims import AutoClaimBody, AutoClaimReply, ClaimBody, ClaimReply
+from tailrace.api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
+from tailrace.api.schemas.entries import (
+    DeleteBody,
+    DeleteReply,
+    Entry,
+    RangePage,
+    SeekPosition,
+    SplitPlan,
+    TrimReply,
 )
 from tailrace.api.schemas.groups import (
     ConsumerCreated,
@@ -35,18 +39,7 @@ from tailrace.api.schemas.groups import (
     GroupList,
     GroupPositionBody,
 )
-from tailrace.api.schemas.pending import (
-    AckBody,
-    AckReply,
-    AutoClaimBody,
-    AutoClaimReply,
-    ClaimBody,
-    ClaimReply,
-    NackBody,
-    NackReply,
-    PendingOverview,
-    PendingPage,
-)
+from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.schemas.problem import Problem
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
 from tailrace.api.schemas.service import Health, Limits, Readiness
@@ -113,4 +106,4 @@ DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     XaddBody,
     XaddReply,
 )
-"""What the OpenAPI document defines; the models inside these come with them."""
+"""The models that the OpenAPI document defines; models nested in these are included."""

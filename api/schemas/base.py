@@ -1,6 +1,6 @@
-"""What all wire models share: frozen, strict, and closed to members that they do not name.
+"""The base class of all wire models, and the types that many of them share: ids, counts and times.
 
-It owns the recurring types (ids, counts, times) with their bounds and words.
+It owns the bounds and descriptions of these types.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ I64_MAX: Final = (1 << 63) - 1
 
 
 class WireModel(BaseModel):
-    """A JSON object of the surface."""
+    """The base of all JSON objects of the API: immutable, without type coercion or unknown members."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 EntryId: TypeAlias = Annotated[
-    str, Field(description="An entry id, `ms-seq`; always a string.", examples=["1692632086370-0"])
+    str, Field(description="An entry id, `ms-seq`, as a string.", examples=["1692632086370-0"])
 ]
 EntryIds: TypeAlias = Annotated[
     list[str],
     Field(
         min_length=1,
         max_length=IDS_PER_REQUEST_MAX,
-        description="Entry ids. All are read before anything is done: one bad id and nothing happens.",
+        description="Entry ids. If one of them is invalid, the request fails and changes nothing.",
         examples=[["1692632086370-0"]],
     ),
 ]
@@ -38,7 +38,8 @@ ReferencesName: TypeAlias = Literal["keep", "delete", "acknowledged"]
 NameEncodingField: TypeAlias = Annotated[
     Literal["base64"] | None,
     Field(
-        description="`base64`: the names beside it are base64, since not all of them are UTF-8.",
+        description="`base64`: the names in this object are base64, because at least one of them is not "
+        "UTF-8.",
         examples=["base64"],
     ),
 ]
@@ -46,8 +47,8 @@ ReferencesField: TypeAlias = Annotated[
     ReferencesName,
     Field(
         description=(
-            "What a deletion does with pending entries that point at the entry: `keep` leaves them, "
-            "`delete` removes them too, `acknowledged` deletes only what every group has read and "
+            "What a deletion does with the pending entries of consumer groups: `keep` keeps them, `delete` "
+            "removes them too, `acknowledged` deletes only entries that every group has read and "
             "acknowledged."
         ),
         examples=["keep"],

@@ -1,4 +1,4 @@
-"""Wire models of the command endpoint: Redis words in, Redis replies out."""
+"""Wire models of the command endpoint: Redis commands and their replies as JSON."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Base64Argument(WireModel):
 
 
 CommandArgument: TypeAlias = str | float | bool | Base64Argument
-"""A string, a number or a boolean (which stand for their text, as it was sent), or bytes."""
+"""A string; a number or a boolean, which means its JSON text; or bytes in base64."""
 
 
 class CommandBody(RootModel[list[CommandArgument]]):
-    """A command as an array: its name, then its arguments. Each is a string, a number or a boolean
-    (which stand for their text, as it was sent), or base64."""
+    """A command as an array: its name, then its arguments. Each is a string, an object with base64, or a
+    number or boolean, which means its text as it was sent."""
 
     model_config = ConfigDict(
         strict=True, frozen=True, json_schema_extra={"example": ["XLEN", "race:france"]}
@@ -32,7 +32,7 @@ class CommandBody(RootModel[list[CommandArgument]]):
 
 
 class CommandsBody(RootModel[list[CommandBody]]):
-    """Commands in the order in which they take effect."""
+    """Commands, run in this order."""
 
     model_config = ConfigDict(
         strict=True,
@@ -49,17 +49,17 @@ class CommandReply(WireModel):
     model_config = ConfigDict(json_schema_extra={"example": {"result": 3}})
 
     result: JsonValue = Field(
-        description='The reply; bytes that are not UTF-8 as `{"base64": ...}`.', examples=[3]
+        description='The reply. Bytes that are not UTF-8 are written as `{"base64": ...}`.', examples=[3]
     )
 
 
 class CommandOutcome(WireModel):
     """The reply of one command, or its error."""
 
-    result: JsonValue = Field(None, description="The reply; absent where there is an error.", examples=[3])
+    result: JsonValue = Field(None, description="The reply; absent if the command failed.", examples=[3])
     error: str | None = Field(
         None,
-        description="The Redis error line; absent where there is a reply.",
+        description="The Redis error line; absent if the command succeeded.",
         examples=["ERR syntax error"],
     )
 

@@ -1,14 +1,13 @@
-"""Wire models of entries: what is appended, read, deleted, trimmed and planned."""
+"""Wire models of stored entries: reading, deleting, trimming, and splitting a range."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from tailrace.api.schemas.base import Count, EntryId, EntryIds, ReferencesField, WireModel
-from tailrace.core.limits import BATCH_ENTRIES_MAX, FIELDS_PER_ENTRY_MAX
+from tailrace.api.schemas.base import EntryId, EntryIds, ReferencesField, WireModel
 
 FIELDS_EXAMPLE: Final[JsonDict] = {"rider": "Castilla", "speed": "29.9", "position": "1", "location_id": "2"}
 ENTRY_EXAMPLE: Final[JsonDict] = {
@@ -24,162 +23,19 @@ LAST_ENTRY_EXAMPLE: Final[JsonDict] = {
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 
 
-class EntryContent(WireModel):
-    """The fields of an entry as a client writes them: exactly one of `fields` and `pairs`."""
-
-    fields: dict[str, str] | None = Field(
-        None,
-        min_length=1,
-        max_length=FIELDS_PER_ENTRY_MAX,
-        description="Names and values, in this order. A name that repeats is refused: send `pairs`.",
-        examples=[FIELDS_EXAMPLE],
-    )
-    pairs: list[Pair] | None = Field(
-        None,
-        min_length=1,
-        max_length=FIELDS_PER_ENTRY_MAX,
-        description="The same as `[name, value]` pairs; names may repeat.",
-        examples=[[["rider", "Castilla"], ["speed", "29.9"]]],
-    )
-    encoding: Literal["base64"] | None = Field(
-        None,
-        description="`base64`: all names and values of this entry are base64, for any bytes.",
-        examples=["base64"],
-    )
-
-    @model_validator(mode="after")
-    def _one_form(self) -> Self:
-        if (self.fields is None) == (self.pairs is None):
-            raise ValueError("exactly one of `fields` and `pairs` is needed")
-        return self
-
-
-class EntryToAppend(EntryContent):
-    """One entry of a batch, or one line of an import with `shape=entry`."""
-
-    id: str | None = Field(
-        None,
-        description="`ms-seq`, `ms`, `ms-*`, or `*` (the default): the server chooses the id.",
-        examples=["*"],
-    )
-
-
-class Trimming(WireModel):
-    """Which entries go: all but the newest `max_length`, or those below `min_id`. Exactly one."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"max_length": 2}})
-
-    max_length: Count | None = Field(None, description="Entries to keep.", examples=[1000])
-    min_id: str | None = Field(None, description="The least id to keep.", examples=["1692632094485-0"])
-    approximate: bool = Field(
-        False,
-        description="Remove only whole blocks, which is cheaper: some more entries may stay.",
-        examples=[True],
-    )
-    limit: Count | None = Field(
-        None,
-        description="With `approximate`: the most entries to remove at once; 0 is no bound.",
-        examples=[10000],
-    )
-    references: ReferencesField = "keep"
-
-    @model_validator(mode="after")
-    def _one_threshold(self) -> Self:
-        if (self.max_length is None) == (self.min_id is None):
-            raise ValueError("exactly one of `max_length` and `min_id` is needed")
-        if self.limit is not None and not self.approximate:
-            raise ValueError("`limit` needs `approximate`")
-        return self
-
-
-class XaddBody(EntryToAppend):
-    """An append of one entry."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"fields": FIELDS_EXAMPLE}})
-
-    trim: Trimming | None = Field(
-        None, description="Trim the stream in the same step.", examples=[{"max_length": 1000}]
-    )
-    nomkstream: bool = Field(
-        False,
-        description="Refuse (404) where there is no such stream, in place of creating it.",
-        examples=[True],
-    )
-    if_last_id: str | None = Field(
-        None,
-        description="Append only if this is the stream's last id (`0-0` where there is no stream); else 412.",
-        examples=["1692632102976-0"],
-    )
-
-
-class XaddReply(WireModel):
-    """The id of the new entry."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"id": "1692632147973-0"}})
-
-    id: EntryId
-
-
-class XaddBatchBody(WireModel):
-    """Entries to append in order, all or none."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {
-                "entries": [
-                    {"fields": {"rider": "Castilla", "speed": "29.9"}},
-                    {"pairs": [["rider", "Norem"], ["speed", "28.8"]]},
-                ]
-            }
-        }
-    )
-
-    entries: list[EntryToAppend] = Field(
-        min_length=1,
-        max_length=BATCH_ENTRIES_MAX,
-        description="The entries.",
-        examples=[[{"fields": {"rider": "Castilla"}}]],
-    )
-    trim: Trimming | None = Field(
-        None, description="Trim the stream in the same step.", examples=[{"max_length": 1000}]
-    )
-    if_last_id: str | None = Field(
-        None,
-        description="Append only if this is the stream's last id (`0-0` where there is no stream); else 412.",
-        examples=["1692632102976-0"],
-    )
-
-
-class BatchReply(WireModel):
-    """What a batch or an import appended."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {"count": 2, "first_id": "1692632147973-0", "last_id": "1692632147973-1"}
-        }
-    )
-
-    count: int = Field(description="Entries appended.", examples=[2])
-    first_id: str = Field(description="Id of the first.", examples=["1692632147973-0"])
-    last_id: str = Field(description="Id of the last.", examples=["1692632147973-1"])
-    ids: list[str] | None = Field(
-        None,
-        description="All ids in order; only with `ids=true`.",
-        examples=[["1692632147973-0", "1692632147973-1"]],
-    )
-
-
 class Entry(WireModel):
-    """An entry: `fields`, or `pairs` where a name repeats or `shape=pairs` asks for it."""
+    """An entry. It has `fields`; or `pairs`, if a name repeats or the request has `shape=pairs`."""
 
     model_config = ConfigDict(json_schema_extra={"example": ENTRY_EXAMPLE})
 
     id: EntryId
     fields: dict[str, str] | None = Field(
-        None, description="Names and values in their order.", examples=[FIELDS_EXAMPLE]
+        None,
+        description="Names and values, in the order in which they were appended.",
+        examples=[FIELDS_EXAMPLE],
     )
     pairs: list[Pair] | None = Field(
-        None, description="The same as `[name, value]` pairs.", examples=[[["rider", "Castilla"]]]
+        None, description="Names and values as `[name, value]` pairs.", examples=[[["rider", "Castilla"]]]
     )
     encoding: Literal["base64"] | None = Field(
         None, description="`base64`: all names and values are base64.", examples=["base64"]
@@ -193,12 +49,14 @@ class RangePage(WireModel):
         json_schema_extra={"example": {"entries": [ENTRY_EXAMPLE], "next": "1692632086370-0"}}
     )
 
-    entries: list[Entry] = Field(description="The entries in order.", examples=[[ENTRY_EXAMPLE]])
+    entries: list[Entry] = Field(
+        description="The entries, in the order asked for.", examples=[[ENTRY_EXAMPLE]]
+    )
     next: str | None = Field(
         description=(
-            "Where to read on: the id of the last entry if others follow in the range, else null "
-            "(`start=(next`; with `order=desc` `end=(next`). With `after` it is always there: the position "
-            "for the next `after`, `$` resolved."
+            "The id of the page's last entry if more entries follow in the range, else null. For the next "
+            "page send `start=(next`, or `end=(next` with `order=desc`. In a read with `after`, `next` is "
+            "always an id (also if `after` was `$`): send it as the next `after`."
         ),
         examples=["1692632086370-0"],
     )
@@ -214,16 +72,17 @@ class DeleteBody(WireModel):
 
 
 class DeleteOutcome(WireModel):
-    """What became of one id."""
+    """The result for one id."""
 
     id: EntryId
     result: Literal["deleted", "referenced", "not_found"] = Field(
-        description="`referenced`: it stays, since a group still refers to it.", examples=["deleted"]
+        description="`referenced`: the entry was kept, because a group still refers to it.",
+        examples=["deleted"],
     )
 
 
 class DeleteReply(WireModel):
-    """What became of each id."""
+    """The result for each id."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -237,9 +96,9 @@ class DeleteReply(WireModel):
         }
     )
 
-    deleted: int = Field(description="How many were deleted.", examples=[1])
+    deleted: int = Field(description="How many entries were deleted.", examples=[1])
     results: list[DeleteOutcome] = Field(
-        description="One item for each id asked for, in that order.",
+        description="One item for each id of the request, in the same order.",
         examples=[[{"id": "1692632086370-0", "result": "deleted"}]],
     )
 
@@ -255,9 +114,9 @@ class TrimReply(WireModel):
 class SplitPart(WireModel):
     """One part of a range."""
 
-    start: str = Field(description="Its least id, inclusive.", examples=["1692632086370-0"])
-    end: str = Field(description="Its greatest id, inclusive.", examples=["1692632094485-0"])
-    count: int = Field(description="Entries in it.", examples=[2])
+    start: str = Field(description="The smallest id of the part, inclusive.", examples=["1692632086370-0"])
+    end: str = Field(description="The greatest id of the part, inclusive.", examples=["1692632094485-0"])
+    count: int = Field(description="How many entries the part has.", examples=[2])
 
 
 SPLIT_EXAMPLE: Final[JsonDict] = {
@@ -270,15 +129,15 @@ SPLIT_EXAMPLE: Final[JsonDict] = {
 
 
 class SplitPlan(WireModel):
-    """Parts of about equal size that cover a range without gap or overlap."""
+    """Consecutive parts of about equal size that together cover the whole range."""
 
     model_config = ConfigDict(json_schema_extra={"example": SPLIT_EXAMPLE})
 
     parts: list[SplitPart] = Field(
-        description="The parts in order.",
+        description="The parts, in id order.",
         examples=[[{"start": "1692632086370-0", "end": "1692632094485-0", "count": 2}]],
     )
-    count: int = Field(description="Entries in the whole range.", examples=[3])
+    count: int = Field(description="How many entries the whole range has.", examples=[3])
 
 
 class SeekPosition(WireModel):
@@ -287,7 +146,10 @@ class SeekPosition(WireModel):
     model_config = ConfigDict(json_schema_extra={"example": {"end": "1692632094485-0", "count": 2}})
 
     end: str | None = Field(
-        description="Id of the page's last entry; null where no entry is at or after the start.",
+        description="The id of the page's last entry; null if there is no entry at or after the start.",
         examples=["1692632094485-0"],
     )
-    count: int = Field(description="Entries in the page; fewer where the stream ends.", examples=[2])
+    count: int = Field(
+        description="How many entries the page has; fewer than asked for at the end of the stream.",
+        examples=[2],
+    )

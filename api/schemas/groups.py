@@ -22,35 +22,38 @@ GROUP_EXAMPLE: Final[JsonDict] = {
 
 
 class GroupBody(WireModel):
-    """Where a new group begins."""
+    """The position of a new group."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"after": "0", "entries_read": 0}})
 
     after: str = Field(
         "$",
-        description="The group is given entries after this id; `$` is the stream's last id, `0` all.",
+        description="The group receives the entries after this id. `$` is the stream's last id; `0` means "
+        "all entries.",
         examples=["$"],
     )
     create_stream: bool = Field(
         False,
-        description="Create the stream, empty, where there is none; else that is a 404.",
+        description="Create an empty stream if it does not exist; without this option the request fails "
+        "with 404.",
         examples=[True],
     )
     entries_read: Count | None = Field(
-        None, description="How many entries the group counts as read, where known.", examples=[0]
+        None, description="How many entries the group counts as read, if you know it.", examples=[0]
     )
 
 
 class GroupPositionBody(WireModel):
-    """Where a group goes on."""
+    """The position from which a group continues."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"after": "0"}})
 
     after: str = Field(
-        description="The group is given entries after this id; `$` is the stream's last id.", examples=["0"]
+        description="The group receives the entries after this id; `$` is the stream's last id.",
+        examples=["0"],
     )
     entries_read: Count | None = Field(
-        None, description="How many entries the group counts as read, where known.", examples=[0]
+        None, description="How many entries the group counts as read, if you know it.", examples=[0]
     )
 
 
@@ -61,17 +64,20 @@ class Group(WireModel):
 
     name: str = Field(description="The group's name.", examples=["judges"])
     encoding: NameEncodingField = None
-    consumers: int = Field(description="Consumers of the group.", examples=[1])
-    pending: int = Field(description="Entries delivered and not acknowledged.", examples=[2])
+    consumers: int = Field(description="How many consumers the group has.", examples=[1])
+    pending: int = Field(
+        description="How many entries were delivered and not yet acknowledged.", examples=[2]
+    )
     last_delivered_id: str = Field(
-        description="New entries are those after this id.", examples=["1692632094485-0"]
+        description="The id of the last entry delivered to the group. Entries after it are new.",
+        examples=["1692632094485-0"],
     )
     entries_read: int | None = Field(
-        description="Entries that the group has read, counted from the stream's first; null if not known.",
+        description="How many entries the group has read, from the stream's first on; null if unknown.",
         examples=[2],
     )
     lag: int | None = Field(
-        description="Entries still to be delivered; null where it cannot be known.", examples=[1]
+        description="How many entries are not yet delivered; null if unknown.", examples=[1]
     )
 
 
@@ -80,7 +86,7 @@ class GroupList(WireModel):
 
     model_config = ConfigDict(json_schema_extra={"example": {"groups": [GROUP_EXAMPLE]}})
 
-    groups: list[Group] = Field(description="The groups.", examples=[[GROUP_EXAMPLE]])
+    groups: list[Group] = Field(description="The groups of the stream.", examples=[[GROUP_EXAMPLE]])
 
 
 class Consumer(WireModel):
@@ -90,10 +96,12 @@ class Consumer(WireModel):
 
     name: str = Field(description="The consumer's name.", examples=["alice"])
     encoding: NameEncodingField = None
-    pending: int = Field(description="Entries delivered to it and not acknowledged.", examples=[2])
-    idle_ms: int = Field(description="Milliseconds since it last asked for anything.", examples=[60000])
+    pending: int = Field(
+        description="How many entries were delivered to the consumer and not yet acknowledged.", examples=[2]
+    )
+    idle_ms: int = Field(description="Milliseconds since the consumer's last request.", examples=[60000])
     inactive_ms: int | None = Field(
-        description="Milliseconds since anything was last delivered to it; null if nothing ever was.",
+        description="Milliseconds since entries were last delivered to the consumer; null if never.",
         examples=[60000],
     )
 
@@ -103,26 +111,30 @@ class ConsumerList(WireModel):
 
     model_config = ConfigDict(json_schema_extra={"example": {"consumers": [CONSUMER_EXAMPLE]}})
 
-    consumers: list[Consumer] = Field(description="The consumers.", examples=[[CONSUMER_EXAMPLE]])
+    consumers: list[Consumer] = Field(
+        description="The consumers of the group.", examples=[[CONSUMER_EXAMPLE]]
+    )
 
 
 class ConsumerCreated(WireModel):
-    """The consumer that now stands."""
+    """A consumer that now exists, created or already there."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"name": "alice", "created": True}})
 
     name: str = Field(description="The consumer's name.", examples=["alice"])
     encoding: NameEncodingField = None
-    created: bool = Field(description="Whether it is new.", examples=[True])
+    created: bool = Field(
+        description="True if the request created the consumer, false if it existed already.", examples=[True]
+    )
 
 
 class ConsumerDeleted(WireModel):
-    """What went with a consumer."""
+    """The result of deleting a consumer."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"pending_dropped": 0}})
 
     pending_dropped: int = Field(
-        description="Pending entries that were dropped: they are neither pending nor new again.",
+        description="How many pending entries were dropped. The group will not deliver them again.",
         examples=[0],
     )
 
@@ -133,15 +145,18 @@ class ConsumerDetail(WireModel):
     name: str = Field(description="The consumer's name.", examples=["alice"])
     encoding: NameEncodingField = None
     seen_at_ms: int = Field(
-        description="When it last asked for anything, Unix milliseconds.", examples=[1692632087973]
+        description="The time of the consumer's last request, in Unix milliseconds.", examples=[1692632087973]
     )
     active_at_ms: int | None = Field(
-        description="When anything was last delivered to it, Unix milliseconds; null for never.",
+        description="The time of the last delivery to the consumer, in Unix milliseconds; null if never.",
         examples=[1692632087973],
     )
-    pending: int = Field(description="Entries delivered to it and not acknowledged.", examples=[2])
+    pending: int = Field(
+        description="How many entries were delivered to the consumer and not yet acknowledged.", examples=[2]
+    )
     pending_entries: list[PendingItem] = Field(
-        description="The first `count` of them, in id order.", examples=[[PENDING_EXAMPLE]]
+        description="The first `count` pending entries of the consumer, in id order.",
+        examples=[[PENDING_EXAMPLE]],
     )
 
 
@@ -151,13 +166,23 @@ class GroupDetail(WireModel):
     name: str = Field(description="The group's name.", examples=["judges"])
     encoding: NameEncodingField = None
     last_delivered_id: str = Field(
-        description="New entries are those after this id.", examples=["1692632094485-0"]
+        description="The id of the last entry delivered to the group. Entries after it are new.",
+        examples=["1692632094485-0"],
     )
-    entries_read: int | None = Field(description="Entries read; null if not known.", examples=[2])
-    lag: int | None = Field(description="Entries still to be delivered; null if not known.", examples=[1])
-    pending: int = Field(description="Entries delivered and not acknowledged.", examples=[2])
-    nacked: int = Field(description="Those of them that have no owner, after a nack.", examples=[0])
+    entries_read: int | None = Field(
+        description="How many entries the group has read; null if unknown.", examples=[2]
+    )
+    lag: int | None = Field(
+        description="How many entries are not yet delivered; null if unknown.", examples=[1]
+    )
+    pending: int = Field(
+        description="How many entries were delivered and not yet acknowledged.", examples=[2]
+    )
+    nacked: int = Field(
+        description="How many of the pending entries have no owner, because of a nack.", examples=[0]
+    )
     pending_entries: list[PendingItem] = Field(
-        description="The first `count` pending entries, in id order.", examples=[[PENDING_EXAMPLE]]
+        description="The first `count` pending entries of the group, in id order.",
+        examples=[[PENDING_EXAMPLE]],
     )
-    consumers: list[ConsumerDetail] = Field(description="The consumers.", examples=[[]])
+    consumers: list[ConsumerDetail] = Field(description="The consumers of the group.", examples=[[]])

@@ -1,4 +1,7 @@
-"""The model of every error (RFC 9457). Written by `api.problems.table`; here it is documented."""
+"""The model of an error response (RFC 9457).
+
+It documents the members; `api.problems.table` writes them.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,26 @@ from tailrace.core.errors import ErrorCode
 
 
 class ErrorItem(WireModel):
-    """One thing that is wrong with a request, and where."""
+    """One mistake in a request, and its place."""
 
-    detail: str = Field(description="What is wrong.", examples=["must be a string, not the number 30.2"])
-    pointer: str | None = Field(
-        None, description="JSON pointer into the body; empty for the whole.", examples=["/fields/speed"]
+    detail: str = Field(
+        description="What is wrong, what is allowed, and what to do.",
+        examples=["must be a string, not the number 30.2"],
     )
-    line: int | None = Field(None, description="Line of the body, from 1.", examples=[3])
-    column: int | None = Field(None, description="Column of a line that is no JSON, from 1.", examples=[11])
-    parameter: str | None = Field(None, description="Name of the parameter.", examples=["count"])
+    pointer: str | None = Field(
+        None,
+        description="The place in the body as a JSON pointer; empty for the whole body.",
+        examples=["/fields/speed"],
+    )
+    line: int | None = Field(None, description="The line of the body, counted from 1.", examples=[3])
+    column: int | None = Field(
+        None, description="The column where the line stops being valid JSON, counted from 1.", examples=[11]
+    )
+    parameter: str | None = Field(None, description="The name of the parameter.", examples=["count"])
     in_: str | None = Field(
         None,
         alias="in",
-        description="Where the parameter stands: `path`, `query` or `header`.",
+        description="The place of the parameter: `path`, `query` or `header`.",
         examples=["query"],
     )
 
@@ -39,42 +49,48 @@ class Problem(WireModel):
         examples=["/problems/id-not-greater"],
     )
     title: str = Field(
-        description="The kind in words.", examples=["The id is not greater than the stream's last id"]
+        description="The kind of problem, in words.",
+        examples=["The id is not greater than the stream's last id"],
     )
     status: int = Field(description="The HTTP status.", examples=[409])
     detail: str = Field(
-        description="What was wrong with this request.",
+        description="What is wrong with this request.",
         examples=["the stream 'race:france' has no entry 1-0"],
     )
     code: str = Field(
-        description="Stable code to branch on.",
+        description="The stable code of the problem, for programs to compare.",
         examples=["ID_NOT_GREATER"],
         json_schema_extra={"x-known-values": [*ErrorCode, *HttpCode]},
     )
     retryable: bool = Field(
-        description="Whether the same request can succeed later, unchanged.", examples=[False]
+        description="True if the same request can succeed later, unchanged.", examples=[False]
     )
     side_effects: Literal["none", "unknown"] = Field(
-        description="`none`: nothing was changed. `unknown`: the server cannot tell.", examples=["none"]
+        description="`none`: the request changed nothing. `unknown`: the server cannot tell.",
+        examples=["none"],
     )
     request_id: str | None = Field(
-        description="The request's id, as in `X-Request-Id` and in the server's log.",
+        description="The id of the request, as in `X-Request-Id` and in the server's log.",
         examples=["0f8fad5bd9cb469fa16570867728950e"],
     )
     errors: list[ErrorItem] | None = Field(
         None,
-        description="Each thing that is wrong with the body or the parameters.",
+        description="Each mistake in the body or the parameters.",
         examples=[[{"pointer": "/fields/speed", "detail": "must be a string, not the number 30.2"}]],
     )
     last_id: str | None = Field(
-        None, description="The stream's last id, where going on needs it.", examples=["1692632102976-0"]
+        None,
+        description="The stream's last id, if the client needs it to continue.",
+        examples=["1692632102976-0"],
     )
     first_id: str | None = Field(
-        None, description="The stream's first id, where going on needs it.", examples=["1692632086370-0"]
+        None,
+        description="The stream's first id, if the client needs it to continue.",
+        examples=["1692632086370-0"],
     )
-    given: str | None = Field(None, description="The argument that was refused.", examples=["1-2-3"])
+    given: str | None = Field(None, description="The value that the server refused.", examples=["1-2-3"])
     argument: str | None = Field(
-        None, description="The name of the argument that was refused.", examples=["start"]
+        None, description="The name of the argument whose value the server refused.", examples=["start"]
     )
     required_scope: str | None = Field(
         None, description="The scope that the token lacks; with 403 `NOPERM`.", examples=["append"]
@@ -103,8 +119,8 @@ class Problem(WireModel):
     error: str | None = Field(
         None,
         description=(
-            "The error as a Redis line, which clients for Redis over REST show. Only from the command "
-            "endpoint, where it is the exact line of Redis, and from paths outside of `/v1`."
+            "The error as a Redis error line, which clients for Redis over REST show. Only the command "
+            "endpoint, with the exact line of Redis, and paths outside of `/v1` return it."
         ),
         examples=["ERR syntax error"],
     )

@@ -1,4 +1,4 @@
-"""Wire models of reads over one or several streams."""
+"""Wire models of reads from one or several streams, with or without a consumer group."""
 
 from __future__ import annotations
 
@@ -15,52 +15,57 @@ DELIVERED_EXAMPLE: Final[JsonDict] = {**LAST_ENTRY_EXAMPLE, "idle_ms": 0, "deliv
 
 
 class ReadPosition(WireModel):
-    """A stream and where to read it from."""
+    """A stream, and the position after which to read it."""
 
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None
     after: str = Field(
         description=(
-            "Entries after this id; `$`: only what comes from now on; `+`: from the last entry there is."
+            "Return entries after this id. `$`: only entries appended from now on. `+`: from the last "
+            "entry on."
         ),
         examples=["$"],
     )
 
 
 class GroupReadPosition(WireModel):
-    """A stream, and what of it."""
+    """A stream, and which entries of it to read."""
 
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None
     id: str = Field(
         ">",
         description=(
-            "`>`: entries never delivered to the group. An id: the consumer's own pending entries after it."
+            "`>`: entries not yet delivered to the group. An id: the consumer's own pending entries after it."
         ),
         examples=[">"],
     )
 
 
 class ReadBounds(WireModel):
-    """How much one read may return, and how long it may wait."""
+    """Limits of one read: how many entries and bytes it returns, and how long it waits."""
 
     count: Annotated[int, Field(ge=1, le=PAGE_ENTRIES_MAX)] | None = Field(
-        None, description="The most entries of each stream.", examples=[100]
+        None, description="How many entries to return from each stream at most.", examples=[100]
     )
     max_count: Annotated[int, Field(ge=1, le=PAGE_ENTRIES_MAX)] | None = Field(
-        None, description="The most entries over all streams; not less than `count`.", examples=[500]
+        None,
+        description="How many entries to return from all streams together at most; at least `count`.",
+        examples=[500],
     )
     max_bytes: Annotated[int, Field(ge=1, le=I64_MAX)] | None = Field(
         None,
         description=(
-            "Stop once the reply has this size, or `page_bytes_max` if less; the first entry always fits."
+            "The reply ends at this size in bytes, or at `page_bytes_max` if that is smaller. The first "
+            "entry is always returned."
         ),
         examples=[1048576],
     )
     wait_ms: Annotated[int, Field(ge=0, le=WAIT_MS_MAX)] | None = Field(
         None,
         description=(
-            "How long to wait for entries where there are none; 0 by default. `Prefer: wait=N` is seconds."
+            "How many milliseconds to wait if there are no entries; 0 by default. `Prefer: wait=N` also sets "
+            "it, in seconds."
         ),
         examples=[0],
     )
@@ -84,12 +89,12 @@ class ReadBody(ReadBounds):
     streams: list[ReadPosition] = Field(
         min_length=1,
         max_length=READ_STREAMS_MAX,
-        description="The streams, answered in this order.",
+        description="The streams; the response has the same order.",
         examples=[[{"key": "race:france", "after": "$"}]],
     )
     strict: bool = Field(
         False,
-        description="Refuse (410) where entries after the position were trimmed away.",
+        description="Fail with 410 if entries after the position were trimmed.",
         examples=[False],
     )
 
@@ -108,39 +113,47 @@ class GroupReadBody(ReadBounds):
         }
     )
 
-    group: str = Field(description="The group; it must exist on all streams.", examples=["judges"])
-    consumer: str = Field(description="The consumer; created if new.", examples=["alice"])
+    group: str = Field(
+        description="The consumer group; it must exist on all of the streams.", examples=["judges"]
+    )
+    consumer: str = Field(description="The consumer; created if it does not exist.", examples=["alice"])
     encoding: NameEncodingField = None
     streams: list[GroupReadPosition] = Field(
         min_length=1,
         max_length=READ_STREAMS_MAX,
-        description="The streams, answered in this order.",
+        description="The streams; the response has the same order.",
         examples=[[{"key": "race:france", "id": ">"}]],
     )
     claim_min_idle_ms: Milliseconds | None = Field(
         None,
         description=(
-            "First take over what has been pending for anyone at least this long, then new entries. "
-            "`count` bounds both together for each stream, `max_count` over all streams."
+            "First claim entries that have been pending for any consumer at least this many milliseconds, "
+            "then read new entries. `count` limits both together for each stream, `max_count` for all "
+            "streams."
         ),
         examples=[60000],
     )
     noack: bool = Field(
-        False, description="New entries do not become pending: they need no acknowledgment.", examples=[False]
+        False,
+        description="New entries do not become pending, so they need no acknowledgment.",
+        examples=[False],
     )
 
 
 class StreamSlice(WireModel):
-    """What one stream gave."""
+    """The entries of one stream."""
 
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None
     entries: list[Entry] = Field(description="The entries, oldest first.", examples=[[ENTRY_EXAMPLE]])
-    next: str = Field(description="`after` of the next read, `$` resolved.", examples=["1692632102976-0"])
+    next: str = Field(
+        description="The position for `after` of the next read; always an id, also if `after` was `$`.",
+        examples=["1692632102976-0"],
+    )
 
 
 class ReadPage(WireModel):
-    """Every stream that was asked for, in that order, with or without entries."""
+    """All streams of the request, in the same order, including streams without new entries."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -156,25 +169,30 @@ class ReadPage(WireModel):
         }
     )
 
-    streams: list[StreamSlice] = Field(description="The streams.", examples=[[]])
+    streams: list[StreamSlice] = Field(description="The streams of the request.", examples=[[]])
 
 
 class DeliveredEntry(Entry):
-    """An entry as a group is given it; a pending one whose message was deleted has no fields."""
+    """An entry as a consumer receives it. A pending entry that was deleted from the stream has no fields."""
 
     model_config = ConfigDict(json_schema_extra={"example": DELIVERED_EXAMPLE})
 
     deleted: bool | None = Field(
-        None, description="True where it was deleted while pending; absent otherwise.", examples=[True]
+        None,
+        description="True if the entry was deleted from the stream while it was pending; otherwise absent.",
+        examples=[True],
     )
     idle_ms: int = Field(
-        description="Milliseconds between its last delivery and this one; 0 for a new entry.", examples=[0]
+        description="Milliseconds between the previous delivery and this one; 0 for a new entry.",
+        examples=[0],
     )
-    deliveries: int = Field(description="How often it was delivered before; 0 for a new entry.", examples=[0])
+    deliveries: int = Field(
+        description="How often the entry was delivered before; 0 for a new entry.", examples=[0]
+    )
 
 
 class GroupStreamSlice(WireModel):
-    """What one stream gave to a group's consumer."""
+    """The entries that a consumer receives from one stream."""
 
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None
@@ -182,13 +200,14 @@ class GroupStreamSlice(WireModel):
         description="Claimed entries first, then new ones.", examples=[[DELIVERED_EXAMPLE]]
     )
     next: str = Field(
-        description="The last id returned, or the position where nothing was; for reading one's history on.",
+        description="The last id returned, or the requested position if no entry was returned. To continue "
+        "reading the consumer's own pending entries, send it as `id`.",
         examples=["1692632102976-0"],
     )
 
 
 class GroupReadPage(WireModel):
-    """Every stream that was asked for, in that order, with or without entries."""
+    """All streams of the request, in the same order, including streams without new entries."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -198,4 +217,4 @@ class GroupReadPage(WireModel):
         }
     )
 
-    streams: list[GroupStreamSlice] = Field(description="The streams.", examples=[[]])
+    streams: list[GroupStreamSlice] = Field(description="The streams of the request.", examples=[[]])

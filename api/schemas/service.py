@@ -1,4 +1,4 @@
-"""Wire models of the server itself: its limits and its state."""
+"""Wire models of the server itself: its limits, its health and its readiness."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tailrace.core import limits
 
 
 class Health(WireModel):
-    """The process answers."""
+    """The server's process is running."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"status": "ok"}})
 
@@ -22,20 +22,23 @@ class Health(WireModel):
 
 
 class Readiness(WireModel):
-    """The server takes requests."""
+    """The server accepts requests."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"status": "ready"}})
 
-    status: Literal["ready"] = Field(description="Always `ready`; else it is a 503.", examples=["ready"])
+    status: Literal["ready"] = Field(
+        description="Always `ready`; a server that is not ready answers 503.", examples=["ready"]
+    )
 
 
 def _bound(value: int, description: str) -> Any:
-    """A field whose example is the bound itself."""
+    """Return a field whose example is the value of the limit."""
     return Field(description=description, examples=[value])
 
 
 def _require_all(schema: dict[str, Any]) -> None:
-    """The defaults are an operator's, not a reader's: an answer has every member."""
+    """Mark all members as required and remove their defaults: every response has all members. The defaults
+    are those of an operator who sets nothing."""
     schema["required"] = list(schema["properties"])
     for shown in schema["properties"].values():
         shown.pop("default", None)
@@ -43,32 +46,35 @@ def _require_all(schema: dict[str, Any]) -> None:
 
 
 class Limits(WireModel, ServerLimits):
-    """Every bound of the server: what its operator sets, and what one request may cost, which is fixed. They
-    do not bound what a stream may hold."""
+    """All limits of the server: those that its operator sets, and the fixed limits of one request. The length
+    of a stream has no limit."""
 
     model_config = ConfigDict(json_schema_extra=_require_all)
 
-    name_bytes_max: int = _bound(limits.NAME_BYTES_MAX, "Bytes of a key, group or consumer name.")
+    name_bytes_max: int = _bound(limits.NAME_BYTES_MAX, "Bytes of the name of a key, group or consumer.")
     fields_per_entry_max: int = _bound(limits.FIELDS_PER_ENTRY_MAX, "Field-value pairs of one entry.")
     entry_bytes_max: int = _bound(limits.ENTRY_BYTES_MAX, "Bytes of one entry's fields as JSON.")
     body_bytes_max: int = _bound(limits.BODY_BYTES_MAX, "Bytes of a body, after decompression.")
     body_members_max: int = _bound(
-        limits.BODY_MEMBERS_MAX, "gzip members or zstd frames of one compressed body."
+        limits.BODY_MEMBERS_MAX, "The gzip members or zstd frames of one compressed body."
     )
     large_imports_max: int = _bound(
-        limits.LARGE_IMPORTS_MAX, "Import bodies above 1 MiB that are read at a time; the others wait."
+        limits.LARGE_IMPORTS_MAX,
+        "How many import bodies above 1 MiB the server reads at a time; others wait.",
     )
     batch_entries_max: int = _bound(limits.BATCH_ENTRIES_MAX, "Entries of one batch or import.")
-    body_lines_max: int = _bound(limits.BODY_LINES_MAX, "Lines of an NDJSON body, blank ones included.")
+    body_lines_max: int = _bound(limits.BODY_LINES_MAX, "Lines of an NDJSON body, including blank lines.")
     bulk_elements_max: int = _bound(
         limits.BULK_ELEMENTS_MAX,
-        "Members and items in a body of a batch, an import or a pipeline, or in a WebSocket message.",
+        "JSON members and items in the body of a batch, an import or a pipeline, or in a WebSocket message.",
     )
-    body_elements_max: int = _bound(limits.BODY_ELEMENTS_MAX, "Members and items in any other JSON body.")
+    body_elements_max: int = _bound(limits.BODY_ELEMENTS_MAX, "JSON members and items in any other body.")
     ids_per_request_max: int = _bound(limits.IDS_PER_REQUEST_MAX, "Ids named in one request.")
     keys_per_request_max: int = _bound(limits.KEYS_PER_REQUEST_MAX, "Keys named in one DEL or EXISTS.")
-    url_bytes_max: int = _bound(limits.URL_BYTES_MAX, "Bytes of a request's target.")
-    head_bytes_max: int = _bound(limits.HEAD_BYTES_MAX, "Bytes of a request's line and headers, or trailer.")
+    url_bytes_max: int = _bound(limits.URL_BYTES_MAX, "Bytes of a request's target: path and query.")
+    head_bytes_max: int = _bound(
+        limits.HEAD_BYTES_MAX, "Bytes of a request's head (request line and headers), and of its trailers."
+    )
     headers_max: int = _bound(limits.HEADERS_MAX, "Header lines of one request.")
     frame_bytes_max: int = _bound(FRAME_BYTES_MAX, "Bytes of one WebSocket message.")
     requests_per_frame_max: int = _bound(REQUESTS_PER_FRAME_MAX, "Requests in one WebSocket message.")
@@ -77,12 +83,16 @@ class Limits(WireModel, ServerLimits):
     page_entries_max: int = _bound(limits.PAGE_ENTRIES_MAX, "Entries of one page, and the default count.")
     read_entries_max: int = _bound(
         limits.READ_ENTRIES_MAX,
-        "Entries of one read of several streams, group read or read after a position, and pending entries of "
-        "one page, whatever count was asked for.",
+        "Entries that one read of several streams, one group read or one read after a position returns, and "
+        "pending entries of one page, even if the request asks for more.",
     )
-    page_bytes_max: int = _bound(limits.PAGE_BYTES_MAX, "Bytes at which a page ends early.")
+    page_bytes_max: int = _bound(
+        limits.PAGE_BYTES_MAX, "Bytes at which a page ends, even if more entries were asked for."
+    )
     list_page_max: int = _bound(limits.LIST_PAGE_MAX, "Streams in one page of the listing.")
-    list_page_default: int = _bound(limits.LIST_PAGE_DEFAULT, "Streams in a page where no limit is given.")
+    list_page_default: int = _bound(
+        limits.LIST_PAGE_DEFAULT, "Streams in one page of the listing if the request has no `limit`."
+    )
     pipeline_commands_max: int = _bound(limits.PIPELINE_COMMANDS_MAX, "Commands of one pipeline.")
     transaction_commands_max: int = _bound(limits.TRANSACTION_COMMANDS_MAX, "Commands of one transaction.")
     transaction_steps_max: int = _bound(
@@ -92,7 +102,9 @@ class Limits(WireModel, ServerLimits):
     command_steps_max: int = _bound(
         limits.COMMAND_STEPS_MAX, "Steps that one command of a transaction counts as at most."
     )
-    command_arguments_max: int = _bound(limits.COMMAND_ARGUMENTS_MAX, "Words of one command.")
+    command_arguments_max: int = _bound(
+        limits.COMMAND_ARGUMENTS_MAX, "Arguments of one command, including its name."
+    )
     copy_parts_max: int = _bound(
         limits.COPY_PARTS_MAX,
         "Blocks, groups, consumers, pending entries and idempotency keys that one COPY may copy.",
@@ -100,35 +112,36 @@ class Limits(WireModel, ServerLimits):
     pattern_bytes_max: int = _bound(limits.PATTERN_BYTES_MAX, "Bytes of a glob pattern.")
     matching_steps_max: int = _bound(
         limits.MATCHING_STEPS_MAX,
-        "Work on glob patterns in one request: a key that is looked at takes 64 steps or more.",
+        "Steps of matching keys with glob patterns in one request; each key takes 64 steps or more.",
     )
     scan_count_max: int = _bound(
-        limits.SCAN_COUNT_MAX, "Keys that one `SCAN` looks at, whatever its `COUNT`."
+        limits.SCAN_COUNT_MAX, "Keys that one `SCAN` examines, even if its `COUNT` is greater."
     )
     xautoclaim_scan_max: int = _bound(
-        limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle ones looks at."
+        limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle entries examines."
     )
     acked_trim_looks_max: int = _bound(
         limits.ACKED_TRIM_LOOKS_MAX,
-        "Blocks and entries that one trim by the policy `acknowledged` looks at where entries are pending.",
+        "Blocks and entries with pending references that one trim with `references=acknowledged` examines.",
     )
     reply_bytes_max: int = _bound(
         limits.REPLY_BYTES_MAX,
-        "Bytes of the replies of one request: the JSON text of entries and names, and 128 for each.",
+        "Bytes of all replies of one request: the JSON text of entries and names, plus 128 for each.",
     )
     socket_reply_bytes_max: int = _bound(
-        SOCKET_REPLY_BYTES_MAX, "The same of the replies to one WebSocket message."
+        SOCKET_REPLY_BYTES_MAX,
+        "Bytes of all replies to one WebSocket message, counted like `reply_bytes_max`.",
     )
     turn_commands_max: int = _bound(
-        limits.TURN_COMMANDS_MAX, "Commands of a pipeline that run before other requests get a turn."
+        limits.TURN_COMMANDS_MAX, "Commands of a pipeline that run before the server serves other requests."
     )
     turn_steps_max: int = _bound(
         limits.TURN_STEPS_MAX, "Steps of a pipeline after which other requests get a turn."
     )
     turn_reply_bytes_max: int = _bound(
-        limits.TURN_REPLY_BYTES_MAX, "Bytes of replies after which other requests get a turn."
+        limits.TURN_REPLY_BYTES_MAX, "Bytes of replies after which the server serves other requests."
     )
-    split_parts_max: int = _bound(limits.SPLIT_PARTS_MAX, "Parts that a range is split into at once.")
+    split_parts_max: int = _bound(limits.SPLIT_PARTS_MAX, "Parts of one split of a range.")
     wait_ms_max: int = _bound(limits.WAIT_MS_MAX, "The longest wait of one request, in milliseconds.")
     element_bytes_max: int = _bound(limits.ELEMENT_BYTES_MAX, "Bytes of one entry's names and values.")
     node_entries_default: int = _bound(
@@ -140,27 +153,34 @@ class Limits(WireModel, ServerLimits):
     idmp_duration_s_default: int = _bound(
         limits.IDMP_DURATION_S_DEFAULT, "How long an idempotency key is remembered, in seconds."
     )
-    idmp_duration_s_max: int = _bound(limits.IDMP_DURATION_S_MAX, "The longest that may be set, in seconds.")
+    idmp_duration_s_max: int = _bound(
+        limits.IDMP_DURATION_S_MAX, "The greatest value of `idmp_duration_s`, in seconds."
+    )
     idmp_maxsize_default: int = _bound(
         limits.IDMP_MAXSIZE_DEFAULT, "Idempotency keys remembered for each producer."
     )
-    idmp_maxsize_max: int = _bound(limits.IDMP_MAXSIZE_MAX, "The most that may be set.")
+    idmp_maxsize_max: int = _bound(limits.IDMP_MAXSIZE_MAX, "The greatest value of `idmp_maxsize`.")
     idmp_keys_max: int = _bound(
         limits.IDMP_KEYS_MAX,
-        "Idempotency keys with an epoch, and as many without, that a stream remembers; above it, the least "
-        "recently used producer is forgotten.",
+        "Idempotency keys with an epoch, and as many without an epoch, that a stream remembers. Above this "
+        "limit, the stream forgets the least recently used producer.",
     )
     epoch_producers_max: int = _bound(
         limits.EPOCH_PRODUCERS_MAX,
-        "Producers with an epoch that a stream remembers; above it, the least recently used is forgotten.",
+        "Producers with an epoch that a stream remembers. Above this limit, the stream forgets the least "
+        "recently used producer.",
     )
     epoch_keys_max: int = _bound(limits.EPOCH_KEYS_MAX, "Idempotency keys in one epoch.")
-    autoclaim_count_max: int = _bound(limits.AUTOCLAIM_COUNT_MAX, "`COUNT` of an XAUTOCLAIM command.")
-    trim_limit_max: int = _bound(limits.TRIM_LIMIT_MAX, "The greatest default bound of an approximate trim.")
+    autoclaim_count_max: int = _bound(
+        limits.AUTOCLAIM_COUNT_MAX, "The greatest `COUNT` of an XAUTOCLAIM command."
+    )
+    trim_limit_max: int = _bound(
+        limits.TRIM_LIMIT_MAX, "Entries that one approximate trim without `limit` removes at most."
+    )
 
     @classmethod
     def of(cls, server_limits: ServerLimits) -> Self:
-        """The bounds of a server that is set so."""
+        """Return all limits of a server with these settings."""
         of_sockets = {
             "frame_bytes_max": FRAME_BYTES_MAX,
             "requests_per_frame_max": REQUESTS_PER_FRAME_MAX,

@@ -8,50 +8,65 @@ from tailrace.api.schemas.base import WireModel
 
 
 class SlowCommand(WireModel):
-    """One command as it is kept: what it named and how large it was; no value, no id."""
+    """A command in the slow log: its names and sizes, without values and ids."""
 
     command: str = Field(description="The command's name, as in Redis, in lower case.", examples=["xadd"])
     keys: list[str] | None = Field(
         default=None,
-        description="The streams that it named, the first eight; bytes that are not UTF-8 as `\\xNN`.",
+        description="The first eight streams that the command names; bytes that are not UTF-8 are `\\xNN`.",
         examples=[["race:france"]],
     )
-    group: str | None = Field(default=None, description="The group.", examples=["france_riders"])
+    group: str | None = Field(
+        default=None, description="The consumer group that the command names.", examples=["france_riders"]
+    )
     sizes: dict[str, int] | None = Field(
         default=None,
-        description="How large: `entries` and their `bytes`, `ids`, `keys`, and the `count` asked for.",
+        description="Sizes of the command: `entries` and their `bytes`, `ids`, `keys`, and the `count` "
+        "asked for.",
         examples=[{"entries": 1000, "bytes": 61000}],
     )
 
 
 class SlowOperation(WireModel):
-    """An operation that took the server long. What it waited as asked counts as nothing."""
+    """A slow operation. Waiting that the request asks for, such as `wait_ms`, does not count."""
 
-    id: int = Field(description="Rises by one with each; it begins anew with the process.", examples=[7])
-    at_ms: int = Field(description="When it ended, Unix time.", examples=[1795180211331])
+    id: int = Field(
+        description="The number of the operation in the slow log. It increases by one, and starts at 1 "
+        "with the process.",
+        examples=[7],
+    )
+    at_ms: int = Field(
+        description="The time when the operation ended, in Unix milliseconds.", examples=[1795180211331]
+    )
     operation: str = Field(
-        description="The operation's id in this document; or `websocket`, `subscription` or `waiting_reader` "
-        "for what sockets and waiting reads had done, or `tick` for the server itself.",
+        description="The operation's id in this document; or `websocket`, `subscription` or "
+        "`waiting_reader` for the work of WebSockets and waiting reads, or `tick` for the server's own work.",
         examples=["import_entries"],
     )
     request_id: str | None = Field(
-        description="The request's id, as in the log and the answer; null where it was no request.",
+        description="The id of the request, as in the log and the response; null if there was no request.",
         examples=["c02051d26e634ba9af4eea1f243a0353"],
     )
-    engine_ms: float = Field(description="The engine's part: all others waited as well.", examples=[14.2])
-    commit_ms: float = Field(description="Waiting for the disk; it does not count as slow.", examples=[1.9])
-    other_ms: float = Field(
-        description="The rest: parsing, waiting for its turn, and making the answer.", examples=[9.7]
+    engine_ms: float = Field(
+        description="Milliseconds in the engine; other requests wait during this time.", examples=[14.2]
     )
-    command_count: int = Field(description="How many commands it had carried out together.", examples=[1])
+    commit_ms: float = Field(
+        description="Milliseconds of waiting for the disk; they do not count towards the threshold.",
+        examples=[1.9],
+    )
+    other_ms: float = Field(
+        description="Milliseconds of everything else: parsing, queueing, and writing the response.",
+        examples=[9.7],
+    )
+    command_count: int = Field(description="How many commands the operation ran.", examples=[1])
     commands: list[SlowCommand] = Field(
-        description="The first eight of them.",
+        description="The first eight commands.",
         examples=[[{"command": "xadd", "keys": ["race:france"], "sizes": {"entries": 1000, "bytes": 61000}}]],
     )
 
 
 class SlowLogPage(WireModel):
-    """The last slow operations, the newest first."""
+    """The most recent slow operations, newest first."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -82,9 +97,9 @@ class SlowLogPage(WireModel):
     )
 
     threshold_ms: int = Field(
-        description="From how many milliseconds of the server's own time on an operation is noted; 0: all, "
-        "-1: none.",
+        description="Milliseconds of the server's own time from which on an operation is recorded. 0 "
+        "records all operations, -1 none.",
         examples=[10],
     )
-    capacity: int = Field(description="How many are kept.", examples=[128])
-    operations: list[SlowOperation] = Field(description="The newest first.", examples=[[]])
+    capacity: int = Field(description="How many operations the log keeps.", examples=[128])
+    operations: list[SlowOperation] = Field(description="The operations, newest first.", examples=[[]])

@@ -1,4 +1,4 @@
-"""Wire models of streams as wholes: settings, positions, what they hold."""
+"""Wire models of whole streams: their settings, counters and state."""
 
 from __future__ import annotations
 
@@ -14,48 +14,52 @@ from tailrace.core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
 
 
 class StreamSettings(WireModel):
-    """A stream's own settings; what is not named stays as it is."""
+    """The settings of a stream. Settings that are left out keep their value."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"idmp_duration_s": 300, "idmp_maxsize": 1000}})
 
     idmp_duration_s: Annotated[int, Field(ge=1, le=IDMP_DURATION_S_MAX)] | None = Field(
-        None, description="How long an idempotency key is remembered, in seconds.", examples=[300]
+        None, description="How long the stream remembers an idempotency key, in seconds.", examples=[300]
     )
     idmp_maxsize: Annotated[int, Field(ge=1, le=IDMP_MAXSIZE_MAX)] | None = Field(
-        None, description="How many idempotency keys are remembered for each producer.", examples=[1000]
+        None, description="How many idempotency keys the stream remembers for each producer.", examples=[1000]
     )
 
 
 class StreamCreated(WireModel):
-    """The stream that now stands."""
+    """A stream that now exists, created or already there."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"key": "race:france", "created": True}})
 
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None
-    created: bool = Field(description="Whether it is new.", examples=[True])
+    created: bool = Field(
+        description="True if the request created the stream, false if it existed already.", examples=[True]
+    )
 
 
 class PositionBody(WireModel):
-    """A stream's counters, set by hand."""
+    """New values for the counters of a stream."""
 
     model_config = ConfigDict(
         json_schema_extra={"example": {"last_id": "1692632200000-0", "entries_added": 4}}
     )
 
-    last_id: str = Field(description="The last id; new ids will be above it.", examples=["1692632200000-0"])
-    entries_added: Count | None = Field(None, description="Entries ever added.", examples=[4])
+    last_id: str = Field(
+        description="The stream's new last id; later entries get greater ids.", examples=["1692632200000-0"]
+    )
+    entries_added: Count | None = Field(None, description="How many entries were ever added.", examples=[4])
     max_deleted_id: str | None = Field(
-        None, description="The greatest id ever deleted.", examples=["1692632086370-0"]
+        None, description="The greatest id that was ever deleted.", examples=["1692632086370-0"]
     )
 
 
 class StreamLengthReply(WireModel):
-    """How many entries a stream holds."""
+    """The length of a stream."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"length": 3}})
 
-    length: int = Field(description="Entries in the stream.", examples=[3])
+    length: int = Field(description="How many entries the stream has.", examples=[3])
 
 
 class StreamItem(WireModel):
@@ -63,9 +67,9 @@ class StreamItem(WireModel):
 
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None
-    length: int = Field(description="Entries in the stream.", examples=[3])
-    last_id: str = Field(description="The last id ever generated.", examples=["1692632102976-0"])
-    groups: int = Field(description="Consumer groups of the stream.", examples=[1])
+    length: int = Field(description="How many entries the stream has.", examples=[3])
+    last_id: str = Field(description="The last id that the stream issued.", examples=["1692632102976-0"])
+    groups: int = Field(description="How many consumer groups the stream has.", examples=[1])
 
 
 class StreamPage(WireModel):
@@ -85,20 +89,25 @@ class StreamPage(WireModel):
         examples=[[{"key": "race:france", "length": 3, "last_id": "1692632102976-0", "groups": 1}]],
     )
     next: str | None = Field(
-        description="`start_after` of the next page; null where this is the last.", examples=["race:france"]
+        description="Send it as `start_after` for the next page; null on the last page.",
+        examples=["race:france"],
     )
     encoding: NameEncodingField = None
 
 
 class IdempotencyState(WireModel):
-    """What a stream remembers of idempotency keys."""
+    """The idempotency keys that a stream remembers."""
 
-    duration_s: int = Field(description="How long a key is remembered, in seconds.", examples=[100])
-    maxsize: int = Field(description="How many keys are remembered for each producer.", examples=[100])
-    producers: int = Field(description="Producers remembered now.", examples=[0])
-    keys: int = Field(description="Keys remembered now.", examples=[0])
-    keys_added: int = Field(description="Keys ever remembered.", examples=[0])
-    duplicates: int = Field(description="Appends that were answered from memory.", examples=[0])
+    duration_s: int = Field(description="How long the stream remembers a key, in seconds.", examples=[100])
+    maxsize: int = Field(description="How many keys the stream remembers for each producer.", examples=[100])
+    producers: int = Field(description="How many producers the stream remembers now.", examples=[0])
+    keys: int = Field(description="How many keys the stream remembers now.", examples=[0])
+    keys_added: int = Field(description="How many keys were ever remembered.", examples=[0])
+    duplicates: int = Field(
+        description="How many appends were repetitions: the stream returned the first result and appended "
+        "nothing.",
+        examples=[0],
+    )
 
 
 IDEMPOTENCY_EXAMPLE: Final[JsonDict] = {
@@ -128,30 +137,37 @@ STATE_EXAMPLE: Final[JsonDict] = {
 
 
 class StreamState(WireModel):
-    """A stream as a whole."""
+    """The state of a stream."""
 
     model_config = ConfigDict(json_schema_extra={"example": STATE_EXAMPLE})
 
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None
-    length: int = Field(description="Entries in the stream.", examples=[3])
+    length: int = Field(description="How many entries the stream has.", examples=[3])
     first_id: str | None = Field(
-        description="Id of the first entry; null where the stream is empty.", examples=["1692632086370-0"]
+        description="The id of the first entry; null if the stream is empty.", examples=["1692632086370-0"]
     )
     last_id: EntryId
-    max_deleted_id: str = Field(description="The greatest id ever deleted; `0-0` for none.", examples=["0-0"])
-    entries_added: int = Field(description="Entries ever added.", examples=[3])
+    max_deleted_id: str = Field(
+        description="The greatest id that was ever deleted; `0-0` if none.", examples=["0-0"]
+    )
+    entries_added: int = Field(description="How many entries were ever added.", examples=[3])
     recorded_first_id: str = Field(
-        description="The first id as the lag is counted from it; `0-0` where the stream is empty.",
+        description="The first id that the server uses to compute the lag of groups; `0-0` if the stream "
+        "is empty.",
         examples=["1692632086370-0"],
     )
-    groups: int = Field(description="Consumer groups of the stream.", examples=[1])
-    blocks: int = Field(description="Blocks that hold the entries.", examples=[1])
+    groups: int = Field(description="How many consumer groups the stream has.", examples=[1])
+    blocks: int = Field(description="How many blocks hold the entries.", examples=[1])
     idempotency: IdempotencyState = Field(
-        description="What the stream remembers of idempotency keys.", examples=[IDEMPOTENCY_EXAMPLE]
+        description="The idempotency keys that the stream remembers.", examples=[IDEMPOTENCY_EXAMPLE]
     )
-    first_entry: Entry | None = Field(description="The first entry; null for none.", examples=[ENTRY_EXAMPLE])
-    last_entry: Entry | None = Field(description="The last entry; null for none.", examples=[ENTRY_EXAMPLE])
+    first_entry: Entry | None = Field(
+        description="The first entry; null if the stream is empty.", examples=[ENTRY_EXAMPLE]
+    )
+    last_entry: Entry | None = Field(
+        description="The last entry; null if the stream is empty.", examples=[ENTRY_EXAMPLE]
+    )
     entries: list[Entry] | None = Field(
         None, description="The first `count` entries; only with `full=true`.", examples=[[ENTRY_EXAMPLE]]
     )

@@ -1,7 +1,6 @@
-"""What is wrong with a body or a parameter, in sentences: one table from the kinds of pydantic's errors.
+"""Error texts for bodies and parameters that do not match their model: one table, by pydantic's error type.
 
-It owns the words, the suggestions for names that are not known, and the way from an error's location to a
-place in the body. It never decides what is wrong.
+It owns the sentences and the suggestions for unknown names. It never decides whether something is an error.
 """
 
 from __future__ import annotations
@@ -10,16 +9,23 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
-from types import NoneType, UnionType
-from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
+from typing import Any, Final, NamedTuple
 
-from pydantic import BaseModel, RootModel
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel
 
 from tailrace.api.schemas.base import I64_MAX
+from tailrace.api.schemas.places import (
+    Place,
+    annotation_at,
+    bounds_of,
+    kind_of,
+    member_names,
+    options_of,
+    place_of,
+)
 
 SHOWN_LENGTH_MAX: Final = 40
-"""Characters of an offending value that a sentence shows."""
+"""How many characters of a wrong value an error text shows."""
 
 _UNITS: Final = {"_ms": " milliseconds", "_s": " seconds", "_bytes": " bytes"}
 _BEST_FIT: Final = 0.7
@@ -34,51 +40,44 @@ _OTHER_WORDS: Final = {
     "message": "fields",
     "values": "fields",
 }
-"""Words that other programs have for the same thing."""
+"""Names from other programs, and the name of the same thing here."""
 
 
-class Wrong(NamedTuple):
-    """One thing that is wrong: where in the body, and the sentence."""
+class Mistake(NamedTuple):
+    """One mistake: its place in the body (member names and indexes), and the error text."""
 
     place: tuple[str | int, ...]
     text: str
 
 
-class _Place(NamedTuple):
-    """A location without the names of a union's branches; `annotation`: what belongs there; `model`: the
-    object around it."""
+def mistakes(found: Iterable[Mapping[str, Any]], annotation: Any) -> list[Mistake]:
+    """Return the mistakes that pydantic found in a body declared as `annotation`.
 
-    steps: tuple[str | int, ...]
-    annotation: Any
-    model: type[BaseModel] | None
-    is_branch: bool
-
-
-def wrongs(found: Iterable[Mapping[str, Any]], annotation: Any) -> list[Wrong]:
-    """The errors of one validation against `annotation`; those of a union's branches become one."""
-    placed = [(_place(item["loc"], annotation), item) for item in found]
+    The errors of all branches of a union become one mistake. Cost: linear in the number of errors.
+    """
+    placed = [(place_of(item["loc"], annotation), item) for item in found]
     deepest = {place.steps for place, _ in placed if not place.is_branch}
-    told: dict[tuple[str | int, ...], Wrong] = {}
+    texts: dict[tuple[str | int, ...], Mistake] = {}
     for place, item in placed:
         if not place.is_branch:
-            told.setdefault(place.steps, Wrong(place.steps, _text(item, place)))
+            texts.setdefault(place.steps, Mistake(place.steps, _text(item, place)))
         elif not any(steps[: len(place.steps)] == place.steps for steps in deepest):
-            kinds = [_kind(each) for each in _options(_at(place.steps, annotation))]
+            kinds = [kind_of(each) for each in options_of(annotation_at(place.steps, annotation))]
             text = f"must be {any_of(kinds)}, not {shown(item['input'])}"
-            told.setdefault(place.steps, Wrong(place.steps, text))
-    return list(told.values())
+            texts.setdefault(place.steps, Mistake(place.steps, text))
+    return list(texts.values())
 
 
 def parameter_text(item: Mapping[str, Any], annotation: Any) -> str:
-    """What is wrong with one parameter, which is declared as `annotation`."""
+    """Return the error text of one parameter that is declared as `annotation`."""
     name = str(item["loc"][-1] if isinstance(item["loc"][-1], str) else item["loc"][1])
     if item["type"] == "missing":
         return "a required parameter is missing"
-    return _text(item, _Place((name,), annotation, None, is_branch=False))
+    return _text(item, Place((name,), annotation, None, is_branch=False))
 
 
 def suggestion(given: str, known: Sequence[str]) -> str:
-    """What a name that is not known should be, or all that it can be."""
+    """Suggest a replacement for the unknown name `given`: the closest of `known`, or else all of them."""
     meant = _OTHER_WORDS.get(given.lower())
     close = [meant] if meant in known else get_close_matches(given, known, 1, _BEST_FIT)
     if close:
@@ -87,7 +86,7 @@ def suggestion(given: str, known: Sequence[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """A value that does not fit, shortened."""
+    """Return a wrong value as error texts show it, shortened to `SHOWN_LENGTH_MAX` characters."""
     if isinstance(value, bool):
         return str(value).lower()
     if value is None:
@@ -101,7 +100,7 @@ def shown(value: object) -> str:
 
 
 def any_of(kinds: Iterable[str]) -> str:
-    """``a, b or c``."""
+    """Join the alternatives, without duplicates: `a, b or c`."""
     *first, last = dict.fromkeys(kinds)
     return f"{', '.join(first)} or {last}" if first else last
 
@@ -109,30 +108,30 @@ def any_of(kinds: Iterable[str]) -> str:
 # --- sentences -------------------------------------------------------------------------------------
 
 
-def _text(item: Mapping[str, Any], place: _Place) -> str:
+def _text(item: Mapping[str, Any], place: Place) -> str:
     write = _TEXTS.get(item["type"])
     if write is None:
-        return f"does not fit the schema: {shown(item['input'])}"
+        return f"does not match the schema: {shown(item['input'])}"
     return write(item, place)
 
 
-def _must_be(kind: str, item: Mapping[str, Any], _place: _Place) -> str:
+def _must_be(kind: str, item: Mapping[str, Any], _place: Place) -> str:
     return f"must be {kind}, not {shown(item['input'])}"
 
 
-def _string(item: Mapping[str, Any], _place: _Place) -> str:
+def _string(item: Mapping[str, Any], _place: Place) -> str:
     value = item["input"]
     is_plain = isinstance(value, bool | int | float)
     text = f"must be a string, not {shown(value)}"
     return f'{text}; write it in quotes: "{str(value).lower()}"' if is_plain else text
 
 
-def _integer(item: Mapping[str, Any], place: _Place) -> str:
+def _integer(item: Mapping[str, Any], place: Place) -> str:
     return f"must be {_integer_kind(place)}, not {shown(item['input'])}"
 
 
-def _integer_kind(place: _Place) -> str:
-    bounds = _bounds(place.annotation)
+def _integer_kind(place: Place) -> str:
+    bounds = bounds_of(place.annotation)
     least, most = bounds.get("ge"), bounds.get("le")
     if least is None:
         allowed = ""
@@ -145,37 +144,37 @@ def _integer_kind(place: _Place) -> str:
     return f"an integer{allowed}{unit and f' ({unit.strip()})'}"
 
 
-def _literal(item: Mapping[str, Any], _place: _Place) -> str:
+def _literal(item: Mapping[str, Any], _place: Place) -> str:
     known = re.findall(r"'([^']*)'", item["ctx"]["expected"])
     return f"must be {any_of(f'`{each}`' for each in known)}, not {shown(item['input'])}"
 
 
-def _too_short(item: Mapping[str, Any], _place: _Place) -> str:
+def _too_short(item: Mapping[str, Any], _place: Place) -> str:
     least, actual = item["ctx"]["min_length"], item["ctx"]["actual_length"]
     unit = "member" if item["ctx"]["field_type"] == "Dictionary" else "item"
-    return f"must have at least {least} {unit}{'s' * (least != 1)}, and has {actual}"
+    return f"must have at least {least} {unit}{'s' * (least != 1)}, not {actual}"
 
 
-def _too_long(item: Mapping[str, Any], _place: _Place) -> str:
+def _too_long(item: Mapping[str, Any], _place: Place) -> str:
     return f"has too many items; at most {item['ctx']['max_length']} are allowed"
 
 
-def _missing(_item: Mapping[str, Any], _place: _Place) -> str:
+def _missing(_item: Mapping[str, Any], _place: Place) -> str:
     return "a required member is missing"
 
 
-def _unknown(_item: Mapping[str, Any], place: _Place) -> str:
-    names = [] if place.model is None else _member_names(place.model)
+def _unknown(_item: Mapping[str, Any], place: Place) -> str:
+    names = [] if place.model is None else member_names(place.model)
     return f"unknown member; {suggestion(str(place.steps[-1]), names)}"
 
 
-def _own(item: Mapping[str, Any], _place: _Place) -> str:
+def _own(item: Mapping[str, Any], _place: Place) -> str:
     return str(item["ctx"]["error"])
 
 
 _OBJECT: Final = partial(_must_be, "an object")
 
-_TEXTS: Final[Mapping[str, Callable[[Mapping[str, Any], _Place], str]]] = {
+_TEXTS: Final[Mapping[str, Callable[[Mapping[str, Any], Place], str]]] = {
     "missing": _missing,
     "extra_forbidden": _unknown,
     "value_error": _own,
@@ -191,103 +190,3 @@ _TEXTS: Final[Mapping[str, Callable[[Mapping[str, Any], _Place], str]]] = {
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), _OBJECT),
     "list_type": partial(_must_be, "an array"),
 }
-
-# --- places ----------------------------------------------------------------------------------------
-
-
-def _place(location: Sequence[str | int], annotation: Any) -> _Place:
-    steps: list[str | int] = []
-    model: type[BaseModel] | None = None
-    is_branch = False
-    for step in location:
-        options = _options(annotation)
-        is_branch = len(options) > 1
-        if is_branch:
-            annotation = next((each for each in options if _branch_name(each) == step), options[0])
-            continue
-        steps.append(step)
-        model = _model(options[0])
-        annotation = _inside(options[0], step)
-    return _Place(tuple(steps), annotation, model, is_branch)
-
-
-def _at(steps: Iterable[str | int], annotation: Any) -> Any:
-    for step in steps:
-        annotation = _inside(_options(annotation)[0], step)
-    return annotation
-
-
-def _inside(annotation: Any, step: str | int) -> Any:
-    """What belongs to a member or an item of `annotation`."""
-    model = _model(annotation)
-    if model is not None:
-        return _fields(model).get(str(step), Any)
-    arguments = get_args(annotation)
-    if get_origin(annotation) is tuple and isinstance(step, int):
-        return arguments[min(step, len(arguments) - 1)]
-    return arguments[-1] if arguments else Any
-
-
-def _options(annotation: Any) -> list[Any]:
-    """The branches of a union; one where it is none. None does not count: it makes no branch."""
-    if isinstance(annotation, FieldInfo):
-        return _options(annotation.annotation)
-    if get_origin(annotation) is Annotated:
-        return _options(get_args(annotation)[0])
-    if get_origin(annotation) in (Union, UnionType):
-        parts = [part for part in get_args(annotation) if part is not NoneType]
-        return [option for part in parts for option in _options(part)]
-    if isinstance(annotation, type) and issubclass(annotation, RootModel):
-        return _options(annotation.model_fields["root"].annotation)
-    return [annotation]
-
-
-def _branch_name(annotation: Any) -> str:
-    return str(getattr(annotation, "__name__", annotation))
-
-
-def _model(annotation: Any) -> type[BaseModel] | None:
-    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    return annotation if is_model else None
-
-
-def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    return {field.alias or name: field for name, field in model.model_fields.items()}
-
-
-def _member_names(model: type[BaseModel]) -> list[str]:
-    return list(_fields(model))
-
-
-def _bounds(annotation: Any) -> dict[str, int]:
-    """`ge` and `le`, wherever the declaration has them."""
-    found: dict[str, int] = {}
-    if isinstance(annotation, FieldInfo):
-        found |= _bounds(annotation.annotation)
-        metadata: Sequence[Any] = annotation.metadata
-    else:
-        for part in get_args(annotation):
-            found |= _bounds(part)
-        metadata = getattr(annotation, "__metadata__", ())
-    for each in metadata:
-        bounds = each.metadata if isinstance(each, FieldInfo) else [each]
-        for bound in bounds:
-            found |= {name: getattr(bound, name) for name in ("ge", "le") if hasattr(bound, name)}
-    return found
-
-
-_KINDS: Final[Mapping[Any, str]] = {
-    str: "a string",
-    bytes: "a string",
-    int: "an integer",
-    float: "a number",
-    bool: "a boolean",
-}
-
-
-def _kind(annotation: Any) -> str:
-    if annotation in _KINDS:
-        return _KINDS[annotation]
-    if get_origin(annotation) is list:
-        return "an array"
-    return "an object"

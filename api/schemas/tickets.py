@@ -8,7 +8,7 @@ from tailrace.api.schemas.base import WireModel
 
 
 class Ticket(WireModel):
-    """Good for one WebSocket handshake, as the subprotocol `tailrace.ticket.<ticket>`."""
+    """A ticket for one WebSocket handshake. Send it as the subprotocol `tailrace.ticket.<ticket>`."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -21,7 +21,7 @@ from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.access.token_end import abort_of, end_with_token
 from tailrace.api.http.disconnect import disconnected, while_connected
 from tailrace.api.ports import StoreUnavailable, Unauthenticated
-from tailrace.api.problems.table import HttpCode, problem, problem_of, unauthenticated_problem
+from tailrace.api.problems.table import DEFECT, HttpCode, problem, problem_of, unauthenticated_problem
 from tailrace.api.tails import sse
 from tailrace.api.tails.tail import Tail
 from tailrace.api.tallies import OpenLimit
@@ -112,8 +112,7 @@ class TailResponse(Response):
             content = problem(HttpCode.NOT_ACCEPTING, error.reason, self._request_id)
             yield sse.failure("end", {**content, "retryable": error.retry_after_s is not None})
         except Exception:
-            detail = "the server failed; the log names the request"
-            yield sse.failure("error", problem(HttpCode.INTERNAL, detail, self._request_id))
+            yield sse.failure("error", problem(HttpCode.INTERNAL, DEFECT, self._request_id))
             raise
 
     async def _step(self, pauses: _Pauses) -> list[bytes]:

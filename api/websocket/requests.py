@@ -10,8 +10,9 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
+from tailrace.api.schemas.appends import EntryContent, Trimming
 from tailrace.api.schemas.base import EntryIds, Milliseconds, NameEncodingField, WireModel
-from tailrace.api.schemas.entries import FIELDS_EXAMPLE, EntryContent, Trimming
+from tailrace.api.schemas.entries import FIELDS_EXAMPLE
 from tailrace.api.schemas.pending import AckBody, NackBody
 from tailrace.api.websocket_limits import CREDIT_MAX, FILTER_FIELDS_MAX, FILTER_VALUES_MAX
 from tailrace.core.limits import COMMAND_ARGUMENTS_MAX, READ_STREAMS_MAX

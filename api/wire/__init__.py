@@ -1,4 +1,4 @@
-"""The wire format: how bodies, names, parameters, entries and replies are read and written.
+"""The wire format: reads bodies, names and parameters of requests, and writes replies.
 
-It never decides who may ask, and never keeps state between requests.
+The package never decides who may send a request, and keeps no state between requests.
 """

@@ -1,6 +1,6 @@
-"""Large batch bodies on their way in: decoded entry by entry, so that the event loop serves others meanwhile.
+"""Reads batch bodies. Large ones are decoded entry by entry, so that the event loop can serve other requests.
 
-It owns the order of that work. `api.wire.appends` decodes a small batch at once, and knows what an entry is.
+`api.wire.appends` decodes small batches at once, and decodes single entries.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.schemas.entries import EntryToAppend, XaddBatchBody
+from tailrace.api.schemas.appends import EntryToAppend, XaddBatchBody
 from tailrace.api.wire.appends import (
     UNREADABLE,
     BatchOptions,
@@ -32,7 +32,7 @@ from tailrace.core.log.entry import BadEntry
 
 
 class RawLargeBatch(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of `xadd_batch`, its entries still as they came. Documented as `XaddBatchBody`."""
+    """The body of `xadd_batch` with its entries as raw JSON. Documented as `XaddBatchBody`."""
 
     entries: list[msgspec.Raw]
     trim: dict[str, Any] | None = None
@@ -44,12 +44,15 @@ _decode_entry: Final = msgspec.json.Decoder(RawEntry).decode
 
 
 async def read_batch(raw: bytes) -> tuple[BatchOptions, NewEntries]:
-    """The body of `xadd_batch` and its entries. Raises `RequestRefused`: 400, 413 or 422."""
+    """Return the body of `xadd_batch` and its entries. Raises `RequestRefused`: 400, 413 or 422. O(bytes)."""
     return decode_batch(raw) if len(raw) <= AT_ONCE_BYTES_MAX else await decode_batch_in_slices(raw)
 
 
 async def decode_batch_in_slices(raw: bytes) -> tuple[BatchOptions, NewEntries]:
-    """As `decode_batch`; serves others after each slice. The first entry that is wrong is named."""
+    """Decode like `decode_batch`, and let other requests run after each slice.
+
+    The error names the first wrong entry.
+    """
     slices = Slices()
     await require_few_elements_in_slices(raw, BULK_ELEMENTS_MAX, slices)
     await asyncio.sleep(0)
@@ -84,7 +87,7 @@ def _id_and_fragment(raw: msgspec.Raw) -> tuple[str | None, bytes]:
 def _refused_entry(raw: bytes, number: int, entry: bytes, error: Exception) -> RequestRefused:
     refusal = refusal_of(entry, EntryToAppend, error)
     if refusal.code is HttpCode.MALFORMED_BODY:
-        # A place in the entry alone would mislead.
+        # A line and column within the entry would mislead: the client needs the place in the body.
         return refusal_of(raw, XaddBatchBody, error)
     if refusal.code is HttpCode.BODY_MISMATCH:
         places = [(str(item["pointer"]), str(item["detail"])) for item in refusal.errors]

@@ -1,7 +1,7 @@
-"""JSON bodies: read, checked against their model, and refused with every place that does not fit.
+"""Reads JSON bodies, checks them against their model, and lists every mistake.
 
-It owns the difference between a body that is no JSON (400) and one that does not fit (422), and the bounds on
-what may be decoded at all: models find every place that is wrong, and a body can have millions of them.
+A body that is not JSON is a 400; a body that does not match its model is a 422. Limits on members and items
+apply before decoding, because a body can have millions of mistakes and models look for all of them.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from starlette.requests import Request
 
 from tailrace.api.problems.json_texts import JsonMistake, json_mistake
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.schemas.texts import wrongs
+from tailrace.api.schemas.texts import mistakes
 from tailrace.api.wire.negotiation import JSON, require_content_type
 from tailrace.api.wire.turns import Slices
 from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import BODY_ELEMENTS_MAX, KIB
 
 EXPLAINED_BYTES_MAX: Final = 256 * KIB
-"""The largest body that a model reads again only to say well what is wrong with it."""
+"""The largest body that is validated a second time to describe its mistakes."""
 
 _UNCOMPRESSED: Final = frozenset({"", "identity"})
 
 ERRORS_LISTED_MAX: Final = 100
-"""Places that one problem lists: nobody mends more at once."""
+"""How many mistakes one problem lists."""
 
-# Up to the next comma that is in no string, or that many commas. Nothing is ever tried twice: O(bytes).
+# Matches up to the next comma outside of strings, or up to so many commas. It never backtracks: O(bytes).
 _ONE: Final = rb'(?:[^",]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+,'
 _COMMAS: Final = tuple((step, re.compile(rb"(?s)(?:%b){%d}+" % (_ONE, step))) for step in (1_000, 1))
 
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 async def json_body(request: Request) -> bytes:
-    """The raw body of a request that must have one, in JSON by its own word."""
+    """Return the raw body of a request whose `Content-Type` is JSON. Raises `RequestRefused` 415."""
     raw = await request.body()
     require_content_type(request, JSON)
     _require_uncompressed(request)
@@ -58,12 +58,12 @@ def _require_uncompressed(request: Request) -> None:
 
 
 async def read_body(request: Request, model: type[ModelT]) -> ModelT:
-    """The body as `model`. Raises `RequestRefused`: 400, 415 or 422."""
+    """Return the body as `model`. Raises `RequestRefused`: 400, 413, 415 or 422."""
     return parse_body(await json_body(request), model)
 
 
 async def read_optional_body(request: Request, model: type[ModelT]) -> ModelT:
-    """The body as `model`, whose fields all have defaults; no body at all stands for an empty object."""
+    """Return the body as `model`, all of whose fields have defaults. An empty body means an empty object."""
     raw = await request.body()
     if not raw:
         return model()
@@ -82,7 +82,7 @@ def parse_body(raw: bytes, model: type[ModelT]) -> ModelT:
 
 
 def parse_value(raw: bytes, adapter: TypeAdapter[T], annotation: Any) -> T:
-    """`raw` as any type that pydantic knows; `annotation` is the adapter's. Raises as `parse_body`."""
+    """Return `raw` as the adapter's type, which is `annotation`. Raises `RequestRefused`: 400, 413 or 422."""
     require_few_elements(raw, BODY_ELEMENTS_MAX)
     try:
         return adapter.validate_json(raw)
@@ -91,8 +91,10 @@ def parse_value(raw: bytes, adapter: TypeAdapter[T], annotation: Any) -> T:
 
 
 def require_few_elements(raw: bytes, most: int) -> None:
-    """Raises `RequestRefused` 413 where a JSON body has more than `most` members and items: to be asked
-    before it is decoded. A body too small to have them costs nothing; else O(bytes), in C."""
+    """Raise `RequestRefused` 413 if a JSON body has more than `most` members and items.
+
+    Call it before decoding. O(1) for a body that is too small to have them, otherwise O(bytes), in C.
+    """
     if len(raw) < most or raw.count(b",") < most:
         return
     if count_elements(raw, most) == most:
@@ -100,12 +102,12 @@ def require_few_elements(raw: bytes, most: int) -> None:
 
 
 def count_elements(raw: bytes, most: int) -> int:
-    """How many commas of JSON stand outside of strings; counts to `most`. O(bytes)."""
+    """Count the commas outside of strings in JSON, up to `most`. O(bytes)."""
     return max((count for count, _ in _counted(raw, most)), default=0)
 
 
 async def require_few_elements_in_slices(raw: bytes, most: int, slices: Slices) -> None:
-    """As `require_few_elements`; others are served meanwhile."""
+    """Check like `require_few_elements`, and let other requests run between slices of the work."""
     if len(raw) < most or raw.count(b",") < most:
         return
     begin = 0
@@ -117,7 +119,7 @@ async def require_few_elements_in_slices(raw: bytes, most: int, slices: Slices) 
 
 
 def _counted(raw: bytes, most: int) -> Iterator[tuple[int, int]]:
-    """Counts to `most`, in steps: how many so far, and where the last of them is."""
+    """Count commas up to `most`, in steps: yield the count so far and the position after the last comma."""
     count = end = 0
     for step, commas in _COMMAS:
         while count + step <= most and (found := commas.match(raw, end)) is not None:
@@ -126,13 +128,17 @@ def _counted(raw: bytes, most: int) -> Iterator[tuple[int, int]]:
 
 
 def too_many_elements(most: int) -> RequestRefused:
-    """What to raise for a body with more members and items than `most`."""
-    return RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"the body has more than {most} members and items")
+    """Return the error for a body with more members and items than `most`."""
+    return RequestRefused(
+        ErrorCode.LIMIT_EXCEEDED, f"the body has too many members and items; at most {most} are allowed"
+    )
 
 
 def explained(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRefused:
-    """The best that can be said of a body that a fast decoder refused with `error`: the model sees more
-    places than the decoder, which stops at the first."""
+    """Return the error for a body that a fast decoder refused with `error`.
+
+    The decoder stops at the first mistake; the model finds all of them, with their places.
+    """
     if len(raw) <= EXPLAINED_BYTES_MAX:
         try:
             parse_body(raw, model)
@@ -144,17 +150,20 @@ def explained(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRe
 
 
 def refused(error: ValidationError, annotation: Any) -> RequestRefused:
-    """What to raise for a body that pydantic refuses as `annotation`."""
+    """Return the error for a body that pydantic refused as `annotation`."""
     if error.error_count() > ERRORS_LISTED_MAX:
-        return mismatch([("", f"{error.error_count()} places do not fit the schema")])
+        count = error.error_count()
+        return mismatch(
+            [("", f"it has {count} mistakes, too many to list; compare it with its schema in /docs")]
+        )
     found: Sequence[Mapping[str, Any]] = error.errors(include_url=False)
     if found[0]["type"] == "json_invalid":
         return malformed(json_mistake(found[0]["ctx"]["error"]))
-    return mismatch([(pointer_of(place), text) for place, text in wrongs(found, annotation)])
+    return mismatch([(pointer_of(place), text) for place, text in mistakes(found, annotation)])
 
 
 def malformed(mistake: JsonMistake) -> RequestRefused:
-    """A body that is not JSON at all."""
+    """Return the error for a body that is not JSON (400)."""
     if mistake.line is None:
         return RequestRefused(HttpCode.MALFORMED_BODY, f"the body is not valid JSON: {mistake.reason}")
     where = f"line {mistake.line}, column {mistake.column}"
@@ -165,12 +174,13 @@ def malformed(mistake: JsonMistake) -> RequestRefused:
 
 
 def mismatch(places: Sequence[tuple[str, str]], **where: object) -> RequestRefused:
-    """A body that is JSON and does not fit; `places` are JSON pointers and what is wrong there."""
+    """Return the error for JSON that does not match its model (422). `places` are JSON pointers and error
+    texts."""
     errors = [{"pointer": pointer, "detail": detail, **where} for pointer, detail in places]
     detail = "; ".join(f"{pointer or 'the body'}: {text}" for pointer, text in places[:5])
     return RequestRefused(HttpCode.BODY_MISMATCH, detail, errors=errors)
 
 
 def pointer_of(location: Sequence[object]) -> str:
-    """The JSON pointer (RFC 6901) of a place in a body; empty for the whole."""
+    """Return the JSON pointer (RFC 6901) of a place in a body; empty for the whole body."""
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in location)

@@ -1,8 +1,8 @@
-"""Compressed bodies: what a body was before its compression, piece by piece and within bounds.
+"""Unpacks compressed bodies, piece by piece and within limits.
 
-It owns `Content-Encoding`. A body is a sequence of gzip members or zstd frames. Unpacking reads each piece of
-the input once, so it takes O(bytes + members), and what one piece becomes is bounded. This is plain blocking
-code: `api.wire.imports` decides in which thread it runs.
+It owns the header `Content-Encoding`. A body is a sequence of gzip members or zstd frames. Unpacking reads
+each piece of the input once, so it takes O(bytes + members); the output of one piece is limited. This is
+plain blocking code: `api.wire.imports` decides in which thread it runs.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from tailrace.core.limits import BODY_BYTES_MAX, BODY_MEMBERS_MAX, KIB, MIB
 
 GZIP_WINDOW_BITS: Final = 16 + zlib.MAX_WBITS
 ZSTD_WINDOW_BYTES_MAX: Final = 8 * MIB
-"""What a sender may ask us to keep in memory for it; the standard asks for no less."""
+"""The largest window that a body may use, which the server keeps in memory; the smallest limit that the
+standard allows."""
 
 
 class _Coding(NamedTuple):
-    """How one encoding is unpacked. `beginning` makes, for one body, the function that begins a member;
-    `unpack` gets the member, a piece, and the room that is left.
+    """How to unpack one encoding.
 
-    `piece_bytes` is small: one piece becomes at most 8 MiB, and where a member ends within a piece, the rest
-    of the piece is copied.
+    `beginning` returns, for one body, the function that begins a member. `unpack` receives the member, a
+    piece of input, and how many bytes of output are still allowed. `piece_bytes` is small, because one piece
+    can become up to 8 MiB, and because the rest of a piece is copied if a member ends within it.
     """
 
     beginning: Callable[[], Callable[[], Any]]
@@ -40,7 +41,7 @@ def _beginning_gzip() -> Callable[[], Any]:
 
 
 def _beginning_zstd() -> Callable[[], Any]:
-    """Every frame of a body uses the same context: making one takes ten times as long as a small frame."""
+    """Use one context for all frames of a body: creating one takes ten times as long as a small frame."""
     return zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES_MAX).decompressobj
 
 
@@ -50,13 +51,14 @@ _CODINGS: Final = {
         lambda member, piece, room: member.decompress(piece, room),
         4 * KIB,
     ),
-    # zstd bounds no output: a piece of this size has at most 64 blocks that say "128 KiB of one byte".
+    # zstd has no limit on its output. A piece of this size has at most 64 blocks of 128 KiB of one byte.
     "zstd": _Coding(_beginning_zstd, lambda member, piece, _: member.decompress(piece), 256),
 }
 
 
 class Unpacking:
-    """A compressed body on its way to `unpacked`. Other threads may set `is_abandoned`: `run` then stops."""
+    """A compressed body and, in `unpacked`, its output so far. If another thread sets `is_abandoned`, `run`
+    stops."""
 
     def __init__(self, body: bytes, encoding: str) -> None:
         self._encoding = encoding
@@ -66,19 +68,19 @@ class Unpacking:
         self._member: Any = None
         self.members = 0
         self.steps = 0
-        """Pieces that were unpacked."""
+        """How many pieces were unpacked."""
         self.unpacked = bytearray()
         self.is_abandoned = False
 
     @property
     def is_done(self) -> bool:
-        """Whether the whole body is unpacked."""
+        """True if the whole body is unpacked."""
         return self._member is None and not self._rest
 
     def run(self, *, steps: int | None = None, bytes_max: int | None = None) -> None:
-        """Go on until the body is unpacked, or for so many steps, or until there are so many bytes.
+        """Unpack until the end of the body, for at most `steps` pieces, or until there are `bytes_max` bytes.
 
-        Raises `RequestRefused`: 400 where the body is damaged, 413 where it becomes too large.
+        Raises `RequestRefused`: 400 if the body is damaged, 413 if it becomes too large.
         """
         end = None if steps is None else self.steps + steps
         try:
@@ -87,7 +89,7 @@ class Unpacking:
                     return
                 self._step()
         except (zlib.error, zstandard.ZstdError) as error:
-            detail = f"the body is not {self._encoding}: {error}"
+            detail = f"the body is not valid {self._encoding}: {error}"
             raise RequestRefused(HttpCode.MALFORMED_BODY, detail) from None
 
     def _step(self) -> None:
@@ -96,10 +98,10 @@ class Unpacking:
             self._begin_member()
         piece = self._rest[: self._coding.piece_bytes]
         if not piece:
-            raise RequestRefused(HttpCode.MALFORMED_BODY, f"the {self._encoding} body is cut off")
+            raise RequestRefused(HttpCode.MALFORMED_BODY, f"the {self._encoding} body ends too early")
         self.unpacked += self._coding.unpack(self._member, piece, BODY_BYTES_MAX + 1 - len(self.unpacked))
         if len(self.unpacked) > BODY_BYTES_MAX:
-            detail = f"a body may take {BODY_BYTES_MAX} bytes at most after decompression"
+            detail = f"the body is too large; at most {BODY_BYTES_MAX} bytes are allowed after decompression"
             raise RequestRefused(HttpCode.BODY_TOO_LARGE, detail)
         self._rest = self._rest[len(piece) - len(self._member.unused_data) :]
         if self._member.eof:
@@ -108,15 +110,17 @@ class Unpacking:
     def _begin_member(self) -> None:
         self.members += 1
         if self.members > BODY_MEMBERS_MAX:
-            detail = f"a compressed body may have {BODY_MEMBERS_MAX} members or frames at most"
+            detail = (
+                f"the compressed body has too many members or frames; at most {BODY_MEMBERS_MAX} are allowed"
+            )
             raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, detail)
         self._member = self._begin()
 
 
 def encoding_of(values: list[str]) -> str | None:
-    """The one encoding of a body with these `Content-Encoding` headers; None where it is not compressed.
+    """Return the encoding in these `Content-Encoding` headers, or None if the body is not compressed.
 
-    Raises `RequestRefused` 415 for an encoding that is not known, and for several on top of each other.
+    Raises `RequestRefused` 415 for an unknown encoding, and for several encodings.
     """
     named = [name for value in values for name in (part.strip().lower() for part in value.split(",")) if name]
     given = [name for name in named if name != "identity"]

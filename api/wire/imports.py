@@ -1,8 +1,8 @@
-"""Import bodies on their way in: large ones are unpacked in a thread and decoded in slices, so that the
-event loop serves others meanwhile.
+"""Reads import bodies. Large ones are unpacked in a thread and decoded in slices, so that the event loop can
+serve other requests.
 
-It owns how many large bodies are read at a time, and how long one may hold the loop. `api.wire.compression`
-knows what compression is, `api.wire.appends` what a line is.
+It owns how many large bodies are read at a time, and how long one may block the event loop.
+`api.wire.compression` unpacks bodies, and `api.wire.entry_lines` decodes lines.
 """
 
 from __future__ import annotations
@@ -15,19 +15,10 @@ from typing import Final
 from starlette.requests import Request
 
 from tailrace.api.http.disconnect import while_connected
-from tailrace.api.wire.appends import (
-    LINE_BYTES_MAX,
-    LineShape,
-    NewEntries,
-    decode_lines,
-    decode_some_lines,
-    entry_too_long,
-    ids_or_none,
-    require_count,
-    too_many_lines,
-)
+from tailrace.api.wire.appends import LINE_BYTES_MAX, NewEntries, entry_too_long, ids_or_none, require_count
 from tailrace.api.wire.bodies import count_elements, too_many_elements
 from tailrace.api.wire.compression import Unpacking, encoding_of
+from tailrace.api.wire.entry_lines import LineShape, decode_lines, decode_some_lines, too_many_lines
 from tailrace.api.wire.turns import off_the_loop
 from tailrace.core.commands import IdRequest
 from tailrace.core.limits import (
@@ -43,28 +34,32 @@ LARGE_BYTES: Final = MIB
 """A body up to this size is decoded at once, in about 10 ms."""
 
 SLICE_BYTES: Final = 256 * KIB
-"""How much of a larger body is decoded before others are served."""
+"""How many bytes of a larger body are decoded before other requests are served."""
 
 COUNTED_BYTES: Final = 8 * MIB
-"""How much of a body is searched for one byte before others are served."""
+"""How many bytes of a body are searched for one byte value before other requests are served."""
 
 INLINE_STEPS: Final = 128
 INLINE_BYTES: Final = MIB
-"""How far a compressed body is unpacked on the event loop. Only a larger one is worth a thread."""
+"""How much of a compressed body is unpacked on the event loop, in steps and in bytes. Larger bodies continue
+in a thread."""
 
 
 class Imports:
-    """Reads the import bodies of one server, large ones `LARGE_IMPORTS_MAX` at a time: that bounds the
-    threads and the unpacked bodies."""
+    """Reads the import bodies of one server.
+
+    At most `LARGE_IMPORTS_MAX` large bodies are read at a time, which limits the threads and the unpacked
+    bytes in memory.
+    """
 
     def __init__(self) -> None:
         self._room = asyncio.Semaphore(LARGE_IMPORTS_MAX)
 
     async def read(self, request: Request, shape: LineShape) -> NewEntries:
-        """The entries of the request's body, all of it received.
+        """Receive the request's body and return its entries.
 
-        Raises `RequestRefused`: 400, 413, 415 or 422; `ClientDisconnect` where the client leaves while
-        a large body is read: the rest of the work is dropped.
+        Raises `RequestRefused`: 400, 413, 415 or 422; and `ClientDisconnect` if the client disconnects while
+        a large body is decoded, which ends the work.
         """
         raw = await request.body()
         encoding = encoding_of(request.headers.getlist("content-encoding"))
@@ -89,7 +84,7 @@ class Imports:
 
 
 async def _finish(unpacking: Unpacking) -> None:
-    """Unpack the rest in a thread. Where this is cancelled, the thread has ended when it returns."""
+    """Unpack the rest in a thread. If cancelled, wait for the end of the thread before returning."""
     work = asyncio.ensure_future(asyncio.to_thread(unpacking.run))
     try:
         await asyncio.shield(work)
@@ -101,7 +96,7 @@ async def _finish(unpacking: Unpacking) -> None:
 
 
 async def _count(raw: bytes | bytearray, byte: bytes) -> int:
-    """How often `byte` is in the body; serves others meanwhile."""
+    """Count `byte` in the body; other requests are served after every `COUNTED_BYTES`."""
     count = 0
     for begin in range(0, len(raw), COUNTED_BYTES):
         count += raw.count(byte, begin, begin + COUNTED_BYTES)
@@ -110,10 +105,10 @@ async def _count(raw: bytes | bytearray, byte: bytes) -> int:
 
 
 async def decode_in_slices(raw: bytes | bytearray, shape: LineShape) -> NewEntries:
-    """As `decode_lines`; serves others after each slice."""
+    """Decode a body as `decode_lines` does, and let other requests run after each slice. O(bytes)."""
     if await _count(raw, b"\n") > BODY_LINES_MAX:
         raise too_many_lines()
-    # Counting takes longer than decoding: only a body that can have too many is counted.
+    # Counting takes longer than decoding, so only bodies that can have too many are counted.
     uncounted = BULK_ELEMENTS_MAX if await _count(raw, b",") >= BULK_ELEMENTS_MAX else None
     fragments: list[bytes] = []
     ids: list[IdRequest] = []

@@ -1,13 +1,12 @@
-"""Names of streams, groups and consumers: any 1 to 512 bytes, in paths, queries and bodies.
+"""Reads the names of streams, groups and consumers: 1 to 512 bytes of any value, in paths, queries and
+bodies.
 
-It owns their decoding and their base64 form. A name never passes through text that could lose a byte.
+It owns percent-decoding and base64 of names. Names are bytes everywhere, so that no byte is lost.
 """
 
 from __future__ import annotations
 
-import binascii
 import re
-from base64 import b64decode
 from functools import partial
 from typing import Annotated, Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -19,24 +18,25 @@ from starlette.requests import Request
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.schemas.texts import shown
 from tailrace.core.limits import NAME_BYTES_MAX
+from tailrace.core.log.entry import BadEntry, from_base64
 
 NameEncoding: TypeAlias = Literal["base64"] | None
 
 
 def checked_name(name: bytes, what: str) -> bytes:
-    """`name`, or the refusal of one that is empty or too long."""
+    """Return `name`. Raises `RequestRefused` 400 if it is empty or too long; `what` names it in the error."""
     if 0 < len(name) <= NAME_BYTES_MAX:
         return name
-    has = f"{len(name)} bytes" if name else "none"
-    told = f"{what}: a name has 1 to {NAME_BYTES_MAX} bytes, and this one has {has}"
-    raise RequestRefused(HttpCode.INVALID_NAME, told)
+    wrong = f"has {len(name)} bytes" if name else "is empty"
+    detail = f"{what}: the name {wrong}; a name has 1 to {NAME_BYTES_MAX} bytes"
+    raise RequestRefused(HttpCode.INVALID_NAME, detail)
 
 
 _BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}")
 
 
 def name_from_path(segment: str, what: str = "a name in the path") -> bytes:
-    """The name that a raw path segment stands for."""
+    """Return the name that a path segment encodes, as it was sent. Raises `RequestRefused` 400."""
     if "%" in segment and (mistake := _BAD_ESCAPE.search(segment)):
         raise RequestRefused(
             HttpCode.INVALID_NAME,
@@ -47,18 +47,21 @@ def name_from_path(segment: str, what: str = "a name in the path") -> bytes:
 
 
 def name_from_body(text: str, encoding: NameEncoding, what: str) -> bytes:
-    """The name that a string of a JSON body stands for, under its object's `encoding`."""
+    """Return the name that a string of a JSON body encodes; `encoding` is that of its object.
+
+    Raises `RequestRefused` 400.
+    """
     if encoding is None:
         return checked_name(text.encode(), what)
     try:
-        return checked_name(b64decode(text, validate=True), what)
-    except (binascii.Error, ValueError):
+        return checked_name(from_base64(text), what)
+    except BadEntry:
         raise RequestRefused(HttpCode.INVALID_NAME, f"{what}: {shown(text)} is not base64") from None
 
 
 # --- parameters ------------------------------------------------------------------------------------
 
-_PERCENT: Final = " Percent-encoded, any byte; 1 to 512 bytes."
+_PERCENT: Final = " 1 to 512 bytes of any value, percent-encoded."
 
 KeyPath: TypeAlias = Annotated[
     bytes,
@@ -81,14 +84,14 @@ ConsumerPath: TypeAlias = Annotated[
 
 
 def raw_query_values(request: Request, wanted: str) -> list[bytes]:
-    """All values of a query parameter, byte for byte."""
+    """Return all values of a query parameter as bytes."""
     query: str = request.scope["query_string"].decode("latin-1")
     pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
     return [value.encode("utf-8", "surrogateescape") for name, value in pairs if name == wanted]
 
 
 def _raw_query_value(request: Request, wanted: str) -> bytes:
-    """The bytes of a query parameter that is known to be there."""
+    """Return the first value of a query parameter that the request has, as bytes."""
     return raw_query_values(request, wanted)[0]
 
 
@@ -96,7 +99,10 @@ async def _consumer(
     request: Request,
     consumer: Annotated[
         str | None,
-        Query(description="Only what is pending for this consumer." + _PERCENT, examples=["alice"]),
+        Query(
+            description="Return only entries that are pending for this consumer." + _PERCENT,
+            examples=["alice"],
+        ),
     ] = None,
 ) -> bytes | None:
     return None if consumer is None else checked_name(_raw_query_value(request, "consumer"), "consumer")
@@ -106,7 +112,7 @@ async def _transfer_to(
     request: Request,
     transfer_to: Annotated[
         str | None,
-        Query(description="The consumer that takes over what is pending." + _PERCENT, examples=["bob"]),
+        Query(description="The consumer that takes over the pending entries." + _PERCENT, examples=["bob"]),
     ] = None,
 ) -> bytes | None:
     if transfer_to is None:
@@ -117,7 +123,11 @@ async def _transfer_to(
 async def _prefix(
     request: Request,
     prefix: Annotated[
-        str, Query(description="Only keys that begin with these bytes. Percent-encoded.", examples=["race:"])
+        str,
+        Query(
+            description="Return only streams whose key begins with these bytes. Percent-encoded.",
+            examples=["race:"],
+        ),
     ] = "",
 ) -> bytes:
     return _raw_query_value(request, "prefix") if prefix else b""
@@ -127,7 +137,10 @@ async def _start_after(
     request: Request,
     start_after: Annotated[
         str | None,
-        Query(description="Only keys after this one, in byte order; `next` of the page before."),
+        Query(
+            description="Return only streams whose key follows this key in byte order: `next` of the "
+            "previous page."
+        ),
     ] = None,
 ) -> bytes | None:
     return None if start_after is None else _raw_query_value(request, "start_after")

@@ -1,6 +1,6 @@
-"""NDJSON on its way out: an export, written page by page.
+"""Writes exports: the entries of a stream as NDJSON, page by page.
 
-It owns the export's stream. `api.wire.imports` reads NDJSON.
+`api.wire.imports` reads NDJSON.
 """
 
 from __future__ import annotations
@@ -17,19 +17,22 @@ from tailrace.core.replies import Entries, RangeReply
 
 EXPORT_PAGE_ENTRIES: Final = 10_000
 EXPORT_PAGE_BYTES: Final = MIB
-"""A page of an export: enough that the cost of a page does not show, little enough to send at once."""
+"""The size of one page of an export, in entries and bytes: large enough that the cost of each page is small,
+and small enough to send at once."""
 
 
 def export_page(query: Range) -> Range:
-    """`query` bounded to one page of an export."""
+    """Return `query` limited to one page of an export."""
     return Range(query.key, query.start, query.end, count=EXPORT_PAGE_ENTRIES, max_bytes=EXPORT_PAGE_BYTES)
 
 
 async def exported(
     store: StreamStore, query: Range, first: RangeReply, shape: Shape, *, fields_only: bool
 ) -> AsyncIterator[bytes]:
-    """The lines of all pages, beginning with `first`. One page is held at a time. Other requests are served
-    between the pages, however fast the client reads."""
+    """Yield the lines of all pages, starting with `first`. Only one page is in memory at a time.
+
+    The event loop serves other requests between the pages, even if the client reads fast.
+    """
     page = first
     while page.entries.ids:
         await asyncio.sleep(0)
@@ -44,10 +47,10 @@ async def exported(
 
 
 def _fields_lines(entries: Entries, shape: Shape) -> bytes:
-    """The fields alone, one object a line, as `import` takes them.
+    """Return the fields without ids, one object a line, as an import reads them.
 
-    An entry that has no such form (a name repeats, or bytes are not UTF-8) is written whole: nothing is
-    lost, and the two cannot be mixed up, since the values of fields are never objects.
+    If a name repeats or bytes are not UTF-8, the line is the whole entry, so that nothing is lost. Readers
+    can tell the two apart, because a value of a field is never an object.
     """
     whole = wire_lines(entries, shape)
     lines = [

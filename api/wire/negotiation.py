@@ -1,7 +1,6 @@
-"""What is settled before a handler runs: that its answer is acceptable and its parameters are known.
+"""Checks that run before a handler: the headers `Accept` and `Content-Type`, and the query parameters.
 
-It owns `Accept`, `Content-Type` and the refusal of query parameters that a route does not have, so
-that a misspelt one is never silently without effect.
+It refuses query parameters that a route does not have, so that the client notices a misspelt one.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ NDJSON: Final = "application/x-ndjson"
 
 
 def settles(media_type: str) -> Callable[[Request], Awaitable[None]]:
-    """The dependency of a route that answers `media_type`."""
+    """Return the dependency of a route that answers `media_type`. It raises `RequestRefused`: 400 or 406."""
 
     async def settle(request: Request) -> None:
         accept = request.headers.get("accept")
@@ -38,7 +37,7 @@ def settles(media_type: str) -> Callable[[Request], Awaitable[None]]:
 
 
 def accepts(accept: str, media_type: str) -> bool:
-    """Whether the header's most specific range for `media_type` does not rule it out."""
+    """Return whether the header's most specific range for `media_type` accepts it."""
     if accept in {"*/*", media_type}:
         return True
     main = media_type.partition("/")[0]
@@ -66,11 +65,11 @@ def _refuse_unknown_parameters(request: Request) -> None:
         {name: f"unknown parameter; {suggestion(name, [*known])}" for name in counts if name not in known}
     )
     repeated = (name for name, count in counts.items() if count > 1 and not known[name])
-    _refuse(dict.fromkeys(repeated, "given more than once"))
+    _refuse(dict.fromkeys(repeated, "it is given more than once; give it once"))
 
 
 def _query_parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:
-    """Each parameter's name, and whether it may be given more than once."""
+    """Yield each parameter's name, and whether it may be given more than once."""
     yield from ((field.alias, _is_list(field.field_info.annotation)) for field in dependant.query_params)
     for inner in dependant.dependencies:
         yield from _query_parameters(inner)
@@ -81,7 +80,7 @@ def _is_list(annotation: object) -> bool:
 
 
 def _refuse(found: Mapping[str, str]) -> None:
-    """Raises `RequestRefused` where any parameter is wrong; `found`: each one's name, and what is wrong."""
+    """Raise `RequestRefused` 400 if `found` has a parameter: its name, and what is wrong with it."""
     errors = [{"parameter": name, "in": "query", "detail": text} for name, text in found.items()]
     if errors:
         detail = "; ".join(f"`{name[:SHOWN_LENGTH_MAX]}`: {text}" for name, text in found.items())
@@ -89,12 +88,12 @@ def _refuse(found: Mapping[str, str]) -> None:
 
 
 def require_content_type(request: Request, media_type: str) -> None:
-    """Refuse a body that does not say it is `media_type`."""
+    """Raise `RequestRefused` 415 unless the header `Content-Type` is `media_type`."""
     given = request.headers.get("content-type", "")
     if given.partition(";")[0].strip().lower() != media_type:
-        told = f"the body is {given}" if given else "the request has no Content-Type"
+        found = f"the body is {given}" if given else "the request has no Content-Type"
         raise RequestRefused(
             HttpCode.UNSUPPORTED_MEDIA_TYPE,
-            f"{told}; send {media_type} with the header `Content-Type: {media_type}`",
+            f"{found}; send {media_type} with the header `Content-Type: {media_type}`",
             headers={"Accept": media_type},
         )

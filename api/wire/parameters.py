@@ -1,16 +1,17 @@
-"""Parameters that routes share: how they are documented, bounded and turned into the engine's types.
+"""Parameters that several routes share: their descriptions, limits, and conversion to the engine's types.
 
-It owns positions and ids as text, page sizes, waiting and the form of entries. Names are `api.wire.names`'.
+It reads ids and positions, page sizes and the form of entries. `api.wire.names` reads names, and
+`api.wire.waiting` how long to wait.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 from urllib.parse import unquote
 
-from fastapi import Depends, Header, Path, Query
+from fastapi import Depends, Path, Query
 from pydantic import BeforeValidator
 from starlette.requests import Request
 
@@ -19,11 +20,11 @@ from tailrace.api.access.operation_scopes import scope_of
 from tailrace.api.access.security import guard_of
 from tailrace.api.ports import TurnStore
 from tailrace.api.problems.table import RequestRefused
+from tailrace.api.schemas.appends import Trimming
 from tailrace.api.schemas.base import ReferencesName
-from tailrace.api.schemas.entries import Trimming
 from tailrace.core.commands import AutoSeq, IdRequest, References, Special, Trim
 from tailrace.core.errors import StreamError
-from tailrace.core.limits import PAGE_ENTRIES_MAX, WAIT_MS_MAX
+from tailrace.core.limits import PAGE_ENTRIES_MAX
 from tailrace.core.log.entry import Shape
 from tailrace.core.stream_id import StreamId, id_ms, parse_id, parse_ids, parse_range_end, parse_range_start
 
@@ -35,7 +36,7 @@ async def _store(request: Request) -> GuardedStore:
 
 
 Store: TypeAlias = Annotated[GuardedStore, Depends(_store)]
-"""The store that `create_api` was given, under the rights of the request, for what the operation needs."""
+"""The store of the server, limited to the rights of the request's token and the scope of the operation."""
 
 # --- entry ids and positions -----------------------------------------------------------------------
 
@@ -45,14 +46,16 @@ EntryIdPath: TypeAlias = Annotated[
 RangeStart: TypeAlias = Annotated[
     str,
     Query(
-        description="The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.",
+        description="The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`, or `(id` to "
+        "exclude the id.",
         examples=["1692632086370-0"],
     ),
 ]
 RangeEnd: TypeAlias = Annotated[
     str,
     Query(
-        description="The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-seq`, or `(id`.",
+        description="The greatest id, inclusive: `+` for the last entry, `ms` (with all sequence numbers), "
+        "`ms-seq`, or `(id` to exclude the id.",
         examples=["+"],
     ),
 ]
@@ -66,21 +69,23 @@ _START: Final = f"`-` for the first entry, {_ID}, milliseconds alone, or `(` bef
 _END: Final = f"`+` for the last entry, {_ID}, milliseconds alone, or `(` before an id to exclude it"
 _READ_AFTER: Final = f"{_ID}, `0` for all entries, `$` for entries from now on, or `+` for the last entry"
 _GROUP_AFTER: Final = f"{_ID}, `0` for all entries, or `$` for entries from now on"
-"""The forms that arguments take."""
+"""The forms that each argument accepts, as error texts name them."""
 
 
 def _refused(error: StreamError, argument: str, forms: str) -> RequestRefused:
-    """What to raise for an argument that is no id; `forms`: what it takes."""
+    """Return the error for an argument that is not an id; `forms` says which forms it accepts."""
     given = error.details.get("given")
     if given is None:
-        detail = f"`{argument}` excludes the last id that could match; it selects no entry"
+        detail = (
+            f"`{argument}` excludes the last id that could match, so it selects no entry; send another id"
+        )
         return RequestRefused(error.code, detail, members={"argument": argument})
-    detail = f"`{argument}` is {given!r}, which is not an entry id; it takes {forms}"
+    detail = f"`{argument}` is {given!r}, which is not an entry id; send {forms}"
     return RequestRefused(error.code, detail, members={"given": given, "argument": argument})
 
 
 def id_of(text: str, argument: str = "id", forms: str = _ID) -> StreamId:
-    """The id that `text` writes. Raises `RequestRefused` INVALID_ID."""
+    """Return the id that `text` contains. Raises `RequestRefused` 400, `INVALID_ID`."""
     try:
         return parse_id(text.encode())
     except StreamError as error:
@@ -88,12 +93,13 @@ def id_of(text: str, argument: str = "id", forms: str = _ID) -> StreamId:
 
 
 def optional_id_of(text: str | None, argument: str) -> StreamId | None:
-    """Like `id_of`; None where there is none."""
+    """Return the id that `text` contains, or None for None. Raises `RequestRefused` 400, `INVALID_ID`."""
     return None if text is None else id_of(text, argument)
 
 
 def ids_of(texts: Sequence[str]) -> tuple[StreamId, ...] | range:
-    """All ids of a list, or `RequestRefused` INVALID_ID for the first that is none."""
+    """Return all ids of a list. Raises `RequestRefused` 400, `INVALID_ID`, for the first invalid one.
+    O(ids)."""
     try:
         ids = parse_ids(texts)
     except StreamError as error:
@@ -102,7 +108,7 @@ def ids_of(texts: Sequence[str]) -> tuple[StreamId, ...] | range:
 
 
 def start_of(text: str) -> StreamId:
-    """The inclusive lower end of a range. Raises `RequestRefused`."""
+    """Return the inclusive lower end of a range. Raises `RequestRefused` 400."""
     try:
         return parse_range_start(text.encode())
     except StreamError as error:
@@ -110,7 +116,7 @@ def start_of(text: str) -> StreamId:
 
 
 def end_of(text: str) -> StreamId:
-    """The inclusive upper end of a range. Raises `RequestRefused`."""
+    """Return the inclusive upper end of a range. Raises `RequestRefused` 400."""
     try:
         return parse_range_end(text.encode())
     except StreamError as error:
@@ -118,12 +124,12 @@ def end_of(text: str) -> StreamId:
 
 
 def position_of(text: str) -> StreamId | Special:
-    """The position that a read goes on after: an id, `$` or `+`."""
+    """Return the position after which a read continues: an id, `$` or `+`. Raises `RequestRefused` 400."""
     return _SPECIAL_POSITIONS.get(text) or id_of(text, "after", _READ_AFTER)
 
 
 def group_start_of(text: str, parse: Callable[[bytes], StreamId] = parse_id) -> StreamId | Special:
-    """The position that a group is created at or set to: an id or `$`."""
+    """Return the position of a new or moved group: an id or `$`. Raises `RequestRefused` 400."""
     try:
         return Special.LAST_ID if text == "$" else parse(text.encode())
     except StreamError as error:
@@ -134,7 +140,10 @@ _AUTO_SEQ: Final = re.compile(r"([0-9]{1,20})-\*", re.ASCII)
 
 
 def requested_id_of(text: str | None) -> IdRequest:
-    """The id that an append asks for: None and `*` leave it to the engine, `ms-*` its sequence."""
+    """Return the id that an append asks for.
+
+    With None and `*` the engine chooses the id, with `ms-*` the sequence number. Raises `RequestRefused` 400.
+    """
     if text is None or text == "*":
         return None
     match = _AUTO_SEQ.fullmatch(text)
@@ -144,7 +153,10 @@ def requested_id_of(text: str | None) -> IdRequest:
 
 
 def group_read_position_of(text: str) -> StreamId | Special:
-    """The position of a group read: `>`, or an id in the consumer's own pending entries."""
+    """Return the position of a group read: `>`, or an id after which to read the consumer's pending entries.
+
+    Raises `RequestRefused` 400.
+    """
     return Special.NEW if text == ">" else id_of(text, forms=_GROUP_READ)
 
 
@@ -159,7 +171,7 @@ _SHAPES: Final = {
 
 EncodingParameter: TypeAlias = Annotated[
     Literal["base64"] | None,
-    Query(description="`base64`: all names and values of all entries in base64.", examples=["base64"]),
+    Query(description="`base64`: return all names and values in base64.", examples=["base64"]),
 ]
 
 
@@ -167,7 +179,8 @@ async def _entry_shape(
     shape: Annotated[
         Literal["fields", "pairs"],
         Query(
-            description="`fields`: an object where names are unique, else pairs. `pairs`: always pairs.",
+            description="`fields`: return fields as an object, or as pairs if a name repeats. `pairs`: "
+            "always return pairs.",
             examples=["fields"],
         ),
     ] = "fields",
@@ -180,17 +193,17 @@ EntryShape: TypeAlias = Annotated[Shape, Depends(_entry_shape)]
 
 
 def export_shape(shape: str, encoding: str | None) -> Shape:
-    """How an export writes the entries that it writes whole."""
+    """Return how an export writes whole entries."""
     return _SHAPES["pairs" if shape == "pairs" else "fields", encoding is not None]
 
 
 def references_of(name: ReferencesName | None) -> References:
-    """The policy of that name; None is the default one."""
+    """Return the policy of this name, or the default for None."""
     return References.KEEP if name is None else References(name)
 
 
 def trim_of(trimming: Trimming) -> Trim:
-    """The engine's trimming rule."""
+    """Return the engine's trimming rule. Raises `RequestRefused` 400 for an invalid `min_id`."""
     return Trim(
         max_length=trimming.max_length,
         min_id=optional_id_of(trimming.min_id, "min_id"),
@@ -200,54 +213,16 @@ def trim_of(trimming: Trimming) -> Trim:
     )
 
 
-# --- pages and waiting -----------------------------------------------------------------------------
+# --- pages -----------------------------------------------------------------------------
 
 PageCount: TypeAlias = Annotated[
     int,
-    Query(ge=1, le=PAGE_ENTRIES_MAX, description="The most entries in the page.", examples=[100]),
+    Query(ge=1, le=PAGE_ENTRIES_MAX, description="How many entries to return at most.", examples=[100]),
 ]
 Strict: TypeAlias = Annotated[
     bool,
     Query(
-        description="Refuse (410) where entries at or after the position were trimmed away.",
+        description="Fail with 410 if entries at or after the position were trimmed.",
         examples=[False],
     ),
 ]
-WaitMs: TypeAlias = Annotated[
-    int | None,
-    Query(
-        ge=0,
-        le=WAIT_MS_MAX,
-        description="How long to wait for entries where there are none; needs `after`. 0 by default.",
-        examples=[0],
-    ),
-]
-Prefer: TypeAlias = Annotated[
-    str | None,
-    Header(
-        description="`wait=N` asks to wait N seconds where `wait_ms` does not say it.", examples=["wait=5"]
-    ),
-]
-
-_PREFER_WAIT: Final = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?([0-9]{1,9})\"?\s*(?=$|[,;])", re.ASCII)
-
-
-class Waiting(NamedTuple):
-    """How long to wait, and the headers that say that a preference was followed.
-
-    `block_ms` None does not wait at all, as in `core.commands.Read`.
-    """
-
-    block_ms: int | None
-    headers: dict[str, str]
-
-
-def waiting(wait_ms: int | None, prefer: str | None) -> Waiting:
-    """`wait_ms` where it is given, else what the `Prefer` header says, at most the server's limit."""
-    if wait_ms is not None:
-        return Waiting(wait_ms or None, {})
-    match = _PREFER_WAIT.search(prefer or "")
-    if match is None:
-        return Waiting(None, {})
-    wait_s = min(int(match[1]), WAIT_MS_MAX // 1000)
-    return Waiting(wait_s * 1000 or None, {"Preference-Applied": f"wait={wait_s}"})

@@ -1,13 +1,12 @@
-"""Redis words as JSON: arguments on their way in, replies on their way out.
+"""Redis commands and replies as JSON, for the command endpoint.
 
-It owns the JSON form of both. What words mean is `core.grammar`'s.
+It owns the JSON form of both. `core.grammar` knows what a command means.
 """
 
 from __future__ import annotations
 
 import asyncio
-import binascii
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
@@ -30,8 +29,9 @@ from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.grammar import Resp, Rows, SimpleString
 from tailrace.core.limits import BODY_ELEMENTS_MAX, BULK_ELEMENTS_MAX, COMMAND_ARGUMENTS_MAX
+from tailrace.core.log.entry import BadEntry, from_base64
 
-# `float_hook` hands over the text of a number as it was sent: no digit is lost, and none is added.
+# `float_hook` receives the text of a number as it was sent, so no digit is lost or added.
 _decode_command: Final = msgspec.json.Decoder(list[Any], float_hook=str)
 _decode_commands: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -39,20 +39,23 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class _NotAWord(Exception):
-    """An argument of no kind that a command takes."""
+    """An argument of a type that commands do not accept."""
 
 
 def decode_command(raw: bytes) -> list[bytes]:
-    """The words of one command. Raises `RequestRefused`: 400, 413 or 422."""
+    """Return the words of one command. Raises `RequestRefused`: 400, 413 or 422. O(bytes)."""
     require_few_elements(raw, BODY_ELEMENTS_MAX)
     try:
         return _words_of(raw)
-    except (*UNREADABLE, _NotAWord) as error:
+    except (*UNREADABLE, _NotAWord, BadEntry) as error:
         raise explained(raw, CommandBody, error) from None
 
 
 async def decode_commands(raw: bytes, commands_max: int, slices: Slices) -> list[list[bytes]]:
-    """The words of each command; others are served meanwhile. Raises `RequestRefused`: 400, 413 or 422."""
+    """Return the words of each command. Raises `RequestRefused`: 400, 413 or 422. O(bytes).
+
+    The event loop serves other requests between slices of the work.
+    """
     await require_few_elements_in_slices(raw, BULK_ELEMENTS_MAX, slices)
     try:
         await asyncio.sleep(0)
@@ -64,7 +67,7 @@ async def decode_commands(raw: bytes, commands_max: int, slices: Slices) -> list
             words = await off_the_loop(size_bytes, partial(_words_of, each))
             all_words.append(words)
             await slices.count(size_bytes + len(words) * PART_BYTES)
-    except (*UNREADABLE, _NotAWord) as error:
+    except (*UNREADABLE, _NotAWord, BadEntry) as error:
         raise explained(raw, CommandsBody, error) from None
     return all_words
 
@@ -76,42 +79,38 @@ def _words_of(raw: bytes | msgspec.Raw) -> list[bytes]:
 def _words(words: list[Any]) -> list[bytes]:
     _check_count(len(words), COMMAND_ARGUMENTS_MAX, "arguments")
     if not words:
-        raise mismatch([("", "a command has at least a name")])
+        raise mismatch([("", "the command is empty; send its name and its arguments")])
     return [_word(word) for word in words]
 
 
 def _check_count(count: int, most: int, what: str) -> None:
     if count > most:
-        raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, f"{count} {what}: {most} may be sent at once")
+        raise RequestRefused(
+            ErrorCode.LIMIT_EXCEEDED, f"the request has {count} {what}; at most {most} are allowed"
+        )
 
 
 def _word(word: Any) -> bytes:
-    """A string, a number or a boolean as its text, or what base64 stands for."""
+    """Return an argument as bytes: the text of a string, number or boolean, or the bytes that base64
+    encodes."""
     if isinstance(word, str):
         return word.encode()
     if isinstance(word, int):
         return msgspec.json.encode(word)
     if isinstance(word, dict) and word.keys() == {"base64"} and isinstance(word["base64"], str):
-        return _from_base64(word["base64"])
-    raise _NotAWord("an argument is a string, a number, a boolean, or an object with `base64`")
-
-
-def _from_base64(text: str) -> bytes:
-    try:
-        return b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        raise _NotAWord(f"not base64: {text[:40]!r}") from None
+        return from_base64(word["base64"])
+    raise _NotAWord("an argument must be a string, a number, a boolean, or an object with `base64`")
 
 
 def waiting_at_most(command: Command, wait_ms_max: int) -> Command:
-    """`command` with its BLOCK bounded; 0, which is for ever in Redis, is the bound."""
+    """Return `command` with BLOCK limited to `wait_ms_max`. BLOCK 0, for ever in Redis, becomes the limit."""
     if isinstance(command, Read | ReadGroup) and command.block_ms is not None:
         return replace(command, block_ms=min(command.block_ms or wait_ms_max, wait_ms_max))
     return command
 
 
 def outcome_parts(answer: Resp | StreamError | StoreUnavailable, *, all_base64: bool) -> Iterator[bytes]:
-    """The JSON text of one item of a pipeline's answer, in parts."""
+    """Yield the JSON text of one item of a pipeline's response, in parts."""
     if isinstance(answer, StreamError):
         yield _encode({"error": answer.line})
     elif isinstance(answer, StoreUnavailable):
@@ -123,8 +122,10 @@ def outcome_parts(answer: Resp | StreamError | StoreUnavailable, *, all_base64: 
 
 
 def result_parts(reply: Resp, *, all_base64: bool) -> Iterator[bytes]:
-    """The JSON text of a RESP2 reply, in parts: a long one never exists as objects whole. With `all_base64`
-    every string but the status OK is base64."""
+    """Yield the JSON text of a RESP2 reply, in parts, so that a long reply is never in memory as objects.
+
+    With `all_base64`, every string except the status OK is base64.
+    """
     if isinstance(reply, Rows):
         yield b"["
         for number, piece in enumerate(reply.pieces()):
@@ -145,7 +146,7 @@ def result_parts(reply: Resp, *, all_base64: bool) -> Iterator[bytes]:
 
 def _result(reply: Resp, *, all_base64: bool) -> Any:
     if isinstance(reply, list):
-        # Nearly all items are text: a call for each would cost as much as all the rest.
+        # Nearly all items are text. A function call for each would double the time.
         if not all_base64:
             try:
                 return [

@@ -1,9 +1,9 @@
-"""The trace in which an entry was appended, carried in the entry itself when the producer asks for it.
+"""Adds the trace context of an append to its entries, if the producer asks for it.
 
-`Tailrace-Trace: entry` on an append adds the request's `traceparent` (W3C Trace Context) to each entry as a
-field of that name, so that whoever is given the entry continues the trace. It owns those two headers. It
-makes no context: a request without one, or with one that is not well formed, appends its entries as they
-are, as the standard has it. An entry that has such a field already keeps its own.
+With the header `Tailrace-Trace: entry`, an append adds the request's `traceparent` (W3C Trace Context) to
+each entry as a field of that name, so that consumers can continue the trace. This module reads these two
+headers. It never creates a context: without a valid `traceparent`, the entries are appended unchanged, as
+the standard says. An entry that already has such a field keeps it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _WELL_FORMED: Final = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16
 
 
 def traced(headers: Headers, command: Append) -> Append:
-    """The append with the request's trace context in each entry, where it is asked for; else as it is.
+    """Return the append with the request's trace context in each entry, if the request asks for it.
 
-    Raises `RequestRefused`. O(bytes), once more, where it is asked for.
+    Raises `RequestRefused`: 400, or 413 if an entry becomes too large. O(bytes) if the request asks for it.
     """
     asked = headers.get(_ASKED)
     if asked is None:
@@ -47,9 +47,9 @@ def traced(headers: Headers, command: Append) -> Append:
 
 
 def _refusal(asked: str) -> RequestRefused:
-    told = f"{_ASKED} can be {_WHERE!r}, not {asked[:40]!r}"
-    errors = [{"parameter": _ASKED, "in": "header", "detail": told}]
-    return RequestRefused(HttpCode.INVALID_PARAMETER, told, errors=errors)
+    detail = f"{_ASKED} must be {_WHERE!r}, not {asked[:40]!r}"
+    errors = [{"parameter": _ASKED, "in": "header", "detail": detail}]
+    return RequestRefused(HttpCode.INVALID_PARAMETER, detail, errors=errors)
 
 
 TRACE_HEADERS: Final[tuple[dict[str, Any], ...]] = (
@@ -57,18 +57,18 @@ TRACE_HEADERS: Final[tuple[dict[str, Any], ...]] = (
         "name": _ASKED,
         "in": "header",
         "required": False,
-        "description": "`entry`: add the request's `traceparent` to each entry, as a field of that name.",
+        "description": "`entry`: add the request's `traceparent` to each entry as a field of that name.",
         "schema": {"type": "string", "enum": [_WHERE], "examples": [_WHERE]},
     },
     {
         "name": _CONTEXT,
         "in": "header",
         "required": False,
-        "description": "The trace that the request is part of (W3C Trace Context, version 00).",
+        "description": "The trace context of the request (W3C Trace Context, version 00).",
         "schema": {
             "type": "string",
             "examples": ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"],
         },
     },
 )
-"""For the document."""
+"""The two headers, as the OpenAPI document describes them."""

@@ -151,14 +151,16 @@ def _checked(content: dict[str, str] | list[tuple[str, str]], fragment: bytes, *
     pairs = content.items() if isinstance(content, dict) else content
     # Decoded and written anew: text that need not be base64 is stored as text, so that an entry has
     # one stored form however it was sent.
-    return fragment_from_flat([_from_base64(text) for text in chain.from_iterable(pairs)])
+    return fragment_from_flat([from_base64(text) for text in chain.from_iterable(pairs)])
 
 
 def _to_base64(item: bytes) -> str:
     return b2a_base64(item, newline=False).decode()
 
 
-def _from_base64(text: str) -> bytes:
+def from_base64(text: str) -> bytes:
+    """Return the bytes that `text` encodes. Raises `BadEntry` if it is not base64 (RFC 4648, with
+    padding)."""
     try:
         return a2b_base64(text, strict_mode=True)
     except ValueError:

@@ -108,10 +108,10 @@ FIELDS = {"fields": {"rider": "Wood"}}
 PATHS = [
     Mistake("GET", "/v1/stream/x", None, 404, "did you mean `/v1/streams/x`?"),
     Mistake("GET", "/streams", None, 404, "did you mean `/v1/streams`?"),
-    Mistake("GET", "/v1/streams/", None, 404, "`/v1/streams`, without the slash at the end?"),
+    Mistake("GET", "/v1/streams/", None, 404, "`/v1/streams`, without the final slash?"),
     Mistake("GET", "/v1//streams", None, 404, "did you mean `/v1/streams`?"),
     Mistake("GET", "/v1/streams//entries", None, 404, "`key` is empty: a name has 1 to 512 bytes"),
-    Mistake("GET", f"{KEY}/groups/a/b", None, 404, "a slash inside a name is written `%2F`"),
+    Mistake("GET", f"{KEY}/groups/a/b", None, 404, "write a slash in a name as `%2F`"),
     Mistake("POST", f"{KEY}/entry", FIELDS, 404, f"did you mean `{KEY}/entries`?"),
     Mistake("POST", f"{ENTRIES}:imprt", FIELDS, 404, f"did you mean `{ENTRIES}:import`?"),
     Mistake("GET", "/favicon.ico/of/something/else", None, 404, "GET /openapi.json lists all resources"),
@@ -119,20 +119,20 @@ PATHS = [
     Mistake("POST", GROUP, {}, 405, "POST takes an action after the name: `:ack`, "),
     Mistake("POST", f"{GROUP}:acknowledge", {}, 405, "did you mean `:ack`?"),
     Mistake("POST", f"{GROUP}:akc", {}, 405, "did you mean `:ack`?"),
-    Mistake("PATCH", KEY, None, 405, "this resource takes DELETE, GET, HEAD, PUT"),
-    Mistake("GET", f"{ENTRIES}:trim", None, 405, "this resource takes POST"),
+    Mistake("PATCH", KEY, None, 405, "this resource supports DELETE, GET, HEAD, PUT"),
+    Mistake("GET", f"{ENTRIES}:trim", None, 405, "this resource supports POST"),
     Mistake("GET", f"{GROUP}:ack", None, 404, "`:ack` is an action: send it with POST"),
     Mistake("GET", f"{KEY}:configure", None, 404, "`:configure` is an action: send it with POST"),
     Mistake("GET", "/v1/streams/%zz", None, 400, "'%zz' is not percent-encoding"),
     Mistake(
-        "GET", f"/v1/streams/{'x' * 513}", None, 400, "key: a name has 1 to 512 bytes, and this one has 513"
+        "GET", f"/v1/streams/{'x' * 513}", None, 400, "key: the name has 513 bytes; a name has 1 to 512 bytes"
     ),
     Mistake(
         "GET",
         f"{GROUP}/pending?consumer=",
         None,
         400,
-        "consumer: a name has 1 to 512 bytes, and this one has none",
+        "consumer: the name is empty; a name has 1 to 512 bytes",
     ),
 ]
 
@@ -195,14 +195,20 @@ HEADERS = [
 BODIES = [
     Mistake("POST", ENTRIES, b"", 400, "the body is empty"),
     Mistake(
-        "POST", ENTRIES, b'{"fields":{"a":"b",}}', 400, "at line 1, column 20: a comma has nothing after it"
+        "POST", ENTRIES, b'{"fields":{"a":"b",}}', 400, "at line 1, column 20: a comma has no value after it"
     ),
     Mistake(
-        "POST", ENTRIES, b"{'fields':{}}", 400, "line 1, column 2: a name must be a string in double quotes"
+        "POST",
+        ENTRIES,
+        b"{'fields':{}}",
+        400,
+        "line 1, column 2: a member name must be a string in double quotes",
     ),
     Mistake("POST", ENTRIES, b'"fields":{"a":"b"}', 400, "there is more text after the JSON value"),
     Mistake("POST", ENTRIES, b'{"fields":{"a":"b"}', 400, "the text ends too early"),
-    Mistake("POST", ENTRIES, b'{"fields":{"a":"b"}}\n{}', 400, "for several entries use `entries:batch`"),
+    Mistake(
+        "POST", ENTRIES, b'{"fields":{"a":"b"}}\n{}', 400, "to send several entries, use `entries:batch`"
+    ),
     Mistake("POST", ENTRIES, b'{"fields":{"a":"\xff"}}', 400, "send bytes as base64"),
     Mistake("POST", ENTRIES, b'{"fields":{"a":no}}', 400, "a value is misspelled"),
     Mistake("POST", ENTRIES, b'{"fields":{"a":30.}}', 400, "the body is not valid JSON at line 1, column "),
@@ -214,8 +220,8 @@ BODIES = [
     Mistake("POST", ENTRIES, {"fields": {"on": True}}, 422, 'not true; write it in quotes: "true"'),
     Mistake("POST", ENTRIES, {"fields": {"a": None}}, 422, "/fields/a: must be a string, not null"),
     Mistake("POST", ENTRIES, {"fields": {"str": [1]}}, 422, "/fields/str: must be a string, not an array"),
-    Mistake("POST", ENTRIES, {"fields": {}}, 422, "/fields: must have at least 1 member, and has 0"),
-    Mistake("POST", ENTRIES, {"pairs": [["a"]]}, 422, "/pairs/0: must have at least 2 items, and has 1"),
+    Mistake("POST", ENTRIES, {"fields": {}}, 422, "/fields: must have at least 1 member, not 0"),
+    Mistake("POST", ENTRIES, {"pairs": [["a"]]}, 422, "/pairs/0: must have at least 2 items, not 1"),
     Mistake("POST", ENTRIES, {"pairs": ["a"]}, 422, "/pairs/0: must be an array, not 'a'"),
     Mistake(
         "POST",
@@ -250,7 +256,7 @@ BODIES = [
     Mistake("POST", f"{ENTRIES}:batch", {"entries": [{"a": "b"}]}, 422, "/entries/0/a: unknown member"),
     Mistake("POST", f"{ENTRIES}:trim", {"maxlen": 5}, 422, "did you mean `max_length`?"),
     Mistake("POST", f"{ENTRIES}:trim", {"max_length": "5"}, 422, "must be an integer of at least 0, not '5'"),
-    Mistake("POST", f"{ENTRIES}:trim", {}, 422, "exactly one of `max_length` and `min_id` is needed"),
+    Mistake("POST", f"{ENTRIES}:trim", {}, 422, "give exactly one of `max_length` and `min_id`"),
     Mistake("POST", f"{KEY}:configure", {"idmp_maxsize": 0}, 422, "must be an integer from 1 to"),
     Mistake("POST", f"{KEY}:configure", {}, 400, "allowed: `idmp_duration_s`, `idmp_maxsize`"),
     Mistake(
@@ -271,7 +277,7 @@ BODIES = [
         "`last_id` is 1-0, which is smaller than",
     ),
     Mistake("POST", f"{GROUP}:ack", {"ids": "1-0"}, 422, "/ids: must be an array, not '1-0'"),
-    Mistake("POST", f"{GROUP}:ack", {"ids": []}, 422, "/ids: must have at least 1 item, and has 0"),
+    Mistake("POST", f"{GROUP}:ack", {"ids": []}, 422, "/ids: must have at least 1 item, not 0"),
     Mistake("POST", f"{GROUP}:ack", ["1-0"], 422, "the body: must be an object, not an array"),
     Mistake(
         "POST",

@@ -37,8 +37,8 @@ def _makers(module: ast.Module) -> Iterator[str]:
             yield node.name
 
 
-_OF_REST: Final = frozenset({"_checked", "_from_base64", "_refuse_repeated_names"})
-"""The functions of `core.log.entry` that read JSON, which commands never contain."""
+_OF_REST: Final = frozenset({"_checked", "from_base64", "_refuse_repeated_names"})
+"""Functions of `core.log.entry` that read JSON, which commands never contain."""
 
 
 def _for_commands(path: Path) -> ast.Module:

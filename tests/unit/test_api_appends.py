@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.schemas.entries import EntryToAppend, XaddBatchBody, XaddBody
+from tailrace.api.schemas.appends import EntryToAppend, XaddBatchBody, XaddBody
 from tailrace.api.wire.appends import RawBatch, RawEntry, RawXadd, decode_xadd, trimming_of
 from tailrace.api.wire.bodies import parse_body
 from tailrace.core.limits import BODY_BYTES_MAX

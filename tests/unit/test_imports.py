@@ -14,8 +14,9 @@ from starlette.requests import ClientDisconnect, Request
 
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.wire import imports
-from tailrace.api.wire.appends import ENTRY_LINES, FIELDS_LINES, LineShape, NewEntries, decode_lines
+from tailrace.api.wire.appends import NewEntries
 from tailrace.api.wire.compression import Unpacking
+from tailrace.api.wire.entry_lines import ENTRY_LINES, FIELDS_LINES, LineShape, decode_lines
 from tailrace.api.wire.imports import Imports, decode_in_slices
 from tailrace.core.limits import BATCH_ENTRIES_MAX, LARGE_IMPORTS_MAX
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.api_client import ApiClient
 
-WHERE = "takes no Redis commands; send them to http://tailrace/v1/command: it is the base URL"
+WHERE = "does not accept Redis commands; send them to http://tailrace/v1/command: that is the base URL"
 
 
 @pytest.fixture(scope="module")

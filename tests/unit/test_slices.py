@@ -14,6 +14,7 @@ from tailrace.api.wire import appends, batches, imports, turns
 from tailrace.api.wire.appends import decode_batch, decode_xadd
 from tailrace.api.wire.batches import decode_batch_in_slices, read_batch
 from tailrace.api.wire.bodies import count_elements, require_few_elements_in_slices
+from tailrace.api.wire.entry_lines import FIELDS_LINES
 from tailrace.api.wire.imports import decode_in_slices
 from tailrace.api.wire.ndjson import EXPORT_PAGE_ENTRIES, export_page, exported
 from tailrace.api.wire.redis_words import decode_commands
@@ -214,5 +215,5 @@ def test_the_text_of_an_entry_is_refused_by_its_length_before_it_is_decoded(
         decode_xadd(b'{"fields":' + b"," * 1_000)
     assert refused.value.code == "ENTRY_TOO_LARGE"
     lines = b'{"a":"b"}\n' * 15 + b"," * 1_200 + b"\n"
-    refusal = refusal_of(decode_in_slices(lines, appends.FIELDS_LINES))
+    refusal = refusal_of(decode_in_slices(lines, FIELDS_LINES))
     assert (refusal.code, refusal.detail.partition(" is ")[0]) == ("ENTRY_TOO_LARGE", "line 16")

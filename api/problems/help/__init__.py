@@ -4,9 +4,9 @@ It owns these texts, one row for each code, and the mapping from paths to pages.
 statuses, titles, and whether repeating a request can help.
 
 ==========  ===================================================================================
-`help`      the form of a row
-`commands`  rows of codes of the engine: the engine refused the command
-`requests`  rows of codes of HTTP: the server refused the request before it became a command
+`help`      the type of a row
+`commands`  rows for the codes of the engine: the engine refused the command
+`requests`  rows for the codes of HTTP: the server refused the request before it became a command
 `page`      one code as a page of HTML, served at `/problems/{code}`
 `reference` all codes as Markdown: `docs/errors.md`
 ==========  ===================================================================================
@@ -30,6 +30,6 @@ _CODES: Final = {slug_of(code): code for code in KINDS}
 
 
 def code_of_slug(slug: str) -> ProblemCode | None:
-    """Return the code whose page is at `/problems/{slug}`, or None. The code itself works as a slug, too:
+    """Return the code whose page is at `/problems/{slug}`, or None. The code itself works as a slug too:
     `ID_NOT_GREATER` for `id-not-greater`."""
     return _CODES.get(slug.lower().replace("_", "-"))

@@ -1,4 +1,4 @@
-"""The form of a row of help. It owns nothing else."""
+"""The type of a row of help."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 
 class Help(NamedTuple):
-    """Help for one code: sentences in plain English, with Markdown's backquotes for code.
+    """Help for one code: sentences in plain English, with backquotes for code, as in Markdown.
 
-    `happened`: what the server did not do. `cause`: why it happens. `remedy`: what to do. `request`: a
-    request that works, as its first line and perhaps headers and a body.
+    `happened` says what the server did or did not do, `cause` why the problem happens, and `remedy` what to
+    do. `request` is a request that works: its first line, and headers and a body if it has them.
     """
 
     happened: str

@@ -1,6 +1,6 @@
-"""The page of one problem code: small HTML for people, without scripts and without anything from elsewhere.
+"""The HTML page of one problem code, without scripts and without files from other servers.
 
-It owns the form of the page. Its texts are rows of `api.problems.help`.
+It owns the layout of the page. The texts are in `api.problems.help`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _CODE: Final = re.compile(r"`([^`]+)`")
 
 @cache
 def problem_html(code: ProblemCode) -> str:
-    """The page of `code`."""
+    """Return the page of `code`. The pages are cached."""
     kind, help_ = KINDS[code], HELP[code]
     example = EXAMPLES.get(code)
     return _PAGE.format(
@@ -88,5 +88,5 @@ def problem_html(code: ProblemCode) -> str:
 
 
 def _inline(text: str) -> str:
-    """Markdown's backquotes as HTML."""
+    """Return `text` as HTML, with `<code>` for backquotes."""
     return _CODE.sub(r"<code>\1</code>", escape(text, quote=False))

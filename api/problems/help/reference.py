@@ -1,7 +1,7 @@
 """All problem codes as Markdown: `docs/errors.md`, printed by `tailrace openapi --errors`.
 
-It owns the form of that page, and the sentences on repeating a request. Everything else comes from the tables
-of `api.problems.table`, `api.problems.help` and `api.problems.examples`.
+It owns the layout of that page, and the sentences on repeating a request. All other texts come from the
+tables of `api.problems.table`, `api.problems.help` and `api.problems.examples`.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ failed command has Redis's error line as `error`, without a code.
 
 
 def errors_markdown() -> str:
-    """The page."""
+    """Return the page as Markdown."""
     return "\n".join((_INTRODUCTION, *_table(), *map(_section, KINDS)))
 
 
 def retry_text(code: ProblemCode) -> str:
-    """Whether repeating a request helps, as a sentence."""
+    """Return a sentence that says whether the same request can succeed later."""
     if code is HttpCode.NOT_ACCEPTING:
         return "The same request can succeed later if the member `retryable` is true."
     if KINDS[code].retryable:
@@ -50,7 +50,7 @@ def retry_text(code: ProblemCode) -> str:
 
 
 def side_effects_text(code: ProblemCode) -> str:
-    """What the request may have changed, as a sentence."""
+    """Return a sentence that says whether the request may have changed something."""
     if code is HttpCode.INTERNAL:
         return "The request may have taken effect: `side_effects` is `unknown`."
     if code is HttpCode.NOT_ACCEPTING:

@@ -72,8 +72,7 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The server has reached its limit of connections, tails, WebSockets, subscriptions or request bodies "
         "in memory; `detail` says which.",
         "Close connections that you no longer need, and repeat the request later. One WebSocket can have "
-        "many "
-        "subscriptions, and `/v1/tail` follows several streams.",
+        "many subscriptions, and `/v1/tail` follows several streams.",
         "GET /v1/tail?stream=race:france&stream=race:usa",
     ),
     HttpCode.INVALID_PARAMETER: Help(

@@ -21,11 +21,11 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 /**
  * Read a range of entries
  *
- * Entries between two ids, both included, a page at a time; a missing stream is an empty one.
+ * Return a page of the entries between two ids, inclusive. A missing stream counts as an empty one.
  *
- * With `after` and `wait_ms` (or `Prefer: wait=N`) it waits for entries: the answer comes with the
- * first ones, or empty when the time is over, and its `next` is the `after` of the next request.
- * O(log n + page).
+ * With `after` and `wait_ms` (or `Prefer: wait=N`), the request waits for entries. The server responds as
+ * soon as there are entries, or with an empty page when the time is over. Send `next` as the `after` of the
+ * next request. O(log n + page).
  */
 export const xrange = <ThrowOnError extends boolean = false>(options: Options<XrangeData, ThrowOnError>) => (options.client ?? client).get<XrangeResponses, XrangeErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -36,9 +36,9 @@ export const xrange = <ThrowOnError extends boolean = false>(options: Options<Xr
 /**
  * Append an entry
  *
- * Append one entry; the stream is created where there is none, unless `nomkstream`. O(1).
+ * Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
  *
- * The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
+ * Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set back.
  */
 export const xadd = <ThrowOnError extends boolean = false>(options: Options<XaddData, ThrowOnError>) => (options.client ?? client).post<XaddResponses, XaddErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -53,7 +53,7 @@ export const xadd = <ThrowOnError extends boolean = false>(options: Options<Xadd
 /**
  * Append several entries
  *
- * Append entries in order, all or none. O(entries).
+ * Append several entries in order: all of them or none. O(entries).
  */
 export const xaddBatch = <ThrowOnError extends boolean = false>(options: Options<XaddBatchData, ThrowOnError>) => (options.client ?? client).post<XaddBatchResponses, XaddBatchErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -68,9 +68,10 @@ export const xaddBatch = <ThrowOnError extends boolean = false>(options: Options
 /**
  * Append the lines of an NDJSON body
  *
- * Append one entry a line, all or none; blank lines are passed over. O(bytes).
+ * Append one entry for each line: all of them or none. Blank lines are ignored. O(bytes).
  *
- * The idempotency fingerprint is that of the body as it was sent, compressed or not.
+ * With an idempotency key, a repeated request must have the same bytes as the first one, including their
+ * compression.
  */
 export const importEntries = <ThrowOnError extends boolean = false>(options: Options<ImportEntriesData, ThrowOnError>) => (options.client ?? client).post<ImportEntriesResponses, ImportEntriesErrors, ThrowOnError>({
     bodySerializer: null,
@@ -86,10 +87,9 @@ export const importEntries = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Export entries as NDJSON
  *
- * All entries of a range, streamed: there is no bound on their number; a missing stream is an empty one.
- * O(n).
+ * Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
  *
- * What is appended while it runs is part of it where it lies in the range.
+ * The export includes entries in the range that are appended while it runs.
  */
 export const exportEntries = <ThrowOnError extends boolean = false>(options: Options<ExportEntriesData, ThrowOnError>) => (options.client ?? client).get<ExportEntriesResponses, ExportEntriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -100,7 +100,7 @@ export const exportEntries = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Delete one entry
  *
- * Delete the entry; where it is pending it stays pending, as deleted. O(log n).
+ * Delete one entry. If it is pending in a group, it stays pending and is marked as deleted. O(log n).
  */
 export const deleteEntry = <ThrowOnError extends boolean = false>(options: Options<DeleteEntryData, ThrowOnError>) => (options.client ?? client).delete<DeleteEntryResponses, DeleteEntryErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -111,7 +111,7 @@ export const deleteEntry = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Read one entry
  *
- * The entry with this id. O(log n).
+ * Return the entry with this id. O(log n).
  */
 export const getEntry = <ThrowOnError extends boolean = false>(options: Options<GetEntryData, ThrowOnError>) => (options.client ?? client).get<GetEntryResponses, GetEntryErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -122,7 +122,8 @@ export const getEntry = <ThrowOnError extends boolean = false>(options: Options<
 /**
  * Delete entries
  *
- * Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
+ * Delete entries by id (XDEL). `references` says what to do if they are pending (XDELEX). O(ids log
+ * n).
  */
 export const xdel = <ThrowOnError extends boolean = false>(options: Options<XdelData, ThrowOnError>) => (options.client ?? client).post<XdelResponses, XdelErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -137,7 +138,7 @@ export const xdel = <ThrowOnError extends boolean = false>(options: Options<Xdel
 /**
  * Trim a stream
  *
- * Remove the oldest entries, by number or by id. O(entries removed).
+ * Remove the oldest entries of a stream, by number or by id. O(entries removed).
  */
 export const xtrim = <ThrowOnError extends boolean = false>(options: Options<XtrimData, ThrowOnError>) => (options.client ?? client).post<XtrimResponses, XtrimErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -152,9 +153,9 @@ export const xtrim = <ThrowOnError extends boolean = false>(options: Options<Xtr
 /**
  * Plan a split of a range
  *
- * Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+ * Return boundaries that split a range into parts with about the same number of entries. O(blocks).
  *
- * A missing stream is an empty one.
+ * A missing stream counts as an empty one.
  */
 export const splitEntries = <ThrowOnError extends boolean = false>(options: Options<SplitEntriesData, ThrowOnError>) => (options.client ?? client).get<SplitEntriesResponses, SplitEntriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -165,9 +166,9 @@ export const splitEntries = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Find where a page ends
  *
- * The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+ * Return the id at which a page of `count` entries ends, without reading entries. O(blocks).
  *
- * A missing stream is an empty one: `end` is null.
+ * For a missing stream, `end` is null.
  */
 export const seekEntries = <ThrowOnError extends boolean = false>(options: Options<SeekEntriesData, ThrowOnError>) => (options.client ?? client).get<SeekEntriesResponses, SeekEntriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -178,10 +179,10 @@ export const seekEntries = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Read several streams
  *
- * Entries after a position in each stream, waiting for the first ones if `wait_ms` says so.
+ * Return the entries after a position in each stream. With `wait_ms`, wait for them.
  *
- * It is answered as soon as any stream has entries, and when the time is over; a missing stream is an
- * empty one. O(log n + entries) a stream.
+ * The server responds as soon as one of the streams has entries, or when the time is over. A missing stream
+ * counts as an empty one. O(log n + entries) for each stream.
  */
 export const xread = <ThrowOnError extends boolean = false>(options: Options<XreadData, ThrowOnError>) => (options.client ?? client).post<XreadResponses, XreadErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -196,10 +197,10 @@ export const xread = <ThrowOnError extends boolean = false>(options: Options<Xre
 /**
  * Read as a consumer of a group
  *
- * Entries that the group has not been given yet; they are pending for the consumer until acknowledged.
+ * Return entries that are new to the group. They are pending for the consumer until it acknowledges them.
  *
- * With `claim_min_idle_ms` first those that others, or it, left pending for so long. With an id in
- * place of `>` the consumer's own pending entries. All streams must have the group (404 `NOGROUP`).
+ * With `claim_min_idle_ms`, the consumer first claims entries that have been pending for that long. With an
+ * id instead of `>`, it reads its own pending entries. The group must exist on all streams (404 `NOGROUP`).
  */
 export const xreadgroup = <ThrowOnError extends boolean = false>(options: Options<XreadgroupData, ThrowOnError>) => (options.client ?? client).post<XreadgroupResponses, XreadgroupErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -214,7 +215,7 @@ export const xreadgroup = <ThrowOnError extends boolean = false>(options: Option
 /**
  * List pending entries
  *
- * Pending entries in id order, with owner, idle time and deliveries. O(log n + page).
+ * List pending entries in id order, with owner, idle time and delivery count. O(log n + page).
  */
 export const xpending = <ThrowOnError extends boolean = false>(options: Options<XpendingData, ThrowOnError>) => (options.client ?? client).get<XpendingResponses, XpendingErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -225,7 +226,9 @@ export const xpending = <ThrowOnError extends boolean = false>(options: Options<
 /**
  * Summarise pending entries
  *
- * How many are pending, between which ids, and for whom. O(consumers).
+ * Return how many entries are pending, their smallest and greatest id, and the count for each consumer.
+ *
+ * O(consumers).
  */
 export const xpendingSummary = <ThrowOnError extends boolean = false>(options: Options<XpendingSummaryData, ThrowOnError>) => (options.client ?? client).get<XpendingSummaryResponses, XpendingSummaryErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -236,9 +239,10 @@ export const xpendingSummary = <ThrowOnError extends boolean = false>(options: O
 /**
  * Acknowledge entries
  *
- * Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
+ * Acknowledge entries (XACK): they are no longer pending. With `delete`, also delete them (XACKDEL).
  *
- * Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`. O(ids).
+ * Ids that are not pending in the group are ignored. If the stream or the group does not exist, the request
+ * fails with 404 `NOGROUP`. O(ids).
  */
 export const xack = <ThrowOnError extends boolean = false>(options: Options<XackData, ThrowOnError>) => (options.client ?? client).post<XackResponses, XackErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -251,9 +255,10 @@ export const xack = <ThrowOnError extends boolean = false>(options: Options<Xack
 });
 
 /**
- * Give entries back
+ * Return entries unprocessed (nack)
  *
- * Entries lose their owner and are the first to be claimed by anyone. O(ids log n).
+ * Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
+ * n).
  */
 export const xnack = <ThrowOnError extends boolean = false>(options: Options<XnackData, ThrowOnError>) => (options.client ?? client).post<XnackResponses, XnackErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -266,9 +271,9 @@ export const xnack = <ThrowOnError extends boolean = false>(options: Options<Xna
 });
 
 /**
- * Take entries over
+ * Claim entries
  *
- * Pending entries become this consumer's, if they have been idle long enough. O(ids log n).
+ * Claim pending entries for a consumer, if they have been idle long enough. O(ids log n).
  */
 export const xclaim = <ThrowOnError extends boolean = false>(options: Options<XclaimData, ThrowOnError>) => (options.client ?? client).post<XclaimResponses, XclaimErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -281,9 +286,9 @@ export const xclaim = <ThrowOnError extends boolean = false>(options: Options<Xc
 });
 
 /**
- * Scan for entries to take over
+ * Claim idle entries by a scan
  *
- * Scan pending entries in id order and take over the idle ones; `cursor` goes on. O(count).
+ * Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count).
  */
 export const xautoclaim = <ThrowOnError extends boolean = false>(options: Options<XautoclaimData, ThrowOnError>) => (options.client ?? client).post<XautoclaimResponses, XautoclaimErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -298,7 +303,7 @@ export const xautoclaim = <ThrowOnError extends boolean = false>(options: Option
 /**
  * List a stream's groups
  *
- * The groups with their positions and lags, in byte order of their names. O(groups).
+ * List the groups of a stream with their positions and lags, in byte order of their names. O(groups).
  */
 export const xinfoGroups = <ThrowOnError extends boolean = false>(options: Options<XinfoGroupsData, ThrowOnError>) => (options.client ?? client).get<XinfoGroupsResponses, XinfoGroupsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -307,9 +312,9 @@ export const xinfoGroups = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
- * Destroy a group
+ * Delete a group
  *
- * Destroy the group with its consumers and pending entries. O(pending).
+ * Delete a group with its consumers and pending entries. O(pending).
  */
 export const xgroupDestroy = <ThrowOnError extends boolean = false>(options: Options<XgroupDestroyData, ThrowOnError>) => (options.client ?? client).delete<XgroupDestroyResponses, XgroupDestroyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -320,7 +325,7 @@ export const xgroupDestroy = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Inspect a group
  *
- * One group with its position and lag. O(groups).
+ * Return one group with its position and lag. O(groups).
  */
 export const xinfoGroup = <ThrowOnError extends boolean = false>(options: Options<XinfoGroupData, ThrowOnError>) => (options.client ?? client).get<XinfoGroupResponses, XinfoGroupErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -331,7 +336,7 @@ export const xinfoGroup = <ThrowOnError extends boolean = false>(options: Option
 /**
  * Create a group
  *
- * Create a group, at the stream's end unless `after` says where. O(1).
+ * Create a group. Its position is the end of the stream, unless `after` is given. O(1).
  */
 export const xgroupCreate = <ThrowOnError extends boolean = false>(options: Options<XgroupCreateData, ThrowOnError>) => (options.client ?? client).put<XgroupCreateResponses, XgroupCreateErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -346,7 +351,7 @@ export const xgroupCreate = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Move a group
  *
- * Set the group's position; what is pending stays so. O(1).
+ * Set the position of a group. Its pending entries stay pending. O(1).
  */
 export const xgroupSetid = <ThrowOnError extends boolean = false>(options: Options<XgroupSetidData, ThrowOnError>) => (options.client ?? client).post<XgroupSetidResponses, XgroupSetidErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -361,7 +366,9 @@ export const xgroupSetid = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * List a group's consumers
  *
- * The consumers with what is pending for each, in byte order of their names. O(consumers).
+ * List the consumers of a group with their numbers of pending entries, in byte order of their names.
+ *
+ * O(consumers).
  */
 export const xinfoConsumers = <ThrowOnError extends boolean = false>(options: Options<XinfoConsumersData, ThrowOnError>) => (options.client ?? client).get<XinfoConsumersResponses, XinfoConsumersErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -372,7 +379,7 @@ export const xinfoConsumers = <ThrowOnError extends boolean = false>(options: Op
 /**
  * Delete a consumer
  *
- * Delete a consumer. While it has pending entries that needs `transfer_to` or `force`. O(pending).
+ * Delete a consumer. If it has pending entries, `transfer_to` or `force` is required. O(pending).
  */
 export const xgroupDelconsumer = <ThrowOnError extends boolean = false>(options: Options<XgroupDelconsumerData, ThrowOnError>) => (options.client ?? client).delete<XgroupDelconsumerResponses, XgroupDelconsumerErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -383,7 +390,7 @@ export const xgroupDelconsumer = <ThrowOnError extends boolean = false>(options:
 /**
  * Create a consumer
  *
- * Create a consumer; reads and claims create theirs too. O(1).
+ * Create a consumer. Reads and claims also create their consumer if it does not exist. O(1).
  */
 export const xgroupCreateconsumer = <ThrowOnError extends boolean = false>(options: Options<XgroupCreateconsumerData, ThrowOnError>) => (options.client ?? client).put<XgroupCreateconsumerResponses, XgroupCreateconsumerErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -394,7 +401,7 @@ export const xgroupCreateconsumer = <ThrowOnError extends boolean = false>(optio
 /**
  * List streams
  *
- * Streams in byte order of their keys, a page at a time. O(log n + page).
+ * List streams in byte order of their keys, page by page. O(log n + page).
  */
 export const listStreams = <ThrowOnError extends boolean = false>(options?: Options<ListStreamsData, ThrowOnError>) => (options?.client ?? client).get<ListStreamsResponses, ListStreamsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -405,7 +412,7 @@ export const listStreams = <ThrowOnError extends boolean = false>(options?: Opti
 /**
  * Delete a stream
  *
- * Delete the stream with its groups. O(blocks).
+ * Delete a stream with its entries and groups. O(blocks).
  */
 export const deleteStream = <ThrowOnError extends boolean = false>(options: Options<DeleteStreamData, ThrowOnError>) => (options.client ?? client).delete<DeleteStreamResponses, DeleteStreamErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -416,7 +423,9 @@ export const deleteStream = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Inspect a stream
  *
- * Length, ids, counters and settings; with `full` what it holds, too. O(log n), or O(what is shown).
+ * Return the length, ids, counters and settings of a stream; with `full` also entries and groups.
+ *
+ * O(log n), or O(response) with `full`.
  */
 export const xinfoStream = <ThrowOnError extends boolean = false>(options: Options<XinfoStreamData, ThrowOnError>) => (options.client ?? client).get<XinfoStreamResponses, XinfoStreamErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -425,9 +434,9 @@ export const xinfoStream = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
- * Length and ids of a stream, as headers
+ * Get the length and ids of a stream as headers
  *
- * The length and the first and last ids in headers. O(log n).
+ * Return the length, the first id and the last id of a stream as headers. O(log n).
  */
 export const headStream = <ThrowOnError extends boolean = false>(options: Options<HeadStreamData, ThrowOnError>) => (options.client ?? client).head<HeadStreamResponses, HeadStreamErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -438,7 +447,8 @@ export const headStream = <ThrowOnError extends boolean = false>(options: Option
 /**
  * Create a stream
  *
- * Create an empty stream, or set up one that stands. Appending creates streams too. O(1).
+ * Create an empty stream, or change the settings of an existing one. Appends also create streams.
+ * O(1).
  */
 export const createStream = <ThrowOnError extends boolean = false>(options: Options<CreateStreamData, ThrowOnError>) => (options.client ?? client).put<CreateStreamResponses, CreateStreamErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -453,7 +463,7 @@ export const createStream = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Count a stream's entries
  *
- * How many entries the stream holds; a missing stream is an empty one. O(1).
+ * Return the number of entries of a stream. A missing stream counts as an empty one. O(1).
  */
 export const xlen = <ThrowOnError extends boolean = false>(options: Options<XlenData, ThrowOnError>) => (options.client ?? client).get<XlenResponses, XlenErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -464,7 +474,7 @@ export const xlen = <ThrowOnError extends boolean = false>(options: Options<Xlen
 /**
  * Set a stream's position
  *
- * Set the last id and the counters by hand; what would contradict the entries is refused. O(1).
+ * Set the last id and the counters of a stream. Values that contradict its entries are refused. O(1).
  */
 export const xsetid = <ThrowOnError extends boolean = false>(options: Options<XsetidData, ThrowOnError>) => (options.client ?? client).post<XsetidResponses, XsetidErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -479,7 +489,7 @@ export const xsetid = <ThrowOnError extends boolean = false>(options: Options<Xs
 /**
  * Configure a stream
  *
- * Change a stream's settings; one that really changes makes it forget its idempotency keys. O(1).
+ * Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1).
  */
 export const xcfgset = <ThrowOnError extends boolean = false>(options: Options<XcfgsetData, ThrowOnError>) => (options.client ?? client).post<XcfgsetResponses, XcfgsetErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -494,14 +504,17 @@ export const xcfgset = <ThrowOnError extends boolean = false>(options: Options<X
 /**
  * Follow a stream
  *
- * Entries as they come, as Server-Sent Events: `entries` (an array), `gap`, `end`, `error`.
+ * Send the entries of a stream as Server-Sent Events, as soon as they are appended.
  *
- * An event's `id` is the position to resume from, sent back as `Last-Event-ID`. `gap` tells that
- * entries after `from` and before `to` were trimmed away unseen; `end` and `error` carry a problem, and
- * the connection closes. A comment comes every 15 s. A client that takes nothing for 30 s is cut off.
+ * The events are `entries` (an array), `gap`, `end` and `error`. The `id` of an event is the position from
+ * which to resume: send it as `Last-Event-ID`. `gap` means that the entries after `from` and before `to`
+ * were trimmed before the tail could send them. `end` and `error` contain a problem; then the server closes
+ * the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the server
+ * closes the connection.
  *
- * With `group` and `consumer` it reads as XREADGROUP does: entries carry `idle_ms` and `deliveries`, and
- * are acknowledged by `xack` on any connection. At most `prefetch` of them are unacknowledged at a time.
+ * With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and `deliveries`,
+ * and the consumer acknowledges them with `xack` on any connection. At most `prefetch` entries are
+ * unacknowledged at a time.
  */
 export const tail = <ThrowOnError extends boolean = false>(options: Options<TailData, ThrowOnError, TailResponse>) => (options.client ?? client).sse.get<TailResponses, TailErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -512,10 +525,12 @@ export const tail = <ThrowOnError extends boolean = false>(options: Options<Tail
 /**
  * Follow several streams
  *
- * Like `tail`, over several streams: each `entries` event is one stream's `{"key", "entries", "next"}`.
+ * Send the entries of several streams as Server-Sent Events.
  *
- * An event's `id` holds the positions of all streams, `key=id&key=id` with keys percent-encoded; a stream
- * that is not in a `Last-Event-ID` begins as it would without one. Streams take turns.
+ * It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
+ * stream. The
+ * `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A stream
+ * that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
  */
 export const tailStreams = <ThrowOnError extends boolean = false>(options: Options<TailStreamsData, ThrowOnError, TailStreamsResponse>) => (options.client ?? client).sse.get<TailStreamsResponses, TailStreamsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -526,10 +541,10 @@ export const tailStreams = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Run a Redis command
  *
- * One command in Redis's own words; the answer is its RESP2 reply as JSON.
+ * Run one Redis command. The response is its RESP2 reply as JSON.
  *
- * `BLOCK` waits, for at most the server's limit. An error is a problem whose member `error` is the
- * exact Redis error line.
+ * `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact error
+ * line of Redis.
  */
 export const command = <ThrowOnError extends boolean = false>(options: Options<CommandData, ThrowOnError>) => (options.client ?? client).post<CommandResponses, CommandErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -544,11 +559,11 @@ export const command = <ThrowOnError extends boolean = false>(options: Options<C
 /**
  * Run several Redis commands
  *
- * Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+ * Run several Redis commands, one after another. If one of them fails, the others still run.
  *
- * Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
- * `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
- * changed nothing; those that follow are carried out, so that every write is reported.
+ * `BLOCK` does not wait. Commands of other requests can run in between. All replies together may take
+ * `reply_bytes_max` bytes (see `GET /v1/limits`). A command whose reply would exceed this changes nothing
+ * and has an `error` in its place; the commands after it still run.
  */
 export const pipeline = <ThrowOnError extends boolean = false>(options: Options<PipelineData, ThrowOnError>) => (options.client ?? client).post<PipelineResponses, PipelineErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -563,11 +578,11 @@ export const pipeline = <ThrowOnError extends boolean = false>(options: Options<
 /**
  * Run Redis commands as a transaction
  *
- * Commands with nothing between them, at one instant (MULTI). `BLOCK` does not wait.
+ * Run several Redis commands as one atomic step, like MULTI and EXEC.
  *
- * One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403, whose
- * `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others. Where
- * the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
+ * `BLOCK` does not wait. If a command is invalid (400) or not allowed (403), no command runs, and `error` is
+ * that of Redis's EXEC. If a command fails while it runs, the others still run. If the replies together
+ * would certainly exceed `reply_bytes_max` (see `GET /v1/limits`), no command runs (413).
  */
 export const transaction = <ThrowOnError extends boolean = false>(options: Options<TransactionData, ThrowOnError>) => (options.client ?? client).post<TransactionResponses, TransactionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -582,7 +597,7 @@ export const transaction = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Show the server's limits
  *
- * Every bound of the server, by name; units stand last in the names.
+ * Return all limits of the server. The unit is the last part of a name, such as `_bytes_max`.
  */
 export const getLimits = <ThrowOnError extends boolean = false>(options?: Options<GetLimitsData, ThrowOnError>) => (options?.client ?? client).get<GetLimitsResponses, GetLimitsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -591,27 +606,27 @@ export const getLimits = <ThrowOnError extends boolean = false>(options?: Option
 });
 
 /**
- * Tell that the process answers
+ * Check that the process is running
  *
- * The process is alive; it says nothing of whether it takes requests.
+ * Return 200 while the process is running, even if it accepts no other requests.
  */
 export const healthz = <ThrowOnError extends boolean = false>(options?: Options<HealthzData, ThrowOnError>) => (options?.client ?? client).get<HealthzResponses, HealthzErrors, ThrowOnError>({ url: '/healthz', ...options });
 
 /**
- * Tell whether requests are taken
+ * Check whether the server accepts requests
  *
- * Whether reads and writes are taken; else a 503 that says why not.
+ * Return 200 if the server accepts reads and writes, otherwise 503 with the reason.
  */
 export const readyz = <ThrowOnError extends boolean = false>(options?: Options<ReadyzData, ThrowOnError>) => (options?.client ?? client).get<ReadyzResponses, ReadyzErrors, ThrowOnError>({ url: '/readyz', ...options });
 
 /**
  * Get a ticket for a WebSocket
  *
- * A ticket for whoever asks, with the rights of the token that asks and no longer than those last.
+ * Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
  *
- * A page cannot set headers of a WebSocket, and a token never stands in a URL: so it offers the subprotocols
- * `tailrace.v1.json` and `tailrace.ticket.<ticket>`, in this order; the first is echoed. A ticket opens one
- * socket, within a minute.
+ * Web pages cannot set the headers of a WebSocket, and tokens are not accepted in URLs. A page offers the
+ * subprotocols `tailrace.v1.json` and `tailrace.ticket.<ticket>` in this order; the server selects the
+ * first. The WebSocket closes when the token is revoked or expires.
  */
 export const createTicket = <ThrowOnError extends boolean = false>(options?: Options<CreateTicketData, ThrowOnError>) => (options?.client ?? client).post<CreateTicketResponses, CreateTicketErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -620,9 +635,9 @@ export const createTicket = <ThrowOnError extends boolean = false>(options?: Opt
 });
 
 /**
- * Forget slow operations
+ * Clear the slow log
  *
- * Forget all that is kept, as Redis's SLOWLOG RESET; the numbers go on.
+ * Remove all operations from the slow log, like SLOWLOG RESET of Redis. Their numbers continue.
  */
 export const clearSlowLog = <ThrowOnError extends boolean = false>(options?: Options<ClearSlowLogData, ThrowOnError>) => (options?.client ?? client).delete<ClearSlowLogResponses, ClearSlowLogErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -633,11 +648,11 @@ export const clearSlowLog = <ThrowOnError extends boolean = false>(options?: Opt
 /**
  * Show slow operations
  *
- * The last operations that took the server long, as Redis's SLOWLOG GET: which, how large, and where the
- * time went. They name streams of all tokens, so the token's patterns must reach every key. O(limit).
+ * Return the most recent slow operations, like SLOWLOG GET of Redis: their commands, sizes and times.
  *
- * Where the time went: the engine's part, the disk's, and the rest. What a read waited for data is no part
- * of it, and neither is what a client needed to send its body.
+ * The times are those of the engine, the disk, and the rest. Waiting for new entries or for the body of the
+ * request does not count. The log names streams of all tokens, so the token's patterns must match every key.
+ * O(limit).
  */
 export const slowLog = <ThrowOnError extends boolean = false>(options?: Options<SlowLogData, ThrowOnError>) => (options?.client ?? client).get<SlowLogResponses, SlowLogErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -648,6 +663,6 @@ export const slowLog = <ThrowOnError extends boolean = false>(options?: Options<
 /**
  * Explain a problem
  *
- * What a problem means, why it happens, and what to do: the page at the `type` of every error.
+ * Return the page that says what a problem means, why it happens, and what to do.
  */
 export const problemPage = <ThrowOnError extends boolean = false>(options: Options<ProblemPageData, ThrowOnError>) => (options.client ?? client).get<ProblemPageResponses, ProblemPageErrors, ThrowOnError>({ url: '/problems/{code}', ...options });

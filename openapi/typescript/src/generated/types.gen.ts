@@ -5,97 +5,97 @@ export type ClientOptions = {
 };
 
 /**
- * Entries that are done.
+ * Entries to acknowledge.
  */
 export type AckBody = {
     /**
-     * Entry ids. All are read before anything is done: one bad id and nothing happens.
+     * Entry ids. If one of them is invalid, the request fails and changes nothing.
      */
     ids: Array<string>;
     /**
-     * Delete the entries from the stream in the same step (XACKDEL). A token needs `admin` beside `consume`, unless `references` is `acknowledged`.
+     * Delete the entries from the stream in the same atomic step (XACKDEL). The token needs `admin` in addition to `consume`, unless `references` is `acknowledged`.
      */
     delete?: boolean;
     /**
-     * With `delete`: what it does with other groups' pending entries; `keep` by default.
+     * With `delete`: what to do with the pending entries of other groups; `keep` by default.
      */
     references?: 'keep' | 'delete' | 'acknowledged';
 };
 
 /**
- * What became of one id.
+ * The result for one id.
  */
 export type DeleteOutcome = {
     /**
-     * An entry id, `ms-seq`; always a string.
+     * An entry id, `ms-seq`, as a string.
      */
     id: string;
     /**
-     * `referenced`: it stays, since a group still refers to it.
+     * `referenced`: the entry was kept, because a group still refers to it.
      */
     result: 'deleted' | 'referenced' | 'not_found';
 };
 
 /**
- * What was acknowledged.
+ * The result of an acknowledgment.
  */
 export type AckReply = {
     /**
-     * Entries that were pending and no longer are.
+     * How many entries were acknowledged.
      */
     acknowledged: number;
     /**
-     * With `delete`: what became of each id, in the order asked for; `not_found` was not pending.
+     * With `delete`: the result for each id, in the order of the request. `not_found`: it was not pending.
      */
     results?: Array<DeleteOutcome>;
 };
 
 /**
- * Pending entries that a consumer takes over, found by scanning in id order.
+ * Idle pending entries that a consumer takes over, found by a scan in id order.
  */
 export type AutoClaimBody = {
     /**
-     * Who takes over; created if new.
+     * The consumer that takes the entries over; created if it does not exist.
      */
     consumer: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * Only what was delivered at least this long ago.
+     * Claim only entries whose last delivery is at least this many milliseconds ago.
      */
     min_idle_ms: number;
     /**
-     * Where the scan begins: `cursor` of the last one.
+     * The id where the scan begins: `cursor` of the previous scan.
      */
     start?: string;
     /**
-     * The most entries to claim.
+     * How many entries to claim at most.
      */
     count?: number;
     /**
-     * Answer ids only, and do not count a delivery.
+     * Return only ids, and do not count a delivery.
      */
     just_id?: boolean;
 };
 
 /**
- * An entry: `fields`, or `pairs` where a name repeats or `shape=pairs` asks for it.
+ * An entry. It has `fields`; or `pairs`, if a name repeats or the request has `shape=pairs`.
  */
 export type Entry = {
     /**
-     * An entry id, `ms-seq`; always a string.
+     * An entry id, `ms-seq`, as a string.
      */
     id: string;
     /**
-     * Names and values in their order.
+     * Names and values, in the order in which they were appended.
      */
     fields?: {
         [key: string]: string;
     };
     /**
-     * The same as `[name, value]` pairs.
+     * Names and values as `[name, value]` pairs.
      */
     pairs?: Array<[
         string,
@@ -108,105 +108,105 @@ export type Entry = {
 };
 
 /**
- * What a scan claimed, and where to go on.
+ * The entries that a scan claimed, and where the next scan begins.
  */
 export type AutoClaimReply = {
     /**
-     * The entries now owned; absent with `just_id`.
+     * The claimed entries; absent with `just_id`.
      */
     entries?: Array<Entry>;
     /**
-     * Their ids; only with `just_id`.
+     * The ids of the claimed entries; only with `just_id`.
      */
     ids?: Array<string>;
     /**
-     * `start` of the next scan; `0-0` at the end.
+     * Send it as `start` of the next scan; `0-0` if the scan is complete.
      */
     cursor: string;
     /**
-     * Entries that are no longer in the stream; they are no longer pending either.
+     * Ids of entries that are no longer in the stream. The scan removed them from the pending entries.
      */
     deleted_ids: Array<string>;
 };
 
 /**
- * What a batch or an import appended.
+ * The entries that a batch or an import appended.
  */
 export type BatchReply = {
     /**
-     * Entries appended.
+     * How many entries were appended.
      */
     count: number;
     /**
-     * Id of the first.
+     * The id of the first appended entry.
      */
     first_id: string;
     /**
-     * Id of the last.
+     * The id of the last appended entry.
      */
     last_id: string;
     /**
-     * All ids in order; only with `ids=true`.
+     * The ids of all appended entries, in order; only with `ids=true`.
      */
     ids?: Array<string>;
 };
 
 /**
- * Pending entries that a consumer takes over, by id.
+ * Pending entries that a consumer takes over, named by id.
  */
 export type ClaimBody = {
     /**
-     * Who takes over; created if new.
+     * The consumer that takes the entries over; created if it does not exist.
      */
     consumer: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * Only what was delivered at least this long ago.
+     * Claim only entries whose last delivery is at least this many milliseconds ago.
      */
     min_idle_ms: number;
     /**
-     * Entry ids. All are read before anything is done: one bad id and nothing happens.
+     * Entry ids. If one of them is invalid, the request fails and changes nothing.
      */
     ids: Array<string>;
     /**
-     * Set the idle time to this; 0 by default.
+     * The new idle time, in milliseconds; 0 by default.
      */
     idle_ms?: number;
     /**
-     * Set the time of delivery, Unix milliseconds.
+     * The new time of delivery, in Unix milliseconds.
      */
     delivered_at_ms?: number;
     /**
-     * Set the count of deliveries to this, in place of adding one.
+     * The new delivery count; by default the claim adds one.
      */
     retry_count?: number;
     /**
-     * Make entries pending that are not, if they exist. A token needs `admin` beside `consume`.
+     * Also make entries pending that are in the stream and not pending. The token needs `admin` in addition to `consume`.
      */
     force?: boolean;
     /**
-     * Answer ids only, and do not count a delivery.
+     * Return only ids, and do not count a delivery.
      */
     just_id?: boolean;
     /**
-     * Raise the group's last delivered id to this. A token needs `admin` beside `consume`.
+     * Raise the group's last delivered id to this id. The token needs `admin` in addition to `consume`.
      */
     last_id?: string;
 };
 
 /**
- * What was claimed: `entries`, or `ids` with `just_id`.
+ * The claimed entries: `entries`, or only `ids` with `just_id`.
  */
 export type ClaimReply = {
     /**
-     * The entries now owned; absent with `just_id`.
+     * The claimed entries; absent with `just_id`.
      */
     entries?: Array<Entry>;
     /**
-     * Their ids; only with `just_id`.
+     * The ids of the claimed entries; only with `just_id`.
      */
     ids?: Array<string>;
 };
@@ -222,8 +222,8 @@ export type Base64Argument = {
 };
 
 /**
- * A command as an array: its name, then its arguments. Each is a string, a number or a boolean
- * (which stand for their text, as it was sent), or base64.
+ * A command as an array: its name, then its arguments. Each is a string, an object with base64, or a
+ * number or boolean, which means its text as it was sent.
  */
 export type CommandBody = Array<string | number | boolean | Base64Argument>;
 
@@ -234,11 +234,11 @@ export type JsonValue = unknown;
  */
 export type CommandOutcome = {
     /**
-     * The reply; absent where there is an error.
+     * The reply; absent if the command failed.
      */
     result?: JsonValue;
     /**
-     * The Redis error line; absent where there is a reply.
+     * The Redis error line; absent if the command succeeded.
      */
     error?: string;
 };
@@ -253,18 +253,18 @@ export type CommandOutcomes = Array<CommandOutcome>;
  */
 export type CommandReply = {
     /**
-     * The reply; bytes that are not UTF-8 as `{"base64": ...}`.
+     * The reply. Bytes that are not UTF-8 are written as `{"base64": ...}`.
      */
     result: JsonValue;
 };
 
 /**
- * Commands in the order in which they take effect.
+ * Commands, run in this order.
  */
 export type CommandsBody = Array<CommandBody>;
 
 /**
- * The consumer that now stands.
+ * A consumer that now exists, created or already there.
  */
 export type ConsumerCreated = {
     /**
@@ -272,21 +272,21 @@ export type ConsumerCreated = {
      */
     name: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * Whether it is new.
+     * True if the request created the consumer, false if it existed already.
      */
     created: boolean;
 };
 
 /**
- * What went with a consumer.
+ * The result of deleting a consumer.
  */
 export type ConsumerDeleted = {
     /**
-     * Pending entries that were dropped: they are neither pending nor new again.
+     * How many pending entries were dropped. The group will not deliver them again.
      */
     pending_dropped: number;
 };
@@ -300,19 +300,19 @@ export type Consumer = {
      */
     name: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * Entries delivered to it and not acknowledged.
+     * How many entries were delivered to the consumer and not yet acknowledged.
      */
     pending: number;
     /**
-     * Milliseconds since it last asked for anything.
+     * Milliseconds since the consumer's last request.
      */
     idle_ms: number;
     /**
-     * Milliseconds since anything was last delivered to it; null if nothing ever was.
+     * Milliseconds since entries were last delivered to the consumer; null if never.
      */
     inactive_ms: number | null;
 };
@@ -322,7 +322,7 @@ export type Consumer = {
  */
 export type ConsumerList = {
     /**
-     * The consumers.
+     * The consumers of the group.
      */
     consumers: Array<Consumer>;
 };
@@ -332,25 +332,25 @@ export type ConsumerList = {
  */
 export type DeleteBody = {
     /**
-     * Entry ids. All are read before anything is done: one bad id and nothing happens.
+     * Entry ids. If one of them is invalid, the request fails and changes nothing.
      */
     ids: Array<string>;
     /**
-     * What a deletion does with pending entries that point at the entry: `keep` leaves them, `delete` removes them too, `acknowledged` deletes only what every group has read and acknowledged.
+     * What a deletion does with the pending entries of consumer groups: `keep` keeps them, `delete` removes them too, `acknowledged` deletes only entries that every group has read and acknowledged.
      */
     references?: 'keep' | 'delete' | 'acknowledged';
 };
 
 /**
- * What became of each id.
+ * The result for each id.
  */
 export type DeleteReply = {
     /**
-     * How many were deleted.
+     * How many entries were deleted.
      */
     deleted: number;
     /**
-     * One item for each id asked for, in that order.
+     * One item for each id of the request, in the same order.
      */
     results: Array<DeleteOutcome>;
 };
@@ -360,24 +360,24 @@ export type DeleteReply = {
  */
 export type EntryToAppend = {
     /**
-     * Names and values, in this order. A name that repeats is refused: send `pairs`.
+     * Names and values, in this order. Each name must be unique; use `pairs` to repeat a name.
      */
     fields?: {
         [key: string]: string;
     };
     /**
-     * The same as `[name, value]` pairs; names may repeat.
+     * Names and values as `[name, value]` pairs; names may repeat.
      */
     pairs?: Array<[
         string,
         string
     ]>;
     /**
-     * `base64`: all names and values of this entry are base64, for any bytes.
+     * `base64`: all names and values of this entry are base64, so they can hold any bytes.
      */
     encoding?: 'base64';
     /**
-     * `ms-seq`, `ms`, `ms-*`, or `*` (the default): the server chooses the id.
+     * The id: `ms-seq`, `ms`, or `ms-*`. With `*` (the default) the server chooses the id.
      */
     id?: string;
 };
@@ -391,45 +391,45 @@ export type Group = {
      */
     name: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * Consumers of the group.
+     * How many consumers the group has.
      */
     consumers: number;
     /**
-     * Entries delivered and not acknowledged.
+     * How many entries were delivered and not yet acknowledged.
      */
     pending: number;
     /**
-     * New entries are those after this id.
+     * The id of the last entry delivered to the group. Entries after it are new.
      */
     last_delivered_id: string;
     /**
-     * Entries that the group has read, counted from the stream's first; null if not known.
+     * How many entries the group has read, from the stream's first on; null if unknown.
      */
     entries_read: number | null;
     /**
-     * Entries still to be delivered; null where it cannot be known.
+     * How many entries are not yet delivered; null if unknown.
      */
     lag: number | null;
 };
 
 /**
- * Where a new group begins.
+ * The position of a new group.
  */
 export type GroupBody = {
     /**
-     * The group is given entries after this id; `$` is the stream's last id, `0` all.
+     * The group receives the entries after this id. `$` is the stream's last id; `0` means all entries.
      */
     after?: string;
     /**
-     * Create the stream, empty, where there is none; else that is a 404.
+     * Create an empty stream if it does not exist; without this option the request fails with 404.
      */
     create_stream?: boolean;
     /**
-     * How many entries the group counts as read, where known.
+     * How many entries the group counts as read, if you know it.
      */
     entries_read?: number;
 };
@@ -439,27 +439,27 @@ export type GroupBody = {
  */
 export type GroupList = {
     /**
-     * The groups.
+     * The groups of the stream.
      */
     groups: Array<Group>;
 };
 
 /**
- * Where a group goes on.
+ * The position from which a group continues.
  */
 export type GroupPositionBody = {
     /**
-     * The group is given entries after this id; `$` is the stream's last id.
+     * The group receives the entries after this id; `$` is the stream's last id.
      */
     after: string;
     /**
-     * How many entries the group counts as read, where known.
+     * How many entries the group counts as read, if you know it.
      */
     entries_read?: number;
 };
 
 /**
- * A stream, and what of it.
+ * A stream, and which entries of it to read.
  */
 export type GroupReadPosition = {
     /**
@@ -467,11 +467,11 @@ export type GroupReadPosition = {
      */
     key: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * `>`: entries never delivered to the group. An id: the consumer's own pending entries after it.
+     * `>`: entries not yet delivered to the group. An id: the consumer's own pending entries after it.
      */
     id?: string;
 };
@@ -481,63 +481,63 @@ export type GroupReadPosition = {
  */
 export type GroupReadBody = {
     /**
-     * The most entries of each stream.
+     * How many entries to return from each stream at most.
      */
     count?: number;
     /**
-     * The most entries over all streams; not less than `count`.
+     * How many entries to return from all streams together at most; at least `count`.
      */
     max_count?: number;
     /**
-     * Stop once the reply has this size, or `page_bytes_max` if less; the first entry always fits.
+     * The reply ends at this size in bytes, or at `page_bytes_max` if that is smaller. The first entry is always returned.
      */
     max_bytes?: number;
     /**
-     * How long to wait for entries where there are none; 0 by default. `Prefer: wait=N` is seconds.
+     * How many milliseconds to wait if there are no entries; 0 by default. `Prefer: wait=N` also sets it, in seconds.
      */
     wait_ms?: number;
     /**
-     * The group; it must exist on all streams.
+     * The consumer group; it must exist on all of the streams.
      */
     group: string;
     /**
-     * The consumer; created if new.
+     * The consumer; created if it does not exist.
      */
     consumer: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * The streams, answered in this order.
+     * The streams; the response has the same order.
      */
     streams: Array<GroupReadPosition>;
     /**
-     * First take over what has been pending for anyone at least this long, then new entries. `count` bounds both together for each stream, `max_count` over all streams.
+     * First claim entries that have been pending for any consumer at least this many milliseconds, then read new entries. `count` limits both together for each stream, `max_count` for all streams.
      */
     claim_min_idle_ms?: number;
     /**
-     * New entries do not become pending: they need no acknowledgment.
+     * New entries do not become pending, so they need no acknowledgment.
      */
     noack?: boolean;
 };
 
 /**
- * An entry as a group is given it; a pending one whose message was deleted has no fields.
+ * An entry as a consumer receives it. A pending entry that was deleted from the stream has no fields.
  */
 export type DeliveredEntry = {
     /**
-     * An entry id, `ms-seq`; always a string.
+     * An entry id, `ms-seq`, as a string.
      */
     id: string;
     /**
-     * Names and values in their order.
+     * Names and values, in the order in which they were appended.
      */
     fields?: {
         [key: string]: string;
     };
     /**
-     * The same as `[name, value]` pairs.
+     * Names and values as `[name, value]` pairs.
      */
     pairs?: Array<[
         string,
@@ -548,21 +548,21 @@ export type DeliveredEntry = {
      */
     encoding?: 'base64';
     /**
-     * True where it was deleted while pending; absent otherwise.
+     * True if the entry was deleted from the stream while it was pending; otherwise absent.
      */
     deleted?: boolean;
     /**
-     * Milliseconds between its last delivery and this one; 0 for a new entry.
+     * Milliseconds between the previous delivery and this one; 0 for a new entry.
      */
     idle_ms: number;
     /**
-     * How often it was delivered before; 0 for a new entry.
+     * How often the entry was delivered before; 0 for a new entry.
      */
     deliveries: number;
 };
 
 /**
- * What one stream gave to a group's consumer.
+ * The entries that a consumer receives from one stream.
  */
 export type GroupStreamSlice = {
     /**
@@ -570,7 +570,7 @@ export type GroupStreamSlice = {
      */
     key: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
@@ -578,23 +578,23 @@ export type GroupStreamSlice = {
      */
     entries: Array<DeliveredEntry>;
     /**
-     * The last id returned, or the position where nothing was; for reading one's history on.
+     * The last id returned, or the requested position if no entry was returned. To continue reading the consumer's own pending entries, send it as `id`.
      */
     next: string;
 };
 
 /**
- * Every stream that was asked for, in that order, with or without entries.
+ * All streams of the request, in the same order, including streams without new entries.
  */
 export type GroupReadPage = {
     /**
-     * The streams.
+     * The streams of the request.
      */
     streams: Array<GroupStreamSlice>;
 };
 
 /**
- * The process answers.
+ * The server's process is running.
  */
 export type Health = {
     /**
@@ -604,8 +604,8 @@ export type Health = {
 };
 
 /**
- * Every bound of the server: what its operator sets, and what one request may cost, which is fixed. They
- * do not bound what a stream may hold.
+ * All limits of the server: those that its operator sets, and the fixed limits of one request. The length
+ * of a stream has no limit.
  */
 export type Limits = {
     /**
@@ -665,7 +665,7 @@ export type Limits = {
      */
     memory_limit_mb: number;
     /**
-     * Bytes of a key, group or consumer name.
+     * Bytes of the name of a key, group or consumer.
      */
     name_bytes_max: number;
     /**
@@ -681,11 +681,11 @@ export type Limits = {
      */
     body_bytes_max: number;
     /**
-     * gzip members or zstd frames of one compressed body.
+     * The gzip members or zstd frames of one compressed body.
      */
     body_members_max: number;
     /**
-     * Import bodies above 1 MiB that are read at a time; the others wait.
+     * How many import bodies above 1 MiB the server reads at a time; others wait.
      */
     large_imports_max: number;
     /**
@@ -693,15 +693,15 @@ export type Limits = {
      */
     batch_entries_max: number;
     /**
-     * Lines of an NDJSON body, blank ones included.
+     * Lines of an NDJSON body, including blank lines.
      */
     body_lines_max: number;
     /**
-     * Members and items in a body of a batch, an import or a pipeline, or in a WebSocket message.
+     * JSON members and items in the body of a batch, an import or a pipeline, or in a WebSocket message.
      */
     bulk_elements_max: number;
     /**
-     * Members and items in any other JSON body.
+     * JSON members and items in any other body.
      */
     body_elements_max: number;
     /**
@@ -713,11 +713,11 @@ export type Limits = {
      */
     keys_per_request_max: number;
     /**
-     * Bytes of a request's target.
+     * Bytes of a request's target: path and query.
      */
     url_bytes_max: number;
     /**
-     * Bytes of a request's line and headers, or trailer.
+     * Bytes of a request's head (request line and headers), and of its trailers.
      */
     head_bytes_max: number;
     /**
@@ -745,11 +745,11 @@ export type Limits = {
      */
     page_entries_max: number;
     /**
-     * Entries of one read of several streams, group read or read after a position, and pending entries of one page, whatever count was asked for.
+     * Entries that one read of several streams, one group read or one read after a position returns, and pending entries of one page, even if the request asks for more.
      */
     read_entries_max: number;
     /**
-     * Bytes at which a page ends early.
+     * Bytes at which a page ends, even if more entries were asked for.
      */
     page_bytes_max: number;
     /**
@@ -757,7 +757,7 @@ export type Limits = {
      */
     list_page_max: number;
     /**
-     * Streams in a page where no limit is given.
+     * Streams in one page of the listing if the request has no `limit`.
      */
     list_page_default: number;
     /**
@@ -769,7 +769,15 @@ export type Limits = {
      */
     transaction_commands_max: number;
     /**
-     * Words of one command.
+     * Estimated work of one transaction, in steps of about a microsecond: 10 for a command, 6 for an id.
+     */
+    transaction_steps_max: number;
+    /**
+     * Steps that one command of a transaction counts as at most.
+     */
+    command_steps_max: number;
+    /**
+     * Arguments of one command, including its name.
      */
     command_arguments_max: number;
     /**
@@ -781,39 +789,43 @@ export type Limits = {
      */
     pattern_bytes_max: number;
     /**
-     * Work on glob patterns in one request: a key that is looked at takes 64 steps or more.
+     * Steps of matching keys with glob patterns in one request; each key takes 64 steps or more.
      */
     matching_steps_max: number;
     /**
-     * Keys that one `SCAN` looks at, whatever its `COUNT`.
+     * Keys that one `SCAN` examines, even if its `COUNT` is greater.
      */
     scan_count_max: number;
     /**
-     * Pending entries that one scan for idle ones looks at.
+     * Pending entries that one scan for idle entries examines.
      */
     xautoclaim_scan_max: number;
     /**
-     * Blocks and entries that one trim by the policy `acknowledged` looks at where entries are pending.
+     * Blocks and entries with pending references that one trim with `references=acknowledged` examines.
      */
     acked_trim_looks_max: number;
     /**
-     * Bytes of the replies of one request: the JSON text of entries and names, and 128 for each.
+     * Bytes of all replies of one request: the JSON text of entries and names, plus 128 for each.
      */
     reply_bytes_max: number;
     /**
-     * The same of the replies to one WebSocket message.
+     * Bytes of all replies to one WebSocket message, counted like `reply_bytes_max`.
      */
     socket_reply_bytes_max: number;
     /**
-     * Commands of a pipeline that run before other requests get a turn.
+     * Commands of a pipeline that run before the server serves other requests.
      */
     turn_commands_max: number;
     /**
-     * Bytes of replies after which other requests get a turn.
+     * Steps of a pipeline after which other requests get a turn.
+     */
+    turn_steps_max: number;
+    /**
+     * Bytes of replies after which the server serves other requests.
      */
     turn_reply_bytes_max: number;
     /**
-     * Parts that a range is split into at once.
+     * Parts of one split of a range.
      */
     split_parts_max: number;
     /**
@@ -837,7 +849,7 @@ export type Limits = {
      */
     idmp_duration_s_default: number;
     /**
-     * The longest that may be set, in seconds.
+     * The greatest value of `idmp_duration_s`, in seconds.
      */
     idmp_duration_s_max: number;
     /**
@@ -845,15 +857,15 @@ export type Limits = {
      */
     idmp_maxsize_default: number;
     /**
-     * The most that may be set.
+     * The greatest value of `idmp_maxsize`.
      */
     idmp_maxsize_max: number;
     /**
-     * Idempotency keys with an epoch, and as many without, that a stream remembers; above it, the least recently used producer is forgotten.
+     * Idempotency keys with an epoch, and as many without an epoch, that a stream remembers. Above this limit, the stream forgets the least recently used producer.
      */
     idmp_keys_max: number;
     /**
-     * Producers with an epoch that a stream remembers; above it, the least recently used is forgotten.
+     * Producers with an epoch that a stream remembers. Above this limit, the stream forgets the least recently used producer.
      */
     epoch_producers_max: number;
     /**
@@ -861,49 +873,49 @@ export type Limits = {
      */
     epoch_keys_max: number;
     /**
-     * `COUNT` of an XAUTOCLAIM command.
+     * The greatest `COUNT` of an XAUTOCLAIM command.
      */
     autoclaim_count_max: number;
     /**
-     * The greatest default bound of an approximate trim.
+     * Entries that one approximate trim without `limit` removes at most.
      */
     trim_limit_max: number;
 };
 
 /**
- * Entries that a consumer gives back.
+ * Entries that a consumer returns to its group unprocessed.
  */
 export type NackBody = {
     /**
-     * Entry ids. All are read before anything is done: one bad id and nothing happens.
+     * Entry ids. If one of them is invalid, the request fails and changes nothing.
      */
     ids: Array<string>;
     /**
-     * `silent`: the delivery does not count. `fail`: it counts. `fatal`: the count becomes the greatest there is, so that whoever bounds deliveries sets the entry aside.
+     * How the delivery counts. `silent`: it does not count. `fail`: it counts. `fatal`: the delivery count becomes the greatest possible number, so that consumers with a limit of deliveries set the entry aside.
      */
     mode?: 'silent' | 'fail' | 'fatal';
     /**
-     * Set the count of deliveries to this.
+     * The new delivery count.
      */
     retry_count?: number;
     /**
-     * Make entries pending that are not, if they exist. A token needs `admin` beside `consume`.
+     * Also make entries pending that are in the stream and not pending. The token needs `admin` in addition to `consume`.
      */
     force?: boolean;
 };
 
 /**
- * How many were given back.
+ * The result of a nack.
  */
 export type NackReply = {
     /**
-     * Entries that have no owner now.
+     * How many entries were returned; they now have no owner.
      */
     nacked: number;
 };
 
 /**
- * How much is pending for one consumer.
+ * The number of pending entries of one consumer.
  */
 export type PendingOfConsumer = {
     /**
@@ -911,29 +923,29 @@ export type PendingOfConsumer = {
      */
     name: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * Its pending entries.
+     * How many entries are pending for the consumer.
      */
     pending: number;
 };
 
 /**
- * What is pending in a group, in all.
+ * A summary of the pending entries of a group.
  */
 export type PendingOverview = {
     /**
-     * Pending entries.
+     * How many entries are pending in the group.
      */
     count: number;
     /**
-     * The least id pending.
+     * The smallest pending id; null if no entry is pending.
      */
     min_id: string | null;
     /**
-     * The greatest id pending.
+     * The greatest pending id; null if no entry is pending.
      */
     max_id: string | null;
     /**
@@ -943,31 +955,31 @@ export type PendingOverview = {
 };
 
 /**
- * One pending entry.
+ * A pending entry: delivered to a consumer, and not yet acknowledged.
  */
 export type PendingItem = {
     /**
-     * An entry id, `ms-seq`; always a string.
+     * An entry id, `ms-seq`, as a string.
      */
     id: string;
     /**
-     * Its owner; null after a nack.
+     * The consumer that owns the entry; null after a nack.
      */
     consumer: string | null;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * Milliseconds since its last delivery; null where it has no owner.
+     * Milliseconds since the last delivery; null if the entry has no owner.
      */
     idle_ms: number | null;
     /**
-     * How often it was delivered.
+     * How often the entry was delivered.
      */
     deliveries: number;
     /**
-     * When it was last delivered, Unix milliseconds; 0 after a nack.
+     * The time of the last delivery, in Unix milliseconds; 0 after a nack.
      */
     delivered_at_ms: number;
 };
@@ -981,55 +993,55 @@ export type PendingPage = {
      */
     pending: Array<PendingItem>;
     /**
-     * `start=(next` reads on; null where this page is not full.
+     * The id of the last entry: send `start=(next` for the next page. Null if the page is not full.
      */
     next: string | null;
 };
 
 /**
- * A stream's counters, set by hand.
+ * New values for the counters of a stream.
  */
 export type PositionBody = {
     /**
-     * The last id; new ids will be above it.
+     * The stream's new last id; later entries get greater ids.
      */
     last_id: string;
     /**
-     * Entries ever added.
+     * How many entries were ever added.
      */
     entries_added?: number;
     /**
-     * The greatest id ever deleted.
+     * The greatest id that was ever deleted.
      */
     max_deleted_id?: string;
 };
 
 /**
- * One thing that is wrong with a request, and where.
+ * One mistake in a request, and its place.
  */
 export type ErrorItem = {
     /**
-     * What is wrong.
+     * What is wrong, what is allowed, and what to do.
      */
     detail: string;
     /**
-     * JSON pointer into the body; empty for the whole.
+     * The place in the body as a JSON pointer; empty for the whole body.
      */
     pointer?: string;
     /**
-     * Line of the body, from 1.
+     * The line of the body, counted from 1.
      */
     line?: number;
     /**
-     * Column of a line that is no JSON, from 1.
+     * The column where the line stops being valid JSON, counted from 1.
      */
     column?: number;
     /**
-     * Name of the parameter.
+     * The name of the parameter.
      */
     parameter?: string;
     /**
-     * Where the parameter stands: `path`, `query` or `header`.
+     * The place of the parameter: `path`, `query` or `header`.
      */
     in?: string;
 };
@@ -1043,7 +1055,7 @@ export type Problem = {
      */
     type: string;
     /**
-     * The kind in words.
+     * The kind of problem, in words.
      */
     title: string;
     /**
@@ -1051,43 +1063,43 @@ export type Problem = {
      */
     status: number;
     /**
-     * What was wrong with this request.
+     * What is wrong with this request.
      */
     detail: string;
     /**
-     * Stable code to branch on.
+     * The stable code of the problem, for programs to compare.
      */
     code: string;
     /**
-     * Whether the same request can succeed later, unchanged.
+     * True if the same request can succeed later, unchanged.
      */
     retryable: boolean;
     /**
-     * `none`: nothing was changed. `unknown`: the server cannot tell.
+     * `none`: the request changed nothing. `unknown`: the server cannot tell.
      */
     side_effects: 'none' | 'unknown';
     /**
-     * The request's id, as in `X-Request-Id` and in the server's log.
+     * The id of the request, as in `X-Request-Id` and in the server's log.
      */
     request_id: string | null;
     /**
-     * Each thing that is wrong with the body or the parameters.
+     * Each mistake in the body or the parameters.
      */
     errors?: Array<ErrorItem>;
     /**
-     * The stream's last id, where going on needs it.
+     * The stream's last id, if the client needs it to continue.
      */
     last_id?: string;
     /**
-     * The stream's first id, where going on needs it.
+     * The stream's first id, if the client needs it to continue.
      */
     first_id?: string;
     /**
-     * The argument that was refused.
+     * The value that the server refused.
      */
     given?: string;
     /**
-     * The name of the argument that was refused.
+     * The name of the argument whose value the server refused.
      */
     argument?: string;
     /**
@@ -1111,7 +1123,7 @@ export type Problem = {
      */
     id?: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
@@ -1119,7 +1131,7 @@ export type Problem = {
      */
     missing?: 'stream' | 'group';
     /**
-     * The error as a Redis line, which clients for Redis over REST show. Only from the command endpoint, where it is the exact line of Redis, and from paths outside of `/v1`.
+     * The error as a Redis error line, which clients for Redis over REST show. Only the command endpoint, with the exact line of Redis, and paths outside of `/v1` return it.
      */
     error?: string;
     [key: string]: unknown;
@@ -1130,17 +1142,17 @@ export type Problem = {
  */
 export type RangePage = {
     /**
-     * The entries in order.
+     * The entries, in the order asked for.
      */
     entries: Array<Entry>;
     /**
-     * Where to read on: the id of the last entry if others follow in the range, else null (`start=(next`; with `order=desc` `end=(next`). With `after` it is always there: the position for the next `after`, `$` resolved.
+     * The id of the page's last entry if more entries follow in the range, else null. For the next page send `start=(next`, or `end=(next` with `order=desc`. In a read with `after`, `next` is always an id (also if `after` was `$`): send it as the next `after`.
      */
     next: string | null;
 };
 
 /**
- * A stream and where to read it from.
+ * A stream, and the position after which to read it.
  */
 export type ReadPosition = {
     /**
@@ -1148,11 +1160,11 @@ export type ReadPosition = {
      */
     key: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * Entries after this id; `$`: only what comes from now on; `+`: from the last entry there is.
+     * Return entries after this id. `$`: only entries appended from now on. `+`: from the last entry on.
      */
     after: string;
 };
@@ -1162,33 +1174,33 @@ export type ReadPosition = {
  */
 export type ReadBody = {
     /**
-     * The most entries of each stream.
+     * How many entries to return from each stream at most.
      */
     count?: number;
     /**
-     * The most entries over all streams; not less than `count`.
+     * How many entries to return from all streams together at most; at least `count`.
      */
     max_count?: number;
     /**
-     * Stop once the reply has this size, or `page_bytes_max` if less; the first entry always fits.
+     * The reply ends at this size in bytes, or at `page_bytes_max` if that is smaller. The first entry is always returned.
      */
     max_bytes?: number;
     /**
-     * How long to wait for entries where there are none; 0 by default. `Prefer: wait=N` is seconds.
+     * How many milliseconds to wait if there are no entries; 0 by default. `Prefer: wait=N` also sets it, in seconds.
      */
     wait_ms?: number;
     /**
-     * The streams, answered in this order.
+     * The streams; the response has the same order.
      */
     streams: Array<ReadPosition>;
     /**
-     * Refuse (410) where entries after the position were trimmed away.
+     * Fail with 410 if entries after the position were trimmed.
      */
     strict?: boolean;
 };
 
 /**
- * What one stream gave.
+ * The entries of one stream.
  */
 export type StreamSlice = {
     /**
@@ -1196,7 +1208,7 @@ export type StreamSlice = {
      */
     key: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
@@ -1204,27 +1216,27 @@ export type StreamSlice = {
      */
     entries: Array<Entry>;
     /**
-     * `after` of the next read, `$` resolved.
+     * The position for `after` of the next read; always an id, also if `after` was `$`.
      */
     next: string;
 };
 
 /**
- * Every stream that was asked for, in that order, with or without entries.
+ * All streams of the request, in the same order, including streams without new entries.
  */
 export type ReadPage = {
     /**
-     * The streams.
+     * The streams of the request.
      */
     streams: Array<StreamSlice>;
 };
 
 /**
- * The server takes requests.
+ * The server accepts requests.
  */
 export type Readiness = {
     /**
-     * Always `ready`; else it is a 503.
+     * Always `ready`; a server that is not ready answers 503.
      */
     status: 'ready';
 };
@@ -1234,17 +1246,17 @@ export type Readiness = {
  */
 export type SeekPosition = {
     /**
-     * Id of the page's last entry; null where no entry is at or after the start.
+     * The id of the page's last entry; null if there is no entry at or after the start.
      */
     end: string | null;
     /**
-     * Entries in the page; fewer where the stream ends.
+     * How many entries the page has; fewer than asked for at the end of the stream.
      */
     count: number;
 };
 
 /**
- * One command as it is kept: what it named and how large it was; no value, no id.
+ * A command in the slow log: its names and sizes, without values and ids.
  */
 export type SlowCommand = {
     /**
@@ -1252,15 +1264,15 @@ export type SlowCommand = {
      */
     command: string;
     /**
-     * The streams that it named, the first eight; bytes that are not UTF-8 as `\xNN`.
+     * The first eight streams that the command names; bytes that are not UTF-8 are `\xNN`.
      */
     keys?: Array<string>;
     /**
-     * The group.
+     * The consumer group that the command names.
      */
     group?: string;
     /**
-     * How large: `entries` and their `bytes`, `ids`, `keys`, and the `count` asked for.
+     * Sizes of the command: `entries` and their `bytes`, `ids`, `keys`, and the `count` asked for.
      */
     sizes?: {
         [key: string]: number;
@@ -1268,61 +1280,61 @@ export type SlowCommand = {
 };
 
 /**
- * An operation that took the server long. What it waited as asked counts as nothing.
+ * A slow operation. Waiting that the request asks for, such as `wait_ms`, does not count.
  */
 export type SlowOperation = {
     /**
-     * Rises by one with each; it begins anew with the process.
+     * The number of the operation in the slow log. It increases by one, and starts at 1 with the process.
      */
     id: number;
     /**
-     * When it ended, Unix time.
+     * The time when the operation ended, in Unix milliseconds.
      */
     at_ms: number;
     /**
-     * The operation's id in this document; or `websocket`, `subscription` or `waiting_reader` for what sockets and waiting reads had done, or `tick` for the server itself.
+     * The operation's id in this document; or `websocket`, `subscription` or `waiting_reader` for the work of WebSockets and waiting reads, or `tick` for the server's own work.
      */
     operation: string;
     /**
-     * The request's id, as in the log and the answer; null where it was no request.
+     * The id of the request, as in the log and the response; null if there was no request.
      */
     request_id: string | null;
     /**
-     * The engine's part: all others waited as well.
+     * Milliseconds in the engine; other requests wait during this time.
      */
     engine_ms: number;
     /**
-     * Waiting for the disk; it does not count as slow.
+     * Milliseconds of waiting for the disk; they do not count towards the threshold.
      */
     commit_ms: number;
     /**
-     * The rest: parsing, waiting for its turn, and making the answer.
+     * Milliseconds of everything else: parsing, queueing, and writing the response.
      */
     other_ms: number;
     /**
-     * How many commands it had carried out together.
+     * How many commands the operation ran.
      */
     command_count: number;
     /**
-     * The first eight of them.
+     * The first eight commands.
      */
     commands: Array<SlowCommand>;
 };
 
 /**
- * The last slow operations, the newest first.
+ * The most recent slow operations, newest first.
  */
 export type SlowLogPage = {
     /**
-     * From how many milliseconds of the server's own time on an operation is noted; 0: all, -1: none.
+     * Milliseconds of the server's own time from which on an operation is recorded. 0 records all operations, -1 none.
      */
     threshold_ms: number;
     /**
-     * How many are kept.
+     * How many operations the log keeps.
      */
     capacity: number;
     /**
-     * The newest first.
+     * The operations, newest first.
      */
     operations: Array<SlowOperation>;
 };
@@ -1332,35 +1344,35 @@ export type SlowLogPage = {
  */
 export type SplitPart = {
     /**
-     * Its least id, inclusive.
+     * The smallest id of the part, inclusive.
      */
     start: string;
     /**
-     * Its greatest id, inclusive.
+     * The greatest id of the part, inclusive.
      */
     end: string;
     /**
-     * Entries in it.
+     * How many entries the part has.
      */
     count: number;
 };
 
 /**
- * Parts of about equal size that cover a range without gap or overlap.
+ * Consecutive parts of about equal size that together cover the whole range.
  */
 export type SplitPlan = {
     /**
-     * The parts in order.
+     * The parts, in id order.
      */
     parts: Array<SplitPart>;
     /**
-     * Entries in the whole range.
+     * How many entries the whole range has.
      */
     count: number;
 };
 
 /**
- * The stream that now stands.
+ * A stream that now exists, created or already there.
  */
 export type StreamCreated = {
     /**
@@ -1368,21 +1380,21 @@ export type StreamCreated = {
      */
     key: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * Whether it is new.
+     * True if the request created the stream, false if it existed already.
      */
     created: boolean;
 };
 
 /**
- * How many entries a stream holds.
+ * The length of a stream.
  */
 export type StreamLengthReply = {
     /**
-     * Entries in the stream.
+     * How many entries the stream has.
      */
     length: number;
 };
@@ -1396,19 +1408,19 @@ export type StreamItem = {
      */
     key: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * Entries in the stream.
+     * How many entries the stream has.
      */
     length: number;
     /**
-     * The last id ever generated.
+     * The last id that the stream issued.
      */
     last_id: string;
     /**
-     * Consumer groups of the stream.
+     * How many consumer groups the stream has.
      */
     groups: number;
 };
@@ -1422,55 +1434,55 @@ export type StreamPage = {
      */
     streams: Array<StreamItem>;
     /**
-     * `start_after` of the next page; null where this is the last.
+     * Send it as `start_after` for the next page; null on the last page.
      */
     next: string | null;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
 };
 
 /**
- * A stream's own settings; what is not named stays as it is.
+ * The settings of a stream. Settings that are left out keep their value.
  */
 export type StreamSettings = {
     /**
-     * How long an idempotency key is remembered, in seconds.
+     * How long the stream remembers an idempotency key, in seconds.
      */
     idmp_duration_s?: number;
     /**
-     * How many idempotency keys are remembered for each producer.
+     * How many idempotency keys the stream remembers for each producer.
      */
     idmp_maxsize?: number;
 };
 
 /**
- * What a stream remembers of idempotency keys.
+ * The idempotency keys that a stream remembers.
  */
 export type IdempotencyState = {
     /**
-     * How long a key is remembered, in seconds.
+     * How long the stream remembers a key, in seconds.
      */
     duration_s: number;
     /**
-     * How many keys are remembered for each producer.
+     * How many keys the stream remembers for each producer.
      */
     maxsize: number;
     /**
-     * Producers remembered now.
+     * How many producers the stream remembers now.
      */
     producers: number;
     /**
-     * Keys remembered now.
+     * How many keys the stream remembers now.
      */
     keys: number;
     /**
-     * Keys ever remembered.
+     * How many keys were ever remembered.
      */
     keys_added: number;
     /**
-     * Appends that were answered from memory.
+     * How many appends were repetitions: the stream returned the first result and appended nothing.
      */
     duplicates: number;
 };
@@ -1484,23 +1496,23 @@ export type ConsumerDetail = {
      */
     name: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * When it last asked for anything, Unix milliseconds.
+     * The time of the consumer's last request, in Unix milliseconds.
      */
     seen_at_ms: number;
     /**
-     * When anything was last delivered to it, Unix milliseconds; null for never.
+     * The time of the last delivery to the consumer, in Unix milliseconds; null if never.
      */
     active_at_ms: number | null;
     /**
-     * Entries delivered to it and not acknowledged.
+     * How many entries were delivered to the consumer and not yet acknowledged.
      */
     pending: number;
     /**
-     * The first `count` of them, in id order.
+     * The first `count` pending entries of the consumer, in id order.
      */
     pending_entries: Array<PendingItem>;
 };
@@ -1514,41 +1526,41 @@ export type GroupDetail = {
      */
     name: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * New entries are those after this id.
+     * The id of the last entry delivered to the group. Entries after it are new.
      */
     last_delivered_id: string;
     /**
-     * Entries read; null if not known.
+     * How many entries the group has read; null if unknown.
      */
     entries_read: number | null;
     /**
-     * Entries still to be delivered; null if not known.
+     * How many entries are not yet delivered; null if unknown.
      */
     lag: number | null;
     /**
-     * Entries delivered and not acknowledged.
+     * How many entries were delivered and not yet acknowledged.
      */
     pending: number;
     /**
-     * Those of them that have no owner, after a nack.
+     * How many of the pending entries have no owner, because of a nack.
      */
     nacked: number;
     /**
-     * The first `count` pending entries, in id order.
+     * The first `count` pending entries of the group, in id order.
      */
     pending_entries: Array<PendingItem>;
     /**
-     * The consumers.
+     * The consumers of the group.
      */
     consumers: Array<ConsumerDetail>;
 };
 
 /**
- * A stream as a whole.
+ * The state of a stream.
  */
 export type StreamState = {
     /**
@@ -1556,51 +1568,51 @@ export type StreamState = {
      */
     key: string;
     /**
-     * `base64`: the names beside it are base64, since not all of them are UTF-8.
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
     /**
-     * Entries in the stream.
+     * How many entries the stream has.
      */
     length: number;
     /**
-     * Id of the first entry; null where the stream is empty.
+     * The id of the first entry; null if the stream is empty.
      */
     first_id: string | null;
     /**
-     * An entry id, `ms-seq`; always a string.
+     * An entry id, `ms-seq`, as a string.
      */
     last_id: string;
     /**
-     * The greatest id ever deleted; `0-0` for none.
+     * The greatest id that was ever deleted; `0-0` if none.
      */
     max_deleted_id: string;
     /**
-     * Entries ever added.
+     * How many entries were ever added.
      */
     entries_added: number;
     /**
-     * The first id as the lag is counted from it; `0-0` where the stream is empty.
+     * The first id that the server uses to compute the lag of groups; `0-0` if the stream is empty.
      */
     recorded_first_id: string;
     /**
-     * Consumer groups of the stream.
+     * How many consumer groups the stream has.
      */
     groups: number;
     /**
-     * Blocks that hold the entries.
+     * How many blocks hold the entries.
      */
     blocks: number;
     /**
-     * What the stream remembers of idempotency keys.
+     * The idempotency keys that the stream remembers.
      */
     idempotency: IdempotencyState;
     /**
-     * The first entry; null for none.
+     * The first entry; null if the stream is empty.
      */
     first_entry: Entry | null;
     /**
-     * The last entry; null for none.
+     * The last entry; null if the stream is empty.
      */
     last_entry: Entry | null;
     /**
@@ -1614,7 +1626,7 @@ export type StreamState = {
 };
 
 /**
- * Good for one WebSocket handshake, as the subprotocol `tailrace.ticket.<ticket>`.
+ * A ticket for one WebSocket handshake. Send it as the subprotocol `tailrace.ticket.<ticket>`.
  */
 export type Ticket = {
     /**
@@ -1638,84 +1650,85 @@ export type TrimReply = {
 };
 
 /**
- * Which entries go: all but the newest `max_length`, or those below `min_id`. Exactly one.
+ * Which entries a trim removes: all but the newest `max_length`, or those below `min_id`. Give exactly
+ * one of the two.
  */
 export type Trimming = {
     /**
-     * Entries to keep.
+     * How many entries to keep, the newest ones.
      */
     max_length?: number;
     /**
-     * The least id to keep.
+     * The smallest id to keep; the trim removes all entries below it.
      */
     min_id?: string;
     /**
-     * Remove only whole blocks, which is cheaper: some more entries may stay.
+     * Remove only whole blocks of entries. This is faster, but may keep more entries than asked for.
      */
     approximate?: boolean;
     /**
-     * With `approximate`: the most entries to remove at once; 0 is no bound.
+     * With `approximate`: how many entries to remove at most; 0 means no limit.
      */
     limit?: number;
     /**
-     * What a deletion does with pending entries that point at the entry: `keep` leaves them, `delete` removes them too, `acknowledged` deletes only what every group has read and acknowledged.
+     * What a deletion does with the pending entries of consumer groups: `keep` keeps them, `delete` removes them too, `acknowledged` deletes only entries that every group has read and acknowledged.
      */
     references?: 'keep' | 'delete' | 'acknowledged';
 };
 
 /**
- * Entries to append in order, all or none.
+ * Entries to append in this order: either all of them are appended, or none.
  */
 export type XaddBatchBody = {
     /**
-     * The entries.
+     * The entries to append.
      */
     entries: Array<EntryToAppend>;
     /**
-     * Trim the stream in the same step.
+     * Trim the stream in the same atomic step.
      */
     trim?: Trimming;
     /**
-     * Append only if this is the stream's last id (`0-0` where there is no stream); else 412.
+     * Append only if this is the stream's last id (`0-0` if there is no stream); otherwise fail with 412.
      */
     if_last_id?: string;
 };
 
 /**
- * An append of one entry.
+ * One entry to append.
  */
 export type XaddBody = {
     /**
-     * Names and values, in this order. A name that repeats is refused: send `pairs`.
+     * Names and values, in this order. Each name must be unique; use `pairs` to repeat a name.
      */
     fields?: {
         [key: string]: string;
     };
     /**
-     * The same as `[name, value]` pairs; names may repeat.
+     * Names and values as `[name, value]` pairs; names may repeat.
      */
     pairs?: Array<[
         string,
         string
     ]>;
     /**
-     * `base64`: all names and values of this entry are base64, for any bytes.
+     * `base64`: all names and values of this entry are base64, so they can hold any bytes.
      */
     encoding?: 'base64';
     /**
-     * `ms-seq`, `ms`, `ms-*`, or `*` (the default): the server chooses the id.
+     * The id: `ms-seq`, `ms`, or `ms-*`. With `*` (the default) the server chooses the id.
      */
     id?: string;
     /**
-     * Trim the stream in the same step.
+     * Trim the stream in the same atomic step.
      */
     trim?: Trimming;
     /**
-     * Refuse (404) where there is no such stream, in place of creating it.
+     * If the stream does not exist, fail with 404 instead of creating it.
      */
     nomkstream?: boolean;
     /**
-     * Append only if this is the stream's last id (`0-0` where there is no stream); else 412.
+     * Append only if this is the stream's last id (`0-0` if there is no stream); otherwise fail with 412.
      */
     if_last_id?: string;
 };
@@ -1725,7 +1738,7 @@ export type XaddBody = {
  */
 export type XaddReply = {
     /**
-     * An entry id, `ms-seq`; always a string.
+     * An entry id, `ms-seq`, as a string.
      */
     id: string;
 };
@@ -1734,51 +1747,51 @@ export type XrangeData = {
     body?: never;
     headers?: {
         /**
-         * `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+         * `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
          */
         prefer?: string;
     };
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
     query?: {
         /**
-         * The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+         * The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`, or `(id` to exclude the id.
          */
         start?: string;
         /**
-         * The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-seq`, or `(id`.
+         * The greatest id, inclusive: `+` for the last entry, `ms` (with all sequence numbers), `ms-seq`, or `(id` to exclude the id.
          */
         end?: string;
         /**
-         * `desc` reads from `end` down (XREVRANGE).
+         * `desc` reads backwards from `end` (XREVRANGE).
          */
         order?: 'asc' | 'desc';
         /**
-         * Read on after this id instead (XREAD): `$` is only what comes from now on, `+` from the last entry there is. Excludes `start`, `end` and `order`.
+         * Read entries after this id instead (XREAD). `$`: only entries appended from now on. `+`: from the last entry on. It cannot be combined with `start`, `end` and `order`.
          */
         after?: string;
         /**
-         * How long to wait for entries where there are none; needs `after`. 0 by default.
+         * How many milliseconds to wait if there are no entries; needs `after`. 0 by default.
          */
         wait_ms?: number;
         /**
-         * The most entries in the page.
+         * How many entries to return at most.
          */
         count?: number;
         /**
-         * Refuse (410) where entries at or after the position were trimmed away.
+         * Fail with 410 if entries at or after the position were trimmed.
          */
         strict?: boolean;
         /**
-         * `fields`: an object where names are unique, else pairs. `pairs`: always pairs.
+         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
          */
         shape?: 'fields' | 'pairs';
         /**
-         * `base64`: all names and values of all entries in base64.
+         * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
     };
@@ -1787,55 +1800,55 @@ export type XrangeData = {
 
 export type XrangeErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * Entries at the position were trimmed away. Codes: `POSITION_TRIMMED`.
+     * Entries at the position were trimmed. Codes: `POSITION_TRIMMED`.
      */
     410: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -1844,7 +1857,7 @@ export type XrangeError = XrangeErrors[keyof XrangeErrors];
 
 export type XrangeResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: RangePage;
 };
@@ -1855,33 +1868,33 @@ export type XaddData = {
     body: XaddBody;
     headers?: {
         /**
-         * The same key again, with the same body, appends nothing and answers the first ids.
+         * The idempotency key of the append. A repeated request with the same key and body appends nothing and returns the ids of the first one.
          */
         'Idempotency-Key'?: string;
         /**
-         * Whose key it is; needed with `Idempotency-Key`.
+         * The producer that the key belongs to; required with `Idempotency-Key`.
          */
         'Producer-Id'?: string;
         /**
-         * Keys are kept for this epoch and the one before, whatever the time; an older epoch is a 409.
+         * The producer's epoch. The stream remembers the keys of this epoch and the previous one without a time limit. An older epoch fails with 409.
          */
         'Producer-Epoch'?: number;
         /**
-         * Pinned by the first request of an epoch; another one in that epoch is a 409.
+         * How the producer splits its batches. The first request of an epoch fixes it; another layout in the same epoch fails with 409.
          */
         'Producer-Layout'?: string;
         /**
-         * `entry`: add the request's `traceparent` to each entry, as a field of that name.
+         * `entry`: add the request's `traceparent` to each entry as a field of that name.
          */
         'Tailrace-Trace'?: 'entry';
         /**
-         * The trace that the request is part of (W3C Trace Context, version 00).
+         * The trace context of the request (W3C Trace Context, version 00).
          */
         traceparent?: string;
     };
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
@@ -1891,75 +1904,75 @@ export type XaddData = {
 
 export type XaddErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * In conflict with what stands. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
      */
     409: Problem;
     /**
-     * The stream's last id is another than expected. Codes: `PRECONDITION_FAILED`.
+     * The stream's last id is not the expected one. Codes: `PRECONDITION_FAILED`.
      */
     412: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `IDEMPOTENCY_MISMATCH`, `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `IDEMPOTENCY_MISMATCH`, `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
     /**
-     * The server is at its memory limit: nothing is appended until something is deleted or trimmed. Codes: `MEMORY_LIMIT`.
+     * The server has reached its memory limit. It refuses appends until entries are deleted or trimmed. Codes: `MEMORY_LIMIT`.
      */
     507: Problem;
 };
@@ -1972,7 +1985,7 @@ export type XaddResponses = {
      */
     200: XaddReply;
     /**
-     * The answer.
+     * The response.
      */
     201: XaddReply;
 };
@@ -1983,39 +1996,39 @@ export type XaddBatchData = {
     body: XaddBatchBody;
     headers?: {
         /**
-         * The same key again, with the same body, appends nothing and answers the first ids.
+         * The idempotency key of the append. A repeated request with the same key and body appends nothing and returns the ids of the first one.
          */
         'Idempotency-Key'?: string;
         /**
-         * Whose key it is; needed with `Idempotency-Key`.
+         * The producer that the key belongs to; required with `Idempotency-Key`.
          */
         'Producer-Id'?: string;
         /**
-         * Keys are kept for this epoch and the one before, whatever the time; an older epoch is a 409.
+         * The producer's epoch. The stream remembers the keys of this epoch and the previous one without a time limit. An older epoch fails with 409.
          */
         'Producer-Epoch'?: number;
         /**
-         * Pinned by the first request of an epoch; another one in that epoch is a 409.
+         * How the producer splits its batches. The first request of an epoch fixes it; another layout in the same epoch fails with 409.
          */
         'Producer-Layout'?: string;
         /**
-         * `entry`: add the request's `traceparent` to each entry, as a field of that name.
+         * `entry`: add the request's `traceparent` to each entry as a field of that name.
          */
         'Tailrace-Trace'?: 'entry';
         /**
-         * The trace that the request is part of (W3C Trace Context, version 00).
+         * The trace context of the request (W3C Trace Context, version 00).
          */
         traceparent?: string;
     };
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
     query?: {
         /**
-         * Answer all ids, in order, not only the first and the last.
+         * Return the ids of all entries, in order, as well as the first and the last.
          */
         ids?: boolean;
     };
@@ -2024,71 +2037,71 @@ export type XaddBatchData = {
 
 export type XaddBatchErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * In conflict with what stands. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
      */
     409: Problem;
     /**
-     * The stream's last id is another than expected. Codes: `PRECONDITION_FAILED`.
+     * The stream's last id is not the expected one. Codes: `PRECONDITION_FAILED`.
      */
     412: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `IDEMPOTENCY_MISMATCH`, `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `IDEMPOTENCY_MISMATCH`, `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
     /**
-     * The server is at its memory limit: nothing is appended until something is deleted or trimmed. Codes: `MEMORY_LIMIT`.
+     * The server has reached its memory limit. It refuses appends until entries are deleted or trimmed. Codes: `MEMORY_LIMIT`.
      */
     507: Problem;
 };
@@ -2101,7 +2114,7 @@ export type XaddBatchResponses = {
      */
     200: BatchReply;
     /**
-     * The answer.
+     * The response.
      */
     201: BatchReply;
 };
@@ -2110,48 +2123,48 @@ export type XaddBatchResponse = XaddBatchResponses[keyof XaddBatchResponses];
 
 export type ImportEntriesData = {
     /**
-     * One JSON object a line: an entry's fields, or a whole `EntryToAppend` with `shape=entry`.
+     * One JSON object in each line: the fields of an entry, or with `shape=entry` a whole `EntryToAppend`.
      */
     body: Blob | File;
     headers?: {
         /**
-         * `gzip` or `zstd`: how the body is compressed.
+         * The compression of the body: `gzip` or `zstd`.
          */
         'content-encoding'?: string;
         /**
-         * The same key again, with the same body, appends nothing and answers the first ids.
+         * The idempotency key of the append. A repeated request with the same key and body appends nothing and returns the ids of the first one.
          */
         'Idempotency-Key'?: string;
         /**
-         * Whose key it is; needed with `Idempotency-Key`.
+         * The producer that the key belongs to; required with `Idempotency-Key`.
          */
         'Producer-Id'?: string;
         /**
-         * Keys are kept for this epoch and the one before, whatever the time; an older epoch is a 409.
+         * The producer's epoch. The stream remembers the keys of this epoch and the previous one without a time limit. An older epoch fails with 409.
          */
         'Producer-Epoch'?: number;
         /**
-         * Pinned by the first request of an epoch; another one in that epoch is a 409.
+         * How the producer splits its batches. The first request of an epoch fixes it; another layout in the same epoch fails with 409.
          */
         'Producer-Layout'?: string;
         /**
-         * `entry`: add the request's `traceparent` to each entry, as a field of that name.
+         * `entry`: add the request's `traceparent` to each entry as a field of that name.
          */
         'Tailrace-Trace'?: 'entry';
         /**
-         * The trace that the request is part of (W3C Trace Context, version 00).
+         * The trace context of the request (W3C Trace Context, version 00).
          */
         traceparent?: string;
     };
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
     query?: {
         /**
-         * What a line holds: the fields alone, or a whole entry.
+         * What each line contains: only the fields, or a whole entry.
          */
         shape?: 'fields' | 'entry';
     };
@@ -2160,67 +2173,67 @@ export type ImportEntriesData = {
 
 export type ImportEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * In conflict with what stands. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
      */
     409: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `IDEMPOTENCY_MISMATCH`, `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `IDEMPOTENCY_MISMATCH`, `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
     /**
-     * The server is at its memory limit: nothing is appended until something is deleted or trimmed. Codes: `MEMORY_LIMIT`.
+     * The server has reached its memory limit. It refuses appends until entries are deleted or trimmed. Codes: `MEMORY_LIMIT`.
      */
     507: Problem;
 };
@@ -2233,7 +2246,7 @@ export type ImportEntriesResponses = {
      */
     200: BatchReply;
     /**
-     * The answer.
+     * The response.
      */
     201: BatchReply;
 };
@@ -2244,25 +2257,25 @@ export type ExportEntriesData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
     query?: {
         /**
-         * The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+         * The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`, or `(id` to exclude the id.
          */
         start?: string;
         /**
-         * The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-seq`, or `(id`.
+         * The greatest id, inclusive: `+` for the last entry, `ms` (with all sequence numbers), `ms-seq`, or `(id` to exclude the id.
          */
         end?: string;
         /**
-         * `entry`: whole entries. `pairs`: the same, fields as pairs. `fields`: the fields alone, as `entries:import` takes them; an entry that repeats a name or is not UTF-8 is written whole.
+         * `entry`: whole entries. `pairs`: whole entries, with fields as pairs. `fields`: only the fields, in the format of `entries:import`; an entry that repeats a name or is not UTF-8 is written as a whole entry.
          */
         shape?: 'entry' | 'pairs' | 'fields';
         /**
-         * `base64`: all names and values of all entries in base64.
+         * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
     };
@@ -2271,51 +2284,51 @@ export type ExportEntriesData = {
 
 export type ExportEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -2324,7 +2337,7 @@ export type ExportEntriesError = ExportEntriesErrors[keyof ExportEntriesErrors];
 
 export type ExportEntriesResponses = {
     /**
-     * The entries, one JSON object a line.
+     * The entries, one JSON object in each line.
      */
     200: Blob | File;
 };
@@ -2335,7 +2348,7 @@ export type DeleteEntryData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
@@ -2349,55 +2362,55 @@ export type DeleteEntryData = {
 
 export type DeleteEntryErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`, `NO_SUCH_ENTRY`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NO_SUCH_ENTRY`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -2406,7 +2419,7 @@ export type DeleteEntryError = DeleteEntryErrors[keyof DeleteEntryErrors];
 
 export type DeleteEntryResponses = {
     /**
-     * Done.
+     * The request succeeded.
      */
     204: void;
 };
@@ -2417,7 +2430,7 @@ export type GetEntryData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
@@ -2427,11 +2440,11 @@ export type GetEntryData = {
     };
     query?: {
         /**
-         * `fields`: an object where names are unique, else pairs. `pairs`: always pairs.
+         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
          */
         shape?: 'fields' | 'pairs';
         /**
-         * `base64`: all names and values of all entries in base64.
+         * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
     };
@@ -2440,55 +2453,55 @@ export type GetEntryData = {
 
 export type GetEntryErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`, `NO_SUCH_ENTRY`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NO_SUCH_ENTRY`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -2497,7 +2510,7 @@ export type GetEntryError = GetEntryErrors[keyof GetEntryErrors];
 
 export type GetEntryResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: Entry;
 };
@@ -2508,7 +2521,7 @@ export type XdelData = {
     body: DeleteBody;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
@@ -2518,63 +2531,63 @@ export type XdelData = {
 
 export type XdelErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -2583,7 +2596,7 @@ export type XdelError = XdelErrors[keyof XdelErrors];
 
 export type XdelResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: DeleteReply;
 };
@@ -2594,7 +2607,7 @@ export type XtrimData = {
     body: Trimming;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
@@ -2604,63 +2617,63 @@ export type XtrimData = {
 
 export type XtrimErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -2669,7 +2682,7 @@ export type XtrimError = XtrimErrors[keyof XtrimErrors];
 
 export type XtrimResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: TrimReply;
 };
@@ -2680,21 +2693,21 @@ export type SplitEntriesData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
     query: {
         /**
-         * How many parts; fewer where entries are few.
+         * How many parts to return; fewer if the range has fewer entries.
          */
         parts: number;
         /**
-         * The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+         * The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`, or `(id` to exclude the id.
          */
         start?: string;
         /**
-         * The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-seq`, or `(id`.
+         * The greatest id, inclusive: `+` for the last entry, `ms` (with all sequence numbers), `ms-seq`, or `(id` to exclude the id.
          */
         end?: string;
     };
@@ -2703,51 +2716,51 @@ export type SplitEntriesData = {
 
 export type SplitEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -2756,7 +2769,7 @@ export type SplitEntriesError = SplitEntriesErrors[keyof SplitEntriesErrors];
 
 export type SplitEntriesResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: SplitPlan;
 };
@@ -2767,17 +2780,17 @@ export type SeekEntriesData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
     query: {
         /**
-         * Entries in the page.
+         * How many entries the page has.
          */
         count: number;
         /**
-         * The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+         * The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`, or `(id` to exclude the id.
          */
         start?: string;
     };
@@ -2786,51 +2799,51 @@ export type SeekEntriesData = {
 
 export type SeekEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -2839,7 +2852,7 @@ export type SeekEntriesError = SeekEntriesErrors[keyof SeekEntriesErrors];
 
 export type SeekEntriesResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: SeekPosition;
 };
@@ -2850,18 +2863,18 @@ export type XreadData = {
     body: ReadBody;
     headers?: {
         /**
-         * `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+         * `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
          */
         prefer?: string;
     };
     path?: never;
     query?: {
         /**
-         * `fields`: an object where names are unique, else pairs. `pairs`: always pairs.
+         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
          */
         shape?: 'fields' | 'pairs';
         /**
-         * `base64`: all names and values of all entries in base64.
+         * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
     };
@@ -2870,63 +2883,63 @@ export type XreadData = {
 
 export type XreadErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * Entries at the position were trimmed away. Codes: `POSITION_TRIMMED`.
+     * Entries at the position were trimmed. Codes: `POSITION_TRIMMED`.
      */
     410: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -2935,7 +2948,7 @@ export type XreadError = XreadErrors[keyof XreadErrors];
 
 export type XreadResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: ReadPage;
 };
@@ -2946,18 +2959,18 @@ export type XreadgroupData = {
     body: GroupReadBody;
     headers?: {
         /**
-         * `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+         * `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
          */
         prefer?: string;
     };
     path?: never;
     query?: {
         /**
-         * `fields`: an object where names are unique, else pairs. `pairs`: always pairs.
+         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
          */
         shape?: 'fields' | 'pairs';
         /**
-         * `base64`: all names and values of all entries in base64.
+         * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
     };
@@ -2966,63 +2979,63 @@ export type XreadgroupData = {
 
 export type XreadgroupErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -3031,7 +3044,7 @@ export type XreadgroupError = XreadgroupErrors[keyof XreadgroupErrors];
 
 export type XreadgroupResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: GroupReadPage;
 };
@@ -3042,33 +3055,33 @@ export type XpendingData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
     };
     query?: {
         /**
-         * Only what was delivered at least this long ago.
+         * Return only entries whose last delivery is at least this many milliseconds ago.
          */
         min_idle_ms?: number;
         /**
-         * The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
+         * The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`, or `(id` to exclude the id.
          */
         start?: string;
         /**
-         * The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-seq`, or `(id`.
+         * The greatest id, inclusive: `+` for the last entry, `ms` (with all sequence numbers), `ms-seq`, or `(id` to exclude the id.
          */
         end?: string;
         /**
-         * The most entries in the page.
+         * How many entries to return at most.
          */
         count?: number;
         /**
-         * Only what is pending for this consumer. Percent-encoded, any byte; 1 to 512 bytes.
+         * Return only entries that are pending for this consumer. 1 to 512 bytes of any value, percent-encoded.
          */
         consumer?: string;
     };
@@ -3077,55 +3090,55 @@ export type XpendingData = {
 
 export type XpendingErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -3134,7 +3147,7 @@ export type XpendingError = XpendingErrors[keyof XpendingErrors];
 
 export type XpendingResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: PendingPage;
 };
@@ -3145,11 +3158,11 @@ export type XpendingSummaryData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
     };
@@ -3159,55 +3172,55 @@ export type XpendingSummaryData = {
 
 export type XpendingSummaryErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -3216,7 +3229,7 @@ export type XpendingSummaryError = XpendingSummaryErrors[keyof XpendingSummaryEr
 
 export type XpendingSummaryResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: PendingOverview;
 };
@@ -3227,11 +3240,11 @@ export type XackData = {
     body: AckBody;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
     };
@@ -3241,63 +3254,63 @@ export type XackData = {
 
 export type XackErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -3306,7 +3319,7 @@ export type XackError = XackErrors[keyof XackErrors];
 
 export type XackResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: AckReply;
 };
@@ -3317,11 +3330,11 @@ export type XnackData = {
     body: NackBody;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
     };
@@ -3331,63 +3344,63 @@ export type XnackData = {
 
 export type XnackErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -3396,7 +3409,7 @@ export type XnackError = XnackErrors[keyof XnackErrors];
 
 export type XnackResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: NackReply;
 };
@@ -3407,21 +3420,21 @@ export type XclaimData = {
     body: ClaimBody;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
     };
     query?: {
         /**
-         * `fields`: an object where names are unique, else pairs. `pairs`: always pairs.
+         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
          */
         shape?: 'fields' | 'pairs';
         /**
-         * `base64`: all names and values of all entries in base64.
+         * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
     };
@@ -3430,63 +3443,63 @@ export type XclaimData = {
 
 export type XclaimErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -3495,7 +3508,7 @@ export type XclaimError = XclaimErrors[keyof XclaimErrors];
 
 export type XclaimResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: ClaimReply;
 };
@@ -3506,21 +3519,21 @@ export type XautoclaimData = {
     body: AutoClaimBody;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
     };
     query?: {
         /**
-         * `fields`: an object where names are unique, else pairs. `pairs`: always pairs.
+         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
          */
         shape?: 'fields' | 'pairs';
         /**
-         * `base64`: all names and values of all entries in base64.
+         * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
     };
@@ -3529,63 +3542,63 @@ export type XautoclaimData = {
 
 export type XautoclaimErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -3594,7 +3607,7 @@ export type XautoclaimError = XautoclaimErrors[keyof XautoclaimErrors];
 
 export type XautoclaimResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: AutoClaimReply;
 };
@@ -3605,7 +3618,7 @@ export type XinfoGroupsData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
@@ -3615,55 +3628,55 @@ export type XinfoGroupsData = {
 
 export type XinfoGroupsErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -3672,7 +3685,7 @@ export type XinfoGroupsError = XinfoGroupsErrors[keyof XinfoGroupsErrors];
 
 export type XinfoGroupsResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: GroupList;
 };
@@ -3683,11 +3696,11 @@ export type XgroupDestroyData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
     };
@@ -3697,55 +3710,55 @@ export type XgroupDestroyData = {
 
 export type XgroupDestroyErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -3754,7 +3767,7 @@ export type XgroupDestroyError = XgroupDestroyErrors[keyof XgroupDestroyErrors];
 
 export type XgroupDestroyResponses = {
     /**
-     * Done.
+     * The request succeeded.
      */
     204: void;
 };
@@ -3765,11 +3778,11 @@ export type XinfoGroupData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
     };
@@ -3779,55 +3792,55 @@ export type XinfoGroupData = {
 
 export type XinfoGroupErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -3836,7 +3849,7 @@ export type XinfoGroupError = XinfoGroupErrors[keyof XinfoGroupErrors];
 
 export type XinfoGroupResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: Group;
 };
@@ -3847,11 +3860,11 @@ export type XgroupCreateData = {
     body?: GroupBody;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
     };
@@ -3861,71 +3874,71 @@ export type XgroupCreateData = {
 
 export type XgroupCreateErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * In conflict with what stands. Codes: `BUSYGROUP`.
+     * The request conflicts with the current state. Codes: `BUSYGROUP`.
      */
     409: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
     /**
-     * The server is at its memory limit: nothing is appended until something is deleted or trimmed. Codes: `MEMORY_LIMIT`.
+     * The server has reached its memory limit. It refuses appends until entries are deleted or trimmed. Codes: `MEMORY_LIMIT`.
      */
     507: Problem;
 };
@@ -3934,7 +3947,7 @@ export type XgroupCreateError = XgroupCreateErrors[keyof XgroupCreateErrors];
 
 export type XgroupCreateResponses = {
     /**
-     * The answer.
+     * The response.
      */
     201: Group;
 };
@@ -3945,11 +3958,11 @@ export type XgroupSetidData = {
     body: GroupPositionBody;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
     };
@@ -3959,63 +3972,63 @@ export type XgroupSetidData = {
 
 export type XgroupSetidErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -4024,7 +4037,7 @@ export type XgroupSetidError = XgroupSetidErrors[keyof XgroupSetidErrors];
 
 export type XgroupSetidResponses = {
     /**
-     * Done.
+     * The request succeeded.
      */
     204: void;
 };
@@ -4035,11 +4048,11 @@ export type XinfoConsumersData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
     };
@@ -4049,55 +4062,55 @@ export type XinfoConsumersData = {
 
 export type XinfoConsumersErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -4106,7 +4119,7 @@ export type XinfoConsumersError = XinfoConsumersErrors[keyof XinfoConsumersError
 
 export type XinfoConsumersResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: ConsumerList;
 };
@@ -4117,25 +4130,25 @@ export type XgroupDelconsumerData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
         /**
-         * The consumer's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer's name. 1 to 512 bytes of any value, percent-encoded.
          */
         consumer: string;
     };
     query?: {
         /**
-         * Drop what is pending for it, for good.
+         * Drop the pending entries of the consumer permanently.
          */
         force?: boolean;
         /**
-         * The consumer that takes over what is pending. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer that takes over the pending entries. 1 to 512 bytes of any value, percent-encoded.
          */
         transfer_to?: string;
     };
@@ -4144,59 +4157,59 @@ export type XgroupDelconsumerData = {
 
 export type XgroupDelconsumerErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`, `NOGROUP`, `NO_SUCH_CONSUMER`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`, `NO_SUCH_CONSUMER`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * In conflict with what stands. Codes: `CONSUMER_HAS_PENDING`.
+     * The request conflicts with the current state. Codes: `CONSUMER_HAS_PENDING`.
      */
     409: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -4205,7 +4218,7 @@ export type XgroupDelconsumerError = XgroupDelconsumerErrors[keyof XgroupDelcons
 
 export type XgroupDelconsumerResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: ConsumerDeleted;
 };
@@ -4216,15 +4229,15 @@ export type XgroupCreateconsumerData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
         /**
-         * The consumer group's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
          */
         group: string;
         /**
-         * The consumer's name. Percent-encoded, any byte; 1 to 512 bytes.
+         * The consumer's name. 1 to 512 bytes of any value, percent-encoded.
          */
         consumer: string;
     };
@@ -4234,59 +4247,59 @@ export type XgroupCreateconsumerData = {
 
 export type XgroupCreateconsumerErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
     /**
-     * The server is at its memory limit: nothing is appended until something is deleted or trimmed. Codes: `MEMORY_LIMIT`.
+     * The server has reached its memory limit. It refuses appends until entries are deleted or trimmed. Codes: `MEMORY_LIMIT`.
      */
     507: Problem;
 };
@@ -4295,11 +4308,11 @@ export type XgroupCreateconsumerError = XgroupCreateconsumerErrors[keyof XgroupC
 
 export type XgroupCreateconsumerResponses = {
     /**
-     * It stands already.
+     * The consumer already exists.
      */
     200: ConsumerCreated;
     /**
-     * The answer.
+     * The response.
      */
     201: ConsumerCreated;
 };
@@ -4311,15 +4324,15 @@ export type ListStreamsData = {
     path?: never;
     query?: {
         /**
-         * The most streams in the page.
+         * How many streams to return at most.
          */
         limit?: number;
         /**
-         * Only keys that begin with these bytes. Percent-encoded.
+         * Return only streams whose key begins with these bytes. Percent-encoded.
          */
         prefix?: string;
         /**
-         * Only keys after this one, in byte order; `next` of the page before.
+         * Return only streams whose key follows this key in byte order: `next` of the previous page.
          */
         start_after?: string;
     };
@@ -4328,51 +4341,51 @@ export type ListStreamsData = {
 
 export type ListStreamsErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -4381,7 +4394,7 @@ export type ListStreamsError = ListStreamsErrors[keyof ListStreamsErrors];
 
 export type ListStreamsResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: StreamPage;
 };
@@ -4392,7 +4405,7 @@ export type DeleteStreamData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
@@ -4402,55 +4415,55 @@ export type DeleteStreamData = {
 
 export type DeleteStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -4459,7 +4472,7 @@ export type DeleteStreamError = DeleteStreamErrors[keyof DeleteStreamErrors];
 
 export type DeleteStreamResponses = {
     /**
-     * Done.
+     * The request succeeded.
      */
     204: void;
 };
@@ -4470,25 +4483,25 @@ export type XinfoStreamData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
     query?: {
         /**
-         * Add entries, groups and their pending entries.
+         * Also return entries, and groups with their pending entries.
          */
         full?: boolean;
         /**
-         * With `full`: the most entries, and the most of each pending entries list.
+         * With `full`: how many entries, and pending entries of each list, to return at most.
          */
         count?: number;
         /**
-         * `fields`: an object where names are unique, else pairs. `pairs`: always pairs.
+         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
          */
         shape?: 'fields' | 'pairs';
         /**
-         * `base64`: all names and values of all entries in base64.
+         * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
     };
@@ -4497,55 +4510,55 @@ export type XinfoStreamData = {
 
 export type XinfoStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -4554,7 +4567,7 @@ export type XinfoStreamError = XinfoStreamErrors[keyof XinfoStreamErrors];
 
 export type XinfoStreamResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: StreamState;
 };
@@ -4565,7 +4578,7 @@ export type HeadStreamData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
@@ -4575,55 +4588,55 @@ export type HeadStreamData = {
 
 export type HeadStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -4632,7 +4645,7 @@ export type HeadStreamError = HeadStreamErrors[keyof HeadStreamErrors];
 
 export type HeadStreamResponses = {
     /**
-     * Done.
+     * The request succeeded.
      */
     200: unknown;
 };
@@ -4641,7 +4654,7 @@ export type CreateStreamData = {
     body?: StreamSettings;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
@@ -4651,63 +4664,63 @@ export type CreateStreamData = {
 
 export type CreateStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
     /**
-     * The server is at its memory limit: nothing is appended until something is deleted or trimmed. Codes: `MEMORY_LIMIT`.
+     * The server has reached its memory limit. It refuses appends until entries are deleted or trimmed. Codes: `MEMORY_LIMIT`.
      */
     507: Problem;
 };
@@ -4716,11 +4729,11 @@ export type CreateStreamError = CreateStreamErrors[keyof CreateStreamErrors];
 
 export type CreateStreamResponses = {
     /**
-     * It stands already; the settings given hold from now on.
+     * The stream already exists. Its settings were changed to the given ones.
      */
     200: StreamCreated;
     /**
-     * The answer.
+     * The response.
      */
     201: StreamCreated;
 };
@@ -4731,7 +4744,7 @@ export type XlenData = {
     body?: never;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
@@ -4741,51 +4754,51 @@ export type XlenData = {
 
 export type XlenErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -4794,7 +4807,7 @@ export type XlenError = XlenErrors[keyof XlenErrors];
 
 export type XlenResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: StreamLengthReply;
 };
@@ -4805,7 +4818,7 @@ export type XsetidData = {
     body: PositionBody;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
@@ -4815,63 +4828,63 @@ export type XsetidData = {
 
 export type XsetidErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -4880,7 +4893,7 @@ export type XsetidError = XsetidErrors[keyof XsetidErrors];
 
 export type XsetidResponses = {
     /**
-     * Done.
+     * The request succeeded.
      */
     204: void;
 };
@@ -4891,7 +4904,7 @@ export type XcfgsetData = {
     body: StreamSettings;
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
@@ -4901,63 +4914,63 @@ export type XcfgsetData = {
 
 export type XcfgsetErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -4966,7 +4979,7 @@ export type XcfgsetError = XcfgsetErrors[keyof XcfgsetErrors];
 
 export type XcfgsetResponses = {
     /**
-     * Done.
+     * The request succeeded.
      */
     204: void;
 };
@@ -4977,47 +4990,47 @@ export type TailData = {
     body?: never;
     headers?: {
         /**
-         * The `id:` of the last event received; it beats `after`. Browsers send it themselves.
+         * The `id:` of the last event that the client received. It overrides `after`. Browsers send it when they reconnect.
          */
         'Last-Event-ID'?: string;
     };
     path: {
         /**
-         * The stream's key. Percent-encoded, any byte; 1 to 512 bytes.
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
          */
         key: string;
     };
     query?: {
         /**
-         * Begin after this id; `$`: with what comes from now on; `+`: with the last entry there is. With `group`: first the consumer's own pending entries after this id, all of them after `0-0`; none by default.
+         * Send entries after this id. `$` (the default): only entries appended from now on. `+`: from the last entry on. With `group`: first send the consumer's own pending entries after this id (`0-0` for all of them); by default none of them.
          */
         after?: string;
         /**
-         * Read as a consumer of this group; percent-encoded.
+         * Read as a consumer of this group. Percent-encoded.
          */
         group?: string;
         /**
-         * The consumer, created if new; percent-encoded.
+         * The consumer; created if it does not exist. Percent-encoded.
          */
         consumer?: string;
         /**
-         * First take over what has been pending for anyone at least this long.
+         * First claim entries that have been pending for any consumer at least this many milliseconds.
          */
         claim_min_idle_ms?: number;
         /**
-         * How many deliveries of this tail may be unacknowledged; then it waits for acks.
+         * How many entries of this tail can be unacknowledged at a time. Then the tail waits for acks.
          */
         prefetch?: number;
         /**
-         * New entries do not become pending: `prefetch` does not count.
+         * New entries do not become pending, and `prefetch` has no effect.
          */
         noack?: boolean;
         /**
-         * `fields`: an object where names are unique, else pairs. `pairs`: always pairs.
+         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
          */
         shape?: 'fields' | 'pairs';
         /**
-         * `base64`: all names and values of all entries in base64.
+         * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
     };
@@ -5026,55 +5039,55 @@ export type TailData = {
 
 export type TailErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -5083,7 +5096,7 @@ export type TailError = TailErrors[keyof TailErrors];
 
 export type TailResponses = {
     /**
-     * Events, until either side ends.
+     * Events, until the client or the server ends the response.
      */
     200: string;
 };
@@ -5094,46 +5107,46 @@ export type TailStreamsData = {
     body?: never;
     headers?: {
         /**
-         * The `id:` of the last event received; it beats `after`. Browsers send it themselves.
+         * The `id:` of the last event that the client received. It overrides `after`. Browsers send it when they reconnect.
          */
         'Last-Event-ID'?: string;
     };
     path?: never;
     query: {
         /**
-         * A stream's key, percent-encoded; once for each stream.
+         * The key of a stream, percent-encoded. Give it once for each stream.
          */
         stream: Array<string>;
         /**
-         * Begin after this id; `$`: with what comes from now on; `+`: with the last entry there is. With `group`: first the consumer's own pending entries after this id, all of them after `0-0`; none by default. Once for all streams, or once for each, in their order.
+         * Send entries after this id. `$` (the default): only entries appended from now on. `+`: from the last entry on. With `group`: first send the consumer's own pending entries after this id (`0-0` for all of them); by default none of them. Give it once for all streams, or once for each stream, in the same order.
          */
         after?: Array<string>;
         /**
-         * Read as a consumer of this group; percent-encoded.
+         * Read as a consumer of this group. Percent-encoded.
          */
         group?: string;
         /**
-         * The consumer, created if new; percent-encoded.
+         * The consumer; created if it does not exist. Percent-encoded.
          */
         consumer?: string;
         /**
-         * First take over what has been pending for anyone at least this long.
+         * First claim entries that have been pending for any consumer at least this many milliseconds.
          */
         claim_min_idle_ms?: number;
         /**
-         * How many deliveries of this tail may be unacknowledged; then it waits for acks.
+         * How many entries of this tail can be unacknowledged at a time. Then the tail waits for acks.
          */
         prefetch?: number;
         /**
-         * New entries do not become pending: `prefetch` does not count.
+         * New entries do not become pending, and `prefetch` has no effect.
          */
         noack?: boolean;
         /**
-         * `fields`: an object where names are unique, else pairs. `pairs`: always pairs.
+         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
          */
         shape?: 'fields' | 'pairs';
         /**
-         * `base64`: all names and values of all entries in base64.
+         * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
     };
@@ -5142,55 +5155,55 @@ export type TailStreamsData = {
 
 export type TailStreamsErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -5199,7 +5212,7 @@ export type TailStreamsError = TailStreamsErrors[keyof TailStreamsErrors];
 
 export type TailStreamsResponses = {
     /**
-     * Events, until either side ends.
+     * Events, until the client or the server ends the response.
      */
     200: string;
 };
@@ -5210,7 +5223,7 @@ export type CommandData = {
     body: CommandBody;
     headers?: {
         /**
-         * `base64`: all strings of the reply in base64, the status `OK` apart.
+         * `base64`: return all strings of the reply in base64, except the status `OK`.
          */
         'Upstash-Encoding'?: string;
     };
@@ -5221,71 +5234,71 @@ export type CommandData = {
 
 export type CommandErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `NOT_AN_INTEGER`, `SYNTAX`, `WRONG_ARITY`, `UNKNOWN_COMMAND`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `NOT_AN_INTEGER`, `SYNTAX`, `WRONG_ARITY`, `UNKNOWN_COMMAND`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * In conflict with what stands. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `BUSYGROUP`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `BUSYGROUP`.
      */
     409: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
     /**
-     * The server is at its memory limit: nothing is appended until something is deleted or trimmed. Codes: `MEMORY_LIMIT`.
+     * The server has reached its memory limit. It refuses appends until entries are deleted or trimmed. Codes: `MEMORY_LIMIT`.
      */
     507: Problem;
 };
@@ -5294,7 +5307,7 @@ export type CommandError = CommandErrors[keyof CommandErrors];
 
 export type CommandResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: CommandReply;
 };
@@ -5305,7 +5318,7 @@ export type PipelineData = {
     body: CommandsBody;
     headers?: {
         /**
-         * `base64`: all strings of the reply in base64, the status `OK` apart.
+         * `base64`: return all strings of the reply in base64, except the status `OK`.
          */
         'Upstash-Encoding'?: string;
     };
@@ -5316,59 +5329,59 @@ export type PipelineData = {
 
 export type PipelineErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -5377,7 +5390,7 @@ export type PipelineError = PipelineErrors[keyof PipelineErrors];
 
 export type PipelineResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: CommandOutcomes;
 };
@@ -5388,7 +5401,7 @@ export type TransactionData = {
     body: CommandsBody;
     headers?: {
         /**
-         * `base64`: all strings of the reply in base64, the status `OK` apart.
+         * `base64`: return all strings of the reply in base64, except the status `OK`.
          */
         'Upstash-Encoding'?: string;
     };
@@ -5399,59 +5412,59 @@ export type TransactionData = {
 
 export type TransactionErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `TRANSACTION_ABORTED`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `TRANSACTION_ABORTED`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The body is of a media type or encoding that is not understood. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
      */
     415: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * The body does not fit its schema. Codes: `BODY_MISMATCH`.
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
      */
     422: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -5460,7 +5473,7 @@ export type TransactionError = TransactionErrors[keyof TransactionErrors];
 
 export type TransactionResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: CommandOutcomes;
 };
@@ -5476,51 +5489,51 @@ export type GetLimitsData = {
 
 export type GetLimitsErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
      */
     503: Problem;
 };
@@ -5529,7 +5542,7 @@ export type GetLimitsError = GetLimitsErrors[keyof GetLimitsErrors];
 
 export type GetLimitsResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: Limits;
 };
@@ -5545,47 +5558,47 @@ export type HealthzData = {
 
 export type HealthzErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
      */
     503: Problem;
 };
@@ -5594,7 +5607,7 @@ export type HealthzError = HealthzErrors[keyof HealthzErrors];
 
 export type HealthzResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: Health;
 };
@@ -5610,47 +5623,47 @@ export type ReadyzData = {
 
 export type ReadyzErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
 };
@@ -5659,7 +5672,7 @@ export type ReadyzError = ReadyzErrors[keyof ReadyzErrors];
 
 export type ReadyzResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: Readiness;
 };
@@ -5675,51 +5688,51 @@ export type CreateTicketData = {
 
 export type CreateTicketErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
      */
     503: Problem;
 };
@@ -5728,7 +5741,7 @@ export type CreateTicketError = CreateTicketErrors[keyof CreateTicketErrors];
 
 export type CreateTicketResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: Ticket;
 };
@@ -5744,51 +5757,51 @@ export type ClearSlowLogData = {
 
 export type ClearSlowLogErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
      */
     503: Problem;
 };
@@ -5797,7 +5810,7 @@ export type ClearSlowLogError = ClearSlowLogErrors[keyof ClearSlowLogErrors];
 
 export type ClearSlowLogResponses = {
     /**
-     * Done.
+     * The request succeeded.
      */
     204: void;
 };
@@ -5809,7 +5822,7 @@ export type SlowLogData = {
     path?: never;
     query?: {
         /**
-         * The most operations to show.
+         * How many operations to return at most.
          */
         limit?: number;
     };
@@ -5818,51 +5831,51 @@ export type SlowLogData = {
 
 export type SlowLogErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * No token, or one that is not known, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
      */
     401: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
      */
     503: Problem;
 };
@@ -5871,7 +5884,7 @@ export type SlowLogError = SlowLogErrors[keyof SlowLogErrors];
 
 export type SlowLogResponses = {
     /**
-     * The answer.
+     * The response.
      */
     200: SlowLogPage;
 };
@@ -5882,7 +5895,7 @@ export type ProblemPageData = {
     body?: never;
     path: {
         /**
-         * The code as in `type`: small letters and dashes. The code itself is understood, too.
+         * The code as in `type`: lower case with dashes. The code itself works too.
          */
         code: string;
     };
@@ -5892,51 +5905,51 @@ export type ProblemPageData = {
 
 export type ProblemPageErrors = {
     /**
-     * A parameter, a name, an id or an argument is not valid, or the body cannot be read. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
-     * The token does not allow this, or the request is of a page that is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
-     * No such stream, group, consumer or entry. Codes: `NOT_FOUND`.
+     * The stream, group, consumer or entry does not exist. Codes: `NOT_FOUND`.
      */
     404: Problem;
     /**
-     * The answer's media type is not acceptable. Codes: `NOT_ACCEPTABLE`.
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
      */
     406: Problem;
     /**
-     * The request came too slowly; the connection closes. Codes: `REQUEST_TIMEOUT`.
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
     /**
-     * The body, an entry, or what is asked for at once is too large. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
-     * The request's target is too long. Codes: `URL_TOO_LONG`.
+     * The URL is too long. Codes: `URL_TOO_LONG`.
      */
     414: Problem;
     /**
-     * The server is not known under the name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
      */
     421: Problem;
     /**
-     * Requests come faster than is allowed; `Retry-After` says when to come back. Codes: `RATE_LIMITED`.
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
      */
     429: Problem;
     /**
-     * The request's head is too large. Codes: `HEAD_TOO_LARGE`.
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
      */
     431: Problem;
     /**
-     * An error of the server. Codes: `INTERNAL`.
+     * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
     /**
-     * The server takes no such request now; `Retry-After` says when, where it is known. Codes: `TOO_MANY_OPEN`.
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
      */
     503: Problem;
 };
@@ -5945,7 +5958,7 @@ export type ProblemPageError = ProblemPageErrors[keyof ProblemPageErrors];
 
 export type ProblemPageResponses = {
     /**
-     * A page for people.
+     * An HTML page that explains the code.
      */
     200: string;
 };

@@ -13,7 +13,7 @@ T = TypeVar("T", bound="AckBody")
 
 @_attrs_define
 class AckBody:
-    """Entries that are done.
+    """Entries to acknowledge.
 
     Example:
         {'ids': ['1692632086370-0']}
@@ -21,12 +21,12 @@ class AckBody:
     """
 
     ids: list[str]
-    """ Entry ids. All are read before anything is done: one bad id and nothing happens. """
+    """ Entry ids. If one of them is invalid, the request fails and changes nothing. """
     delete: bool | Unset = False
-    """ Delete the entries from the stream in the same step (XACKDEL). A token needs `admin` beside `consume`,
-    unless `references` is `acknowledged`. """
+    """ Delete the entries from the stream in the same atomic step (XACKDEL). The token needs `admin` in addition to
+    `consume`, unless `references` is `acknowledged`. """
     references: AckBodyReferences | Unset = UNSET
-    """ With `delete`: what it does with other groups' pending entries; `keep` by default. """
+    """ With `delete`: what to do with the pending entries of other groups; `keep` by default. """
 
     def to_dict(self) -> dict[str, Any]:
         ids = self.ids

@@ -16,7 +16,7 @@ T = TypeVar("T", bound="AckReply")
 
 @_attrs_define
 class AckReply:
-    """What was acknowledged.
+    """The result of an acknowledgment.
 
     Example:
         {'acknowledged': 1}
@@ -24,9 +24,9 @@ class AckReply:
     """
 
     acknowledged: int
-    """ Entries that were pending and no longer are. """
+    """ How many entries were acknowledged. """
     results: list[DeleteOutcome] | Unset = UNSET
-    """ With `delete`: what became of each id, in the order asked for; `not_found` was not pending. """
+    """ With `delete`: the result for each id, in the order of the request. `not_found`: it was not pending. """
 
     def to_dict(self) -> dict[str, Any]:
         acknowledged = self.acknowledged

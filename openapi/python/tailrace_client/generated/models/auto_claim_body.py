@@ -16,7 +16,7 @@ T = TypeVar("T", bound="AutoClaimBody")
 
 @_attrs_define
 class AutoClaimBody:
-    """Pending entries that a consumer takes over, found by scanning in id order.
+    """Idle pending entries that a consumer takes over, found by a scan in id order.
 
     Example:
         {'consumer': 'bob', 'min_idle_ms': 30000, 'count': 1}
@@ -24,17 +24,17 @@ class AutoClaimBody:
     """
 
     consumer: str
-    """ Who takes over; created if new. """
+    """ The consumer that takes the entries over; created if it does not exist. """
     min_idle_ms: int
-    """ Only what was delivered at least this long ago. """
+    """ Claim only entries whose last delivery is at least this many milliseconds ago. """
     encoding: AutoClaimBodyEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     start: str | Unset = "0-0"
-    """ Where the scan begins: `cursor` of the last one. """
+    """ The id where the scan begins: `cursor` of the previous scan. """
     count: int | Unset = 100
-    """ The most entries to claim. """
+    """ How many entries to claim at most. """
     just_id: bool | Unset = False
-    """ Answer ids only, and do not count a delivery. """
+    """ Return only ids, and do not count a delivery. """
 
     def to_dict(self) -> dict[str, Any]:
         consumer = self.consumer

@@ -16,7 +16,7 @@ T = TypeVar("T", bound="AutoClaimReply")
 
 @_attrs_define
 class AutoClaimReply:
-    """What a scan claimed, and where to go on.
+    """The entries that a scan claimed, and where the next scan begins.
 
     Example:
         {'cursor': '1692632094485-0', 'entries': [{'id': '1692632086370-0', 'fields': {'rider': 'Castilla', 'speed':
@@ -25,13 +25,13 @@ class AutoClaimReply:
     """
 
     cursor: str
-    """ `start` of the next scan; `0-0` at the end. """
+    """ Send it as `start` of the next scan; `0-0` if the scan is complete. """
     deleted_ids: list[str]
-    """ Entries that are no longer in the stream; they are no longer pending either. """
+    """ Ids of entries that are no longer in the stream. The scan removed them from the pending entries. """
     entries: list[Entry] | Unset = UNSET
-    """ The entries now owned; absent with `just_id`. """
+    """ The claimed entries; absent with `just_id`. """
     ids: list[str] | Unset = UNSET
-    """ Their ids; only with `just_id`. """
+    """ The ids of the claimed entries; only with `just_id`. """
 
     def to_dict(self) -> dict[str, Any]:
         cursor = self.cursor

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="BatchReply")
 
 @_attrs_define
 class BatchReply:
-    """What a batch or an import appended.
+    """The entries that a batch or an import appended.
 
     Example:
         {'count': 2, 'first_id': '1692632147973-0', 'last_id': '1692632147973-1'}
@@ -20,13 +20,13 @@ class BatchReply:
     """
 
     count: int
-    """ Entries appended. """
+    """ How many entries were appended. """
     first_id: str
-    """ Id of the first. """
+    """ The id of the first appended entry. """
     last_id: str
-    """ Id of the last. """
+    """ The id of the last appended entry. """
     ids: list[str] | Unset = UNSET
-    """ All ids in order; only with `ids=true`. """
+    """ The ids of all appended entries, in order; only with `ids=true`. """
 
     def to_dict(self) -> dict[str, Any]:
         count = self.count

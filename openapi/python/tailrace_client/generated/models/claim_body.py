@@ -13,7 +13,7 @@ T = TypeVar("T", bound="ClaimBody")
 
 @_attrs_define
 class ClaimBody:
-    """Pending entries that a consumer takes over, by id.
+    """Pending entries that a consumer takes over, named by id.
 
     Example:
         {'consumer': 'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}
@@ -21,25 +21,26 @@ class ClaimBody:
     """
 
     consumer: str
-    """ Who takes over; created if new. """
+    """ The consumer that takes the entries over; created if it does not exist. """
     min_idle_ms: int
-    """ Only what was delivered at least this long ago. """
+    """ Claim only entries whose last delivery is at least this many milliseconds ago. """
     ids: list[str]
-    """ Entry ids. All are read before anything is done: one bad id and nothing happens. """
+    """ Entry ids. If one of them is invalid, the request fails and changes nothing. """
     encoding: ClaimBodyEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     idle_ms: int | Unset = UNSET
-    """ Set the idle time to this; 0 by default. """
+    """ The new idle time, in milliseconds; 0 by default. """
     delivered_at_ms: int | Unset = UNSET
-    """ Set the time of delivery, Unix milliseconds. """
+    """ The new time of delivery, in Unix milliseconds. """
     retry_count: int | Unset = UNSET
-    """ Set the count of deliveries to this, in place of adding one. """
+    """ The new delivery count; by default the claim adds one. """
     force: bool | Unset = False
-    """ Make entries pending that are not, if they exist. A token needs `admin` beside `consume`. """
+    """ Also make entries pending that are in the stream and not pending. The token needs `admin` in addition to
+    `consume`. """
     just_id: bool | Unset = False
-    """ Answer ids only, and do not count a delivery. """
+    """ Return only ids, and do not count a delivery. """
     last_id: str | Unset = UNSET
-    """ Raise the group's last delivered id to this. A token needs `admin` beside `consume`. """
+    """ Raise the group's last delivered id to this id. The token needs `admin` in addition to `consume`. """
 
     def to_dict(self) -> dict[str, Any]:
         consumer = self.consumer

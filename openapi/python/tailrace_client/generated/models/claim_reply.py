@@ -16,7 +16,7 @@ T = TypeVar("T", bound="ClaimReply")
 
 @_attrs_define
 class ClaimReply:
-    """What was claimed: `entries`, or `ids` with `just_id`.
+    """The claimed entries: `entries`, or only `ids` with `just_id`.
 
     Example:
         {'entries': [{'id': '1692632086370-0', 'fields': {'rider': 'Castilla', 'speed': '30.2', 'position': '1',
@@ -25,9 +25,9 @@ class ClaimReply:
     """
 
     entries: list[Entry] | Unset = UNSET
-    """ The entries now owned; absent with `just_id`. """
+    """ The claimed entries; absent with `just_id`. """
     ids: list[str] | Unset = UNSET
-    """ Their ids; only with `just_id`. """
+    """ The ids of the claimed entries; only with `just_id`. """
 
     def to_dict(self) -> dict[str, Any]:
         entries: list[dict[str, Any]] | Unset = UNSET

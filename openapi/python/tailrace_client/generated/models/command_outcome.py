@@ -16,7 +16,7 @@ class CommandOutcome:
 
     result: Any | Unset = UNSET
     error: str | Unset = UNSET
-    """ The Redis error line; absent where there is a reply. """
+    """ The Redis error line; absent if the command succeeded. """
 
     def to_dict(self) -> dict[str, Any]:
         result = self.result

@@ -23,13 +23,13 @@ class Consumer:
     name: str
     """ The consumer's name. """
     pending: int
-    """ Entries delivered to it and not acknowledged. """
+    """ How many entries were delivered to the consumer and not yet acknowledged. """
     idle_ms: int
-    """ Milliseconds since it last asked for anything. """
+    """ Milliseconds since the consumer's last request. """
     inactive_ms: int | None
-    """ Milliseconds since anything was last delivered to it; null if nothing ever was. """
+    """ Milliseconds since entries were last delivered to the consumer; null if never. """
     encoding: ConsumerEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name

@@ -16,7 +16,7 @@ T = TypeVar("T", bound="ConsumerCreated")
 
 @_attrs_define
 class ConsumerCreated:
-    """The consumer that now stands.
+    """A consumer that now exists, created or already there.
 
     Example:
         {'name': 'alice', 'created': True}
@@ -26,9 +26,9 @@ class ConsumerCreated:
     name: str
     """ The consumer's name. """
     created: bool
-    """ Whether it is new. """
+    """ True if the request created the consumer, false if it existed already. """
     encoding: ConsumerCreatedEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name

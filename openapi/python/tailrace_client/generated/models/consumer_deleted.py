@@ -10,7 +10,7 @@ T = TypeVar("T", bound="ConsumerDeleted")
 
 @_attrs_define
 class ConsumerDeleted:
-    """What went with a consumer.
+    """The result of deleting a consumer.
 
     Example:
         {'pending_dropped': 0}
@@ -18,7 +18,7 @@ class ConsumerDeleted:
     """
 
     pending_dropped: int
-    """ Pending entries that were dropped: they are neither pending nor new again. """
+    """ How many pending entries were dropped. The group will not deliver them again. """
 
     def to_dict(self) -> dict[str, Any]:
         pending_dropped = self.pending_dropped

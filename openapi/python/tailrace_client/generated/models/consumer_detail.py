@@ -25,15 +25,15 @@ class ConsumerDetail:
     name: str
     """ The consumer's name. """
     seen_at_ms: int
-    """ When it last asked for anything, Unix milliseconds. """
+    """ The time of the consumer's last request, in Unix milliseconds. """
     active_at_ms: int | None
-    """ When anything was last delivered to it, Unix milliseconds; null for never. """
+    """ The time of the last delivery to the consumer, in Unix milliseconds; null if never. """
     pending: int
-    """ Entries delivered to it and not acknowledged. """
+    """ How many entries were delivered to the consumer and not yet acknowledged. """
     pending_entries: list[PendingItem]
-    """ The first `count` of them, in id order. """
+    """ The first `count` pending entries of the consumer, in id order. """
     encoding: ConsumerDetailEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name

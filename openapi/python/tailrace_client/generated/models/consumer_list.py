@@ -22,7 +22,7 @@ class ConsumerList:
     """
 
     consumers: list[Consumer]
-    """ The consumers. """
+    """ The consumers of the group. """
 
     def to_dict(self) -> dict[str, Any]:
         consumers = []

@@ -24,10 +24,10 @@ class DeleteBody:
     """
 
     ids: list[str]
-    """ Entry ids. All are read before anything is done: one bad id and nothing happens. """
+    """ Entry ids. If one of them is invalid, the request fails and changes nothing. """
     references: DeleteBodyReferences | Unset = "keep"
-    """ What a deletion does with pending entries that point at the entry: `keep` leaves them, `delete` removes them
-    too, `acknowledged` deletes only what every group has read and acknowledged. """
+    """ What a deletion does with the pending entries of consumer groups: `keep` keeps them, `delete` removes them
+    too, `acknowledged` deletes only entries that every group has read and acknowledged. """
 
     def to_dict(self) -> dict[str, Any]:
         ids = self.ids

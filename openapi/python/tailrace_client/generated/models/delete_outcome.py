@@ -15,12 +15,12 @@ T = TypeVar("T", bound="DeleteOutcome")
 
 @_attrs_define
 class DeleteOutcome:
-    """What became of one id."""
+    """The result for one id."""
 
     id: str
-    """ An entry id, `ms-seq`; always a string. """
+    """ An entry id, `ms-seq`, as a string. """
     result: DeleteOutcomeResult
-    """ `referenced`: it stays, since a group still refers to it. """
+    """ `referenced`: the entry was kept, because a group still refers to it. """
 
     def to_dict(self) -> dict[str, Any]:
         id = self.id

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="DeleteReply")
 
 @_attrs_define
 class DeleteReply:
-    """What became of each id.
+    """The result for each id.
 
     Example:
         {'deleted': 1, 'results': [{'id': '1692632086370-0', 'result': 'deleted'}, {'id': '1-0', 'result':
@@ -23,9 +23,9 @@ class DeleteReply:
     """
 
     deleted: int
-    """ How many were deleted. """
+    """ How many entries were deleted. """
     results: list[DeleteOutcome]
-    """ One item for each id asked for, in that order. """
+    """ One item for each id of the request, in the same order. """
 
     def to_dict(self) -> dict[str, Any]:
         deleted = self.deleted

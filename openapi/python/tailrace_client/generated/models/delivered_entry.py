@@ -20,7 +20,7 @@ T = TypeVar("T", bound="DeliveredEntry")
 
 @_attrs_define
 class DeliveredEntry:
-    """An entry as a group is given it; a pending one whose message was deleted has no fields.
+    """An entry as a consumer receives it. A pending entry that was deleted from the stream has no fields.
 
     Example:
         {'id': '1692632102976-0', 'fields': {'rider': 'Prickett', 'speed': '29.7', 'position': '2', 'location_id': '1'},
@@ -29,19 +29,19 @@ class DeliveredEntry:
     """
 
     id: str
-    """ An entry id, `ms-seq`; always a string. """
+    """ An entry id, `ms-seq`, as a string. """
     idle_ms: int
-    """ Milliseconds between its last delivery and this one; 0 for a new entry. """
+    """ Milliseconds between the previous delivery and this one; 0 for a new entry. """
     deliveries: int
-    """ How often it was delivered before; 0 for a new entry. """
+    """ How often the entry was delivered before; 0 for a new entry. """
     fields: DeliveredEntryFields | Unset = UNSET
-    """ Names and values in their order. """
+    """ Names and values, in the order in which they were appended. """
     pairs: list[list[str]] | Unset = UNSET
-    """ The same as `[name, value]` pairs. """
+    """ Names and values as `[name, value]` pairs. """
     encoding: DeliveredEntryEncoding | Unset = UNSET
     """ `base64`: all names and values are base64. """
     deleted: bool | Unset = UNSET
-    """ True where it was deleted while pending; absent otherwise. """
+    """ True if the entry was deleted from the stream while it was pending; otherwise absent. """
 
     def to_dict(self) -> dict[str, Any]:
         id = self.id

@@ -17,7 +17,7 @@ T = TypeVar("T", bound="Entry")
 
 @_attrs_define
 class Entry:
-    """An entry: `fields`, or `pairs` where a name repeats or `shape=pairs` asks for it.
+    """An entry. It has `fields`; or `pairs`, if a name repeats or the request has `shape=pairs`.
 
     Example:
         {'id': '1692632086370-0', 'fields': {'rider': 'Castilla', 'speed': '30.2', 'position': '1', 'location_id': '1'}}
@@ -25,11 +25,11 @@ class Entry:
     """
 
     id: str
-    """ An entry id, `ms-seq`; always a string. """
+    """ An entry id, `ms-seq`, as a string. """
     fields: EntryFields | Unset = UNSET
-    """ Names and values in their order. """
+    """ Names and values, in the order in which they were appended. """
     pairs: list[list[str]] | Unset = UNSET
-    """ The same as `[name, value]` pairs. """
+    """ Names and values as `[name, value]` pairs. """
     encoding: EntryEncoding | Unset = UNSET
     """ `base64`: all names and values are base64. """
 

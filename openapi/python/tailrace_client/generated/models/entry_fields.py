@@ -11,7 +11,7 @@ T = TypeVar("T", bound="EntryFields")
 
 @_attrs_define
 class EntryFields:
-    """Names and values in their order.
+    """Names and values, in the order in which they were appended.
 
     Example:
         {'rider': 'Castilla', 'speed': '29.9', 'position': '1', 'location_id': '2'}

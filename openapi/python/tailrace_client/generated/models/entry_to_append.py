@@ -23,13 +23,13 @@ class EntryToAppend:
     """One entry of a batch, or one line of an import with `shape=entry`."""
 
     fields: EntryToAppendFields | Unset = UNSET
-    """ Names and values, in this order. A name that repeats is refused: send `pairs`. """
+    """ Names and values, in this order. Each name must be unique; use `pairs` to repeat a name. """
     pairs: list[list[str]] | Unset = UNSET
-    """ The same as `[name, value]` pairs; names may repeat. """
+    """ Names and values as `[name, value]` pairs; names may repeat. """
     encoding: EntryToAppendEncoding | Unset = UNSET
-    """ `base64`: all names and values of this entry are base64, for any bytes. """
+    """ `base64`: all names and values of this entry are base64, so they can hold any bytes. """
     id: str | Unset = UNSET
-    """ `ms-seq`, `ms`, `ms-*`, or `*` (the default): the server chooses the id. """
+    """ The id: `ms-seq`, `ms`, or `ms-*`. With `*` (the default) the server chooses the id. """
 
     def to_dict(self) -> dict[str, Any]:
         fields: dict[str, Any] | Unset = UNSET

@@ -12,20 +12,20 @@ T = TypeVar("T", bound="ErrorItem")
 
 @_attrs_define
 class ErrorItem:
-    """One thing that is wrong with a request, and where."""
+    """One mistake in a request, and its place."""
 
     detail: str
-    """ What is wrong. """
+    """ What is wrong, what is allowed, and what to do. """
     pointer: str | Unset = UNSET
-    """ JSON pointer into the body; empty for the whole. """
+    """ The place in the body as a JSON pointer; empty for the whole body. """
     line: int | Unset = UNSET
-    """ Line of the body, from 1. """
+    """ The line of the body, counted from 1. """
     column: int | Unset = UNSET
-    """ Column of a line that is no JSON, from 1. """
+    """ The column where the line stops being valid JSON, counted from 1. """
     parameter: str | Unset = UNSET
-    """ Name of the parameter. """
+    """ The name of the parameter. """
     in_: str | Unset = UNSET
-    """ Where the parameter stands: `path`, `query` or `header`. """
+    """ The place of the parameter: `path`, `query` or `header`. """
 
     def to_dict(self) -> dict[str, Any]:
         detail = self.detail

@@ -24,17 +24,17 @@ class Group:
     name: str
     """ The group's name. """
     consumers: int
-    """ Consumers of the group. """
+    """ How many consumers the group has. """
     pending: int
-    """ Entries delivered and not acknowledged. """
+    """ How many entries were delivered and not yet acknowledged. """
     last_delivered_id: str
-    """ New entries are those after this id. """
+    """ The id of the last entry delivered to the group. Entries after it are new. """
     entries_read: int | None
-    """ Entries that the group has read, counted from the stream's first; null if not known. """
+    """ How many entries the group has read, from the stream's first on; null if unknown. """
     lag: int | None
-    """ Entries still to be delivered; null where it cannot be known. """
+    """ How many entries are not yet delivered; null if unknown. """
     encoding: GroupEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name

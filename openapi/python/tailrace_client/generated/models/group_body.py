@@ -12,7 +12,7 @@ T = TypeVar("T", bound="GroupBody")
 
 @_attrs_define
 class GroupBody:
-    """Where a new group begins.
+    """The position of a new group.
 
     Example:
         {'after': '0', 'entries_read': 0}
@@ -20,11 +20,11 @@ class GroupBody:
     """
 
     after: str | Unset = "$"
-    """ The group is given entries after this id; `$` is the stream's last id, `0` all. """
+    """ The group receives the entries after this id. `$` is the stream's last id; `0` means all entries. """
     create_stream: bool | Unset = False
-    """ Create the stream, empty, where there is none; else that is a 404. """
+    """ Create an empty stream if it does not exist; without this option the request fails with 404. """
     entries_read: int | Unset = UNSET
-    """ How many entries the group counts as read, where known. """
+    """ How many entries the group counts as read, if you know it. """
 
     def to_dict(self) -> dict[str, Any]:
         after = self.after

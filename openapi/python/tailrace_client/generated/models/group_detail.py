@@ -26,21 +26,21 @@ class GroupDetail:
     name: str
     """ The group's name. """
     last_delivered_id: str
-    """ New entries are those after this id. """
+    """ The id of the last entry delivered to the group. Entries after it are new. """
     entries_read: int | None
-    """ Entries read; null if not known. """
+    """ How many entries the group has read; null if unknown. """
     lag: int | None
-    """ Entries still to be delivered; null if not known. """
+    """ How many entries are not yet delivered; null if unknown. """
     pending: int
-    """ Entries delivered and not acknowledged. """
+    """ How many entries were delivered and not yet acknowledged. """
     nacked: int
-    """ Those of them that have no owner, after a nack. """
+    """ How many of the pending entries have no owner, because of a nack. """
     pending_entries: list[PendingItem]
-    """ The first `count` pending entries, in id order. """
+    """ The first `count` pending entries of the group, in id order. """
     consumers: list[ConsumerDetail]
-    """ The consumers. """
+    """ The consumers of the group. """
     encoding: GroupDetailEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name

@@ -23,7 +23,7 @@ class GroupList:
     """
 
     groups: list[Group]
-    """ The groups. """
+    """ The groups of the stream. """
 
     def to_dict(self) -> dict[str, Any]:
         groups = []

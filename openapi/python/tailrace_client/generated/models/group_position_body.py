@@ -12,7 +12,7 @@ T = TypeVar("T", bound="GroupPositionBody")
 
 @_attrs_define
 class GroupPositionBody:
-    """Where a group goes on.
+    """The position from which a group continues.
 
     Example:
         {'after': '0'}
@@ -20,9 +20,9 @@ class GroupPositionBody:
     """
 
     after: str
-    """ The group is given entries after this id; `$` is the stream's last id. """
+    """ The group receives the entries after this id; `$` is the stream's last id. """
     entries_read: int | Unset = UNSET
-    """ How many entries the group counts as read, where known. """
+    """ How many entries the group counts as read, if you know it. """
 
     def to_dict(self) -> dict[str, Any]:
         after = self.after

@@ -28,26 +28,28 @@ class GroupReadBody:
     """
 
     group: str
-    """ The group; it must exist on all streams. """
+    """ The consumer group; it must exist on all of the streams. """
     consumer: str
-    """ The consumer; created if new. """
+    """ The consumer; created if it does not exist. """
     streams: list[GroupReadPosition]
-    """ The streams, answered in this order. """
+    """ The streams; the response has the same order. """
     count: int | Unset = UNSET
-    """ The most entries of each stream. """
+    """ How many entries to return from each stream at most. """
     max_count: int | Unset = UNSET
-    """ The most entries over all streams; not less than `count`. """
+    """ How many entries to return from all streams together at most; at least `count`. """
     max_bytes: int | Unset = UNSET
-    """ Stop once the reply has this size, or `page_bytes_max` if less; the first entry always fits. """
+    """ The reply ends at this size in bytes, or at `page_bytes_max` if that is smaller. The first entry is always
+    returned. """
     wait_ms: int | Unset = UNSET
-    """ How long to wait for entries where there are none; 0 by default. `Prefer: wait=N` is seconds. """
+    """ How many milliseconds to wait if there are no entries; 0 by default. `Prefer: wait=N` also sets it, in
+    seconds. """
     encoding: GroupReadBodyEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     claim_min_idle_ms: int | Unset = UNSET
-    """ First take over what has been pending for anyone at least this long, then new entries. `count` bounds both
-    together for each stream, `max_count` over all streams. """
+    """ First claim entries that have been pending for any consumer at least this many milliseconds, then read new
+    entries. `count` limits both together for each stream, `max_count` for all streams. """
     noack: bool | Unset = False
-    """ New entries do not become pending: they need no acknowledgment. """
+    """ New entries do not become pending, so they need no acknowledgment. """
 
     def to_dict(self) -> dict[str, Any]:
         group = self.group

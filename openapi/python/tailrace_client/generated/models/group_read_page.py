@@ -14,7 +14,7 @@ T = TypeVar("T", bound="GroupReadPage")
 
 @_attrs_define
 class GroupReadPage:
-    """Every stream that was asked for, in that order, with or without entries.
+    """All streams of the request, in the same order, including streams without new entries.
 
     Example:
         {'streams': [{'key': 'race:france', 'entries': [{'id': '1692632102976-0', 'fields': {'rider': 'Prickett',
@@ -24,7 +24,7 @@ class GroupReadPage:
     """
 
     streams: list[GroupStreamSlice]
-    """ The streams. """
+    """ The streams of the request. """
 
     def to_dict(self) -> dict[str, Any]:
         streams = []

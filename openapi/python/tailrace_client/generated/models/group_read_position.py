@@ -16,14 +16,14 @@ T = TypeVar("T", bound="GroupReadPosition")
 
 @_attrs_define
 class GroupReadPosition:
-    """A stream, and what of it."""
+    """A stream, and which entries of it to read."""
 
     key: str
     """ The stream's key. """
     encoding: GroupReadPositionEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     id: str | Unset = ">"
-    """ `>`: entries never delivered to the group. An id: the consumer's own pending entries after it. """
+    """ `>`: entries not yet delivered to the group. An id: the consumer's own pending entries after it. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key

@@ -20,16 +20,17 @@ T = TypeVar("T", bound="GroupStreamSlice")
 
 @_attrs_define
 class GroupStreamSlice:
-    """What one stream gave to a group's consumer."""
+    """The entries that a consumer receives from one stream."""
 
     key: str
     """ The stream's key. """
     entries: list[DeliveredEntry]
     """ Claimed entries first, then new ones. """
     next_: str
-    """ The last id returned, or the position where nothing was; for reading one's history on. """
+    """ The last id returned, or the requested position if no entry was returned. To continue reading the consumer's
+    own pending entries, send it as `id`. """
     encoding: GroupStreamSliceEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key

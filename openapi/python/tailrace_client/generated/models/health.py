@@ -12,7 +12,7 @@ T = TypeVar("T", bound="Health")
 
 @_attrs_define
 class Health:
-    """The process answers.
+    """The server's process is running.
 
     Example:
         {'status': 'ok'}

@@ -10,20 +10,20 @@ T = TypeVar("T", bound="IdempotencyState")
 
 @_attrs_define
 class IdempotencyState:
-    """What a stream remembers of idempotency keys."""
+    """The idempotency keys that a stream remembers."""
 
     duration_s: int
-    """ How long a key is remembered, in seconds. """
+    """ How long the stream remembers a key, in seconds. """
     maxsize: int
-    """ How many keys are remembered for each producer. """
+    """ How many keys the stream remembers for each producer. """
     producers: int
-    """ Producers remembered now. """
+    """ How many producers the stream remembers now. """
     keys: int
-    """ Keys remembered now. """
+    """ How many keys the stream remembers now. """
     keys_added: int
-    """ Keys ever remembered. """
+    """ How many keys were ever remembered. """
     duplicates: int
-    """ Appends that were answered from memory. """
+    """ How many appends were repetitions: the stream returned the first result and appended nothing. """
 
     def to_dict(self) -> dict[str, Any]:
         duration_s = self.duration_s

@@ -10,8 +10,8 @@ T = TypeVar("T", bound="Limits")
 
 @_attrs_define
 class Limits:
-    """Every bound of the server: what its operator sets, and what one request may cost, which is fixed. They
-    do not bound what a stream may hold.
+    """All limits of the server: those that its operator sets, and the fixed limits of one request. The length
+    of a stream has no limit.
 
         Example:
             {'header_timeout_s': 6, 'body_bytes_per_s_min': 1024, 'answer_timeout_s': 30, 'keep_alive_timeout_s': 75,
@@ -24,14 +24,15 @@ class Limits:
                 131072, 'headers_max': 100, 'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000,
                 'subscriptions_per_socket_max': 100, 'read_streams_max': 1000, 'page_entries_max': 100000, 'read_entries_max':
                 20000, 'page_bytes_max': 8388608, 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max':
-                10000, 'transaction_commands_max': 2000, 'command_arguments_max': 262144, 'copy_parts_max': 250000,
-                'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000, 'xautoclaim_scan_max': 20000,
-                'acked_trim_looks_max': 10000, 'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216,
-                'turn_commands_max': 100, 'turn_reply_bytes_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000,
-                'element_bytes_max': 1073741824, 'node_entries_default': 100, 'node_bytes_default': 4096,
-                'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max':
-                10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000, 'epoch_keys_max': 100000, 'autoclaim_count_max':
-                4294967296, 'trim_limit_max': 1000000}
+                10000, 'transaction_commands_max': 2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000,
+                'command_arguments_max': 262144, 'copy_parts_max': 250000, 'pattern_bytes_max': 1024, 'matching_steps_max':
+                10000000, 'scan_count_max': 1000, 'xautoclaim_scan_max': 20000, 'acked_trim_looks_max': 10000,
+                'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max':
+                10000, 'turn_reply_bytes_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'element_bytes_max':
+                1073741824, 'node_entries_default': 100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100,
+                'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000,
+                'epoch_producers_max': 10000, 'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max':
+                1000000}
 
     """
 
@@ -70,7 +71,7 @@ class Limits:
     """ MiB of resident memory. Above it, commands that make the data grow are 507; reads, acknowledgments,
     deletions and trims still work. 0: no limit. """
     name_bytes_max: int
-    """ Bytes of a key, group or consumer name. """
+    """ Bytes of the name of a key, group or consumer. """
     fields_per_entry_max: int
     """ Field-value pairs of one entry. """
     entry_bytes_max: int
@@ -78,25 +79,25 @@ class Limits:
     body_bytes_max: int
     """ Bytes of a body, after decompression. """
     body_members_max: int
-    """ gzip members or zstd frames of one compressed body. """
+    """ The gzip members or zstd frames of one compressed body. """
     large_imports_max: int
-    """ Import bodies above 1 MiB that are read at a time; the others wait. """
+    """ How many import bodies above 1 MiB the server reads at a time; others wait. """
     batch_entries_max: int
     """ Entries of one batch or import. """
     body_lines_max: int
-    """ Lines of an NDJSON body, blank ones included. """
+    """ Lines of an NDJSON body, including blank lines. """
     bulk_elements_max: int
-    """ Members and items in a body of a batch, an import or a pipeline, or in a WebSocket message. """
+    """ JSON members and items in the body of a batch, an import or a pipeline, or in a WebSocket message. """
     body_elements_max: int
-    """ Members and items in any other JSON body. """
+    """ JSON members and items in any other body. """
     ids_per_request_max: int
     """ Ids named in one request. """
     keys_per_request_max: int
     """ Keys named in one DEL or EXISTS. """
     url_bytes_max: int
-    """ Bytes of a request's target. """
+    """ Bytes of a request's target: path and query. """
     head_bytes_max: int
-    """ Bytes of a request's line and headers, or trailer. """
+    """ Bytes of a request's head (request line and headers), and of its trailers. """
     headers_max: int
     """ Header lines of one request. """
     frame_bytes_max: int
@@ -110,42 +111,48 @@ class Limits:
     page_entries_max: int
     """ Entries of one page, and the default count. """
     read_entries_max: int
-    """ Entries of one read of several streams, group read or read after a position, and pending entries of one
-    page, whatever count was asked for. """
+    """ Entries that one read of several streams, one group read or one read after a position returns, and pending
+    entries of one page, even if the request asks for more. """
     page_bytes_max: int
-    """ Bytes at which a page ends early. """
+    """ Bytes at which a page ends, even if more entries were asked for. """
     list_page_max: int
     """ Streams in one page of the listing. """
     list_page_default: int
-    """ Streams in a page where no limit is given. """
+    """ Streams in one page of the listing if the request has no `limit`. """
     pipeline_commands_max: int
     """ Commands of one pipeline. """
     transaction_commands_max: int
     """ Commands of one transaction. """
+    transaction_steps_max: int
+    """ Estimated work of one transaction, in steps of about a microsecond: 10 for a command, 6 for an id. """
+    command_steps_max: int
+    """ Steps that one command of a transaction counts as at most. """
     command_arguments_max: int
-    """ Words of one command. """
+    """ Arguments of one command, including its name. """
     copy_parts_max: int
     """ Blocks, groups, consumers, pending entries and idempotency keys that one COPY may copy. """
     pattern_bytes_max: int
     """ Bytes of a glob pattern. """
     matching_steps_max: int
-    """ Work on glob patterns in one request: a key that is looked at takes 64 steps or more. """
+    """ Steps of matching keys with glob patterns in one request; each key takes 64 steps or more. """
     scan_count_max: int
-    """ Keys that one `SCAN` looks at, whatever its `COUNT`. """
+    """ Keys that one `SCAN` examines, even if its `COUNT` is greater. """
     xautoclaim_scan_max: int
-    """ Pending entries that one scan for idle ones looks at. """
+    """ Pending entries that one scan for idle entries examines. """
     acked_trim_looks_max: int
-    """ Blocks and entries that one trim by the policy `acknowledged` looks at where entries are pending. """
+    """ Blocks and entries with pending references that one trim with `references=acknowledged` examines. """
     reply_bytes_max: int
-    """ Bytes of the replies of one request: the JSON text of entries and names, and 128 for each. """
+    """ Bytes of all replies of one request: the JSON text of entries and names, plus 128 for each. """
     socket_reply_bytes_max: int
-    """ The same of the replies to one WebSocket message. """
+    """ Bytes of all replies to one WebSocket message, counted like `reply_bytes_max`. """
     turn_commands_max: int
-    """ Commands of a pipeline that run before other requests get a turn. """
+    """ Commands of a pipeline that run before the server serves other requests. """
+    turn_steps_max: int
+    """ Steps of a pipeline after which other requests get a turn. """
     turn_reply_bytes_max: int
-    """ Bytes of replies after which other requests get a turn. """
+    """ Bytes of replies after which the server serves other requests. """
     split_parts_max: int
-    """ Parts that a range is split into at once. """
+    """ Parts of one split of a range. """
     wait_ms_max: int
     """ The longest wait of one request, in milliseconds. """
     element_bytes_max: int
@@ -157,22 +164,23 @@ class Limits:
     idmp_duration_s_default: int
     """ How long an idempotency key is remembered, in seconds. """
     idmp_duration_s_max: int
-    """ The longest that may be set, in seconds. """
+    """ The greatest value of `idmp_duration_s`, in seconds. """
     idmp_maxsize_default: int
     """ Idempotency keys remembered for each producer. """
     idmp_maxsize_max: int
-    """ The most that may be set. """
+    """ The greatest value of `idmp_maxsize`. """
     idmp_keys_max: int
-    """ Idempotency keys with an epoch, and as many without, that a stream remembers; above it, the least recently
-    used producer is forgotten. """
+    """ Idempotency keys with an epoch, and as many without an epoch, that a stream remembers. Above this limit, the
+    stream forgets the least recently used producer. """
     epoch_producers_max: int
-    """ Producers with an epoch that a stream remembers; above it, the least recently used is forgotten. """
+    """ Producers with an epoch that a stream remembers. Above this limit, the stream forgets the least recently
+    used producer. """
     epoch_keys_max: int
     """ Idempotency keys in one epoch. """
     autoclaim_count_max: int
-    """ `COUNT` of an XAUTOCLAIM command. """
+    """ The greatest `COUNT` of an XAUTOCLAIM command. """
     trim_limit_max: int
-    """ The greatest default bound of an approximate trim. """
+    """ Entries that one approximate trim without `limit` removes at most. """
 
     def to_dict(self) -> dict[str, Any]:
         header_timeout_s = self.header_timeout_s
@@ -255,6 +263,10 @@ class Limits:
 
         transaction_commands_max = self.transaction_commands_max
 
+        transaction_steps_max = self.transaction_steps_max
+
+        command_steps_max = self.command_steps_max
+
         command_arguments_max = self.command_arguments_max
 
         copy_parts_max = self.copy_parts_max
@@ -274,6 +286,8 @@ class Limits:
         socket_reply_bytes_max = self.socket_reply_bytes_max
 
         turn_commands_max = self.turn_commands_max
+
+        turn_steps_max = self.turn_steps_max
 
         turn_reply_bytes_max = self.turn_reply_bytes_max
 
@@ -349,6 +363,8 @@ class Limits:
                 "list_page_default": list_page_default,
                 "pipeline_commands_max": pipeline_commands_max,
                 "transaction_commands_max": transaction_commands_max,
+                "transaction_steps_max": transaction_steps_max,
+                "command_steps_max": command_steps_max,
                 "command_arguments_max": command_arguments_max,
                 "copy_parts_max": copy_parts_max,
                 "pattern_bytes_max": pattern_bytes_max,
@@ -359,6 +375,7 @@ class Limits:
                 "reply_bytes_max": reply_bytes_max,
                 "socket_reply_bytes_max": socket_reply_bytes_max,
                 "turn_commands_max": turn_commands_max,
+                "turn_steps_max": turn_steps_max,
                 "turn_reply_bytes_max": turn_reply_bytes_max,
                 "split_parts_max": split_parts_max,
                 "wait_ms_max": wait_ms_max,
@@ -462,6 +479,10 @@ class Limits:
 
         transaction_commands_max = d.pop("transaction_commands_max")
 
+        transaction_steps_max = d.pop("transaction_steps_max")
+
+        command_steps_max = d.pop("command_steps_max")
+
         command_arguments_max = d.pop("command_arguments_max")
 
         copy_parts_max = d.pop("copy_parts_max")
@@ -481,6 +502,8 @@ class Limits:
         socket_reply_bytes_max = d.pop("socket_reply_bytes_max")
 
         turn_commands_max = d.pop("turn_commands_max")
+
+        turn_steps_max = d.pop("turn_steps_max")
 
         turn_reply_bytes_max = d.pop("turn_reply_bytes_max")
 
@@ -553,6 +576,8 @@ class Limits:
             list_page_default=list_page_default,
             pipeline_commands_max=pipeline_commands_max,
             transaction_commands_max=transaction_commands_max,
+            transaction_steps_max=transaction_steps_max,
+            command_steps_max=command_steps_max,
             command_arguments_max=command_arguments_max,
             copy_parts_max=copy_parts_max,
             pattern_bytes_max=pattern_bytes_max,
@@ -563,6 +588,7 @@ class Limits:
             reply_bytes_max=reply_bytes_max,
             socket_reply_bytes_max=socket_reply_bytes_max,
             turn_commands_max=turn_commands_max,
+            turn_steps_max=turn_steps_max,
             turn_reply_bytes_max=turn_reply_bytes_max,
             split_parts_max=split_parts_max,
             wait_ms_max=wait_ms_max,

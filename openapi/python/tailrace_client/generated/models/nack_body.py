@@ -13,7 +13,7 @@ T = TypeVar("T", bound="NackBody")
 
 @_attrs_define
 class NackBody:
-    """Entries that a consumer gives back.
+    """Entries that a consumer returns to its group unprocessed.
 
     Example:
         {'ids': ['1692632094485-0'], 'mode': 'fail'}
@@ -21,14 +21,15 @@ class NackBody:
     """
 
     ids: list[str]
-    """ Entry ids. All are read before anything is done: one bad id and nothing happens. """
+    """ Entry ids. If one of them is invalid, the request fails and changes nothing. """
     mode: NackBodyMode | Unset = "fail"
-    """ `silent`: the delivery does not count. `fail`: it counts. `fatal`: the count becomes the greatest there is,
-    so that whoever bounds deliveries sets the entry aside. """
+    """ How the delivery counts. `silent`: it does not count. `fail`: it counts. `fatal`: the delivery count becomes
+    the greatest possible number, so that consumers with a limit of deliveries set the entry aside. """
     retry_count: int | Unset = UNSET
-    """ Set the count of deliveries to this. """
+    """ The new delivery count. """
     force: bool | Unset = False
-    """ Make entries pending that are not, if they exist. A token needs `admin` beside `consume`. """
+    """ Also make entries pending that are in the stream and not pending. The token needs `admin` in addition to
+    `consume`. """
 
     def to_dict(self) -> dict[str, Any]:
         ids = self.ids

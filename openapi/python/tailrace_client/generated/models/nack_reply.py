@@ -10,7 +10,7 @@ T = TypeVar("T", bound="NackReply")
 
 @_attrs_define
 class NackReply:
-    """How many were given back.
+    """The result of a nack.
 
     Example:
         {'nacked': 1}
@@ -18,7 +18,7 @@ class NackReply:
     """
 
     nacked: int
-    """ Entries that have no owner now. """
+    """ How many entries were returned; they now have no owner. """
 
     def to_dict(self) -> dict[str, Any]:
         nacked = self.nacked

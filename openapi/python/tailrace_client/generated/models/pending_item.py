@@ -16,20 +16,20 @@ T = TypeVar("T", bound="PendingItem")
 
 @_attrs_define
 class PendingItem:
-    """One pending entry."""
+    """A pending entry: delivered to a consumer, and not yet acknowledged."""
 
     id: str
-    """ An entry id, `ms-seq`; always a string. """
+    """ An entry id, `ms-seq`, as a string. """
     consumer: None | str
-    """ Its owner; null after a nack. """
+    """ The consumer that owns the entry; null after a nack. """
     idle_ms: int | None
-    """ Milliseconds since its last delivery; null where it has no owner. """
+    """ Milliseconds since the last delivery; null if the entry has no owner. """
     deliveries: int
-    """ How often it was delivered. """
+    """ How often the entry was delivered. """
     delivered_at_ms: int
-    """ When it was last delivered, Unix milliseconds; 0 after a nack. """
+    """ The time of the last delivery, in Unix milliseconds; 0 after a nack. """
     encoding: PendingItemEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         id = self.id

@@ -16,14 +16,14 @@ T = TypeVar("T", bound="PendingOfConsumer")
 
 @_attrs_define
 class PendingOfConsumer:
-    """How much is pending for one consumer."""
+    """The number of pending entries of one consumer."""
 
     name: str
     """ The consumer's name. """
     pending: int
-    """ Its pending entries. """
+    """ How many entries are pending for the consumer. """
     encoding: PendingOfConsumerEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="PendingOverview")
 
 @_attrs_define
 class PendingOverview:
-    """What is pending in a group, in all.
+    """A summary of the pending entries of a group.
 
     Example:
         {'count': 2, 'min_id': '1692632086370-0', 'max_id': '1692632094485-0', 'consumers': [{'name': 'alice',
@@ -23,11 +23,11 @@ class PendingOverview:
     """
 
     count: int
-    """ Pending entries. """
+    """ How many entries are pending in the group. """
     min_id: None | str
-    """ The least id pending. """
+    """ The smallest pending id; null if no entry is pending. """
     max_id: None | str
-    """ The greatest id pending. """
+    """ The greatest pending id; null if no entry is pending. """
     consumers: list[PendingOfConsumer]
     """ Consumers that have pending entries, in byte order of their names. """
 

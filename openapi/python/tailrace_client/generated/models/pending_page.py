@@ -25,7 +25,7 @@ class PendingPage:
     pending: list[PendingItem]
     """ The pending entries. """
     next_: None | str
-    """ `start=(next` reads on; null where this page is not full. """
+    """ The id of the last entry: send `start=(next` for the next page. Null if the page is not full. """
 
     def to_dict(self) -> dict[str, Any]:
         pending = []

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="PositionBody")
 
 @_attrs_define
 class PositionBody:
-    """A stream's counters, set by hand.
+    """New values for the counters of a stream.
 
     Example:
         {'last_id': '1692632200000-0', 'entries_added': 4}
@@ -20,11 +20,11 @@ class PositionBody:
     """
 
     last_id: str
-    """ The last id; new ids will be above it. """
+    """ The stream's new last id; later entries get greater ids. """
     entries_added: int | Unset = UNSET
-    """ Entries ever added. """
+    """ How many entries were ever added. """
     max_deleted_id: str | Unset = UNSET
-    """ The greatest id ever deleted. """
+    """ The greatest id that was ever deleted. """
 
     def to_dict(self) -> dict[str, Any]:
         last_id = self.last_id

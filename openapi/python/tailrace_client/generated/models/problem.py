@@ -25,29 +25,29 @@ class Problem:
     type_: str
     """ The kind of problem, as the path of the page on this server that explains it. """
     title: str
-    """ The kind in words. """
+    """ The kind of problem, in words. """
     status: int
     """ The HTTP status. """
     detail: str
-    """ What was wrong with this request. """
+    """ What is wrong with this request. """
     code: str
-    """ Stable code to branch on. """
+    """ The stable code of the problem, for programs to compare. """
     retryable: bool
-    """ Whether the same request can succeed later, unchanged. """
+    """ True if the same request can succeed later, unchanged. """
     side_effects: ProblemSideEffects
-    """ `none`: nothing was changed. `unknown`: the server cannot tell. """
+    """ `none`: the request changed nothing. `unknown`: the server cannot tell. """
     request_id: None | str
-    """ The request's id, as in `X-Request-Id` and in the server's log. """
+    """ The id of the request, as in `X-Request-Id` and in the server's log. """
     errors: list[ErrorItem] | Unset = UNSET
-    """ Each thing that is wrong with the body or the parameters. """
+    """ Each mistake in the body or the parameters. """
     last_id: str | Unset = UNSET
-    """ The stream's last id, where going on needs it. """
+    """ The stream's last id, if the client needs it to continue. """
     first_id: str | Unset = UNSET
-    """ The stream's first id, where going on needs it. """
+    """ The stream's first id, if the client needs it to continue. """
     given: str | Unset = UNSET
-    """ The argument that was refused. """
+    """ The value that the server refused. """
     argument: str | Unset = UNSET
-    """ The name of the argument that was refused. """
+    """ The name of the argument whose value the server refused. """
     required_scope: str | Unset = UNSET
     """ The scope that the token lacks; with 403 `NOPERM`. """
     key: str | Unset = UNSET
@@ -60,12 +60,12 @@ class Problem:
     id: str | Unset = UNSET
     """ The entry that the error is about. """
     encoding: ProblemEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     missing: ProblemMissing | Unset = UNSET
     """ With `NOGROUP`: what does not exist. """
     error: str | Unset = UNSET
-    """ The error as a Redis line, which clients for Redis over REST show. Only from the command endpoint, where it
-    is the exact line of Redis, and from paths outside of `/v1`. """
+    """ The error as a Redis error line, which clients for Redis over REST show. Only the command endpoint, with the
+    exact line of Redis, and paths outside of `/v1` return it. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -23,10 +23,11 @@ class RangePage:
     """
 
     entries: list[Entry]
-    """ The entries in order. """
+    """ The entries, in the order asked for. """
     next_: None | str
-    """ Where to read on: the id of the last entry if others follow in the range, else null (`start=(next`; with
-    `order=desc` `end=(next`). With `after` it is always there: the position for the next `after`, `$` resolved. """
+    """ The id of the page's last entry if more entries follow in the range, else null. For the next page send
+    `start=(next`, or `end=(next` with `order=desc`. In a read with `after`, `next` is always an id (also if `after`
+    was `$`): send it as the next `after`. """
 
     def to_dict(self) -> dict[str, Any]:
         entries = []

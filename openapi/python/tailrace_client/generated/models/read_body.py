@@ -24,17 +24,19 @@ class ReadBody:
     """
 
     streams: list[ReadPosition]
-    """ The streams, answered in this order. """
+    """ The streams; the response has the same order. """
     count: int | Unset = UNSET
-    """ The most entries of each stream. """
+    """ How many entries to return from each stream at most. """
     max_count: int | Unset = UNSET
-    """ The most entries over all streams; not less than `count`. """
+    """ How many entries to return from all streams together at most; at least `count`. """
     max_bytes: int | Unset = UNSET
-    """ Stop once the reply has this size, or `page_bytes_max` if less; the first entry always fits. """
+    """ The reply ends at this size in bytes, or at `page_bytes_max` if that is smaller. The first entry is always
+    returned. """
     wait_ms: int | Unset = UNSET
-    """ How long to wait for entries where there are none; 0 by default. `Prefer: wait=N` is seconds. """
+    """ How many milliseconds to wait if there are no entries; 0 by default. `Prefer: wait=N` also sets it, in
+    seconds. """
     strict: bool | Unset = False
-    """ Refuse (410) where entries after the position were trimmed away. """
+    """ Fail with 410 if entries after the position were trimmed. """
 
     def to_dict(self) -> dict[str, Any]:
         streams = []

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="ReadPage")
 
 @_attrs_define
 class ReadPage:
-    """Every stream that was asked for, in that order, with or without entries.
+    """All streams of the request, in the same order, including streams without new entries.
 
     Example:
         {'streams': [{'key': 'race:france', 'entries': [{'id': '1692632102976-0', 'fields': {'rider': 'Prickett',
@@ -23,7 +23,7 @@ class ReadPage:
     """
 
     streams: list[StreamSlice]
-    """ The streams. """
+    """ The streams of the request. """
 
     def to_dict(self) -> dict[str, Any]:
         streams = []

@@ -16,14 +16,14 @@ T = TypeVar("T", bound="ReadPosition")
 
 @_attrs_define
 class ReadPosition:
-    """A stream and where to read it from."""
+    """A stream, and the position after which to read it."""
 
     key: str
     """ The stream's key. """
     after: str
-    """ Entries after this id; `$`: only what comes from now on; `+`: from the last entry there is. """
+    """ Return entries after this id. `$`: only entries appended from now on. `+`: from the last entry on. """
     encoding: ReadPositionEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key

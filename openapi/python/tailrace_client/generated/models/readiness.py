@@ -12,7 +12,7 @@ T = TypeVar("T", bound="Readiness")
 
 @_attrs_define
 class Readiness:
-    """The server takes requests.
+    """The server accepts requests.
 
     Example:
         {'status': 'ready'}
@@ -20,7 +20,7 @@ class Readiness:
     """
 
     status: ReadinessStatus
-    """ Always `ready`; else it is a 503. """
+    """ Always `ready`; a server that is not ready answers 503. """
 
     def to_dict(self) -> dict[str, Any]:
         status: str = self.status

@@ -18,9 +18,9 @@ class SeekPosition:
     """
 
     end: None | str
-    """ Id of the page's last entry; null where no entry is at or after the start. """
+    """ The id of the page's last entry; null if there is no entry at or after the start. """
     count: int
-    """ Entries in the page; fewer where the stream ends. """
+    """ How many entries the page has; fewer than asked for at the end of the stream. """
 
     def to_dict(self) -> dict[str, Any]:
         end: None | str

@@ -16,16 +16,16 @@ T = TypeVar("T", bound="SlowCommand")
 
 @_attrs_define
 class SlowCommand:
-    """One command as it is kept: what it named and how large it was; no value, no id."""
+    """A command in the slow log: its names and sizes, without values and ids."""
 
     command: str
     """ The command's name, as in Redis, in lower case. """
     keys: list[str] | Unset = UNSET
-    """ The streams that it named, the first eight; bytes that are not UTF-8 as `\\xNN`. """
+    """ The first eight streams that the command names; bytes that are not UTF-8 are `\\xNN`. """
     group: str | Unset = UNSET
-    """ The group. """
+    """ The consumer group that the command names. """
     sizes: SlowCommandSizes | Unset = UNSET
-    """ How large: `entries` and their `bytes`, `ids`, `keys`, and the `count` asked for. """
+    """ Sizes of the command: `entries` and their `bytes`, `ids`, `keys`, and the `count` asked for. """
 
     def to_dict(self) -> dict[str, Any]:
         command = self.command

@@ -11,7 +11,7 @@ T = TypeVar("T", bound="SlowCommandSizes")
 
 @_attrs_define
 class SlowCommandSizes:
-    """How large: `entries` and their `bytes`, `ids`, `keys`, and the `count` asked for.
+    """Sizes of the command: `entries` and their `bytes`, `ids`, `keys`, and the `count` asked for.
 
     Example:
         {'entries': 1000, 'bytes': 61000}

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="SlowLogPage")
 
 @_attrs_define
 class SlowLogPage:
-    """The last slow operations, the newest first.
+    """The most recent slow operations, newest first.
 
     Example:
         {'threshold_ms': 10, 'capacity': 128, 'operations': [{'id': 7, 'at_ms': 1795180211331, 'operation':
@@ -25,11 +25,12 @@ class SlowLogPage:
     """
 
     threshold_ms: int
-    """ From how many milliseconds of the server's own time on an operation is noted; 0: all, -1: none. """
+    """ Milliseconds of the server's own time from which on an operation is recorded. 0 records all operations, -1
+    none. """
     capacity: int
-    """ How many are kept. """
+    """ How many operations the log keeps. """
     operations: list[SlowOperation]
-    """ The newest first. """
+    """ The operations, newest first. """
 
     def to_dict(self) -> dict[str, Any]:
         threshold_ms = self.threshold_ms

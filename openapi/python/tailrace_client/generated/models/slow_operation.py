@@ -14,27 +14,27 @@ T = TypeVar("T", bound="SlowOperation")
 
 @_attrs_define
 class SlowOperation:
-    """An operation that took the server long. What it waited as asked counts as nothing."""
+    """A slow operation. Waiting that the request asks for, such as `wait_ms`, does not count."""
 
     id: int
-    """ Rises by one with each; it begins anew with the process. """
+    """ The number of the operation in the slow log. It increases by one, and starts at 1 with the process. """
     at_ms: int
-    """ When it ended, Unix time. """
+    """ The time when the operation ended, in Unix milliseconds. """
     operation: str
-    """ The operation's id in this document; or `websocket`, `subscription` or `waiting_reader` for what sockets and
-    waiting reads had done, or `tick` for the server itself. """
+    """ The operation's id in this document; or `websocket`, `subscription` or `waiting_reader` for the work of
+    WebSockets and waiting reads, or `tick` for the server's own work. """
     request_id: None | str
-    """ The request's id, as in the log and the answer; null where it was no request. """
+    """ The id of the request, as in the log and the response; null if there was no request. """
     engine_ms: float
-    """ The engine's part: all others waited as well. """
+    """ Milliseconds in the engine; other requests wait during this time. """
     commit_ms: float
-    """ Waiting for the disk; it does not count as slow. """
+    """ Milliseconds of waiting for the disk; they do not count towards the threshold. """
     other_ms: float
-    """ The rest: parsing, waiting for its turn, and making the answer. """
+    """ Milliseconds of everything else: parsing, queueing, and writing the response. """
     command_count: int
-    """ How many commands it had carried out together. """
+    """ How many commands the operation ran. """
     commands: list[SlowCommand]
-    """ The first eight of them. """
+    """ The first eight commands. """
 
     def to_dict(self) -> dict[str, Any]:
         id = self.id

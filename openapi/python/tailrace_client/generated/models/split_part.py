@@ -13,11 +13,11 @@ class SplitPart:
     """One part of a range."""
 
     start: str
-    """ Its least id, inclusive. """
+    """ The smallest id of the part, inclusive. """
     end: str
-    """ Its greatest id, inclusive. """
+    """ The greatest id of the part, inclusive. """
     count: int
-    """ Entries in it. """
+    """ How many entries the part has. """
 
     def to_dict(self) -> dict[str, Any]:
         start = self.start

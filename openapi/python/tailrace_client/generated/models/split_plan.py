@@ -14,7 +14,7 @@ T = TypeVar("T", bound="SplitPlan")
 
 @_attrs_define
 class SplitPlan:
-    """Parts of about equal size that cover a range without gap or overlap.
+    """Consecutive parts of about equal size that together cover the whole range.
 
     Example:
         {'parts': [{'start': '0-0', 'end': '1692632094484-18446744073709551615', 'count': 1}, {'start':
@@ -23,9 +23,9 @@ class SplitPlan:
     """
 
     parts: list[SplitPart]
-    """ The parts in order. """
+    """ The parts, in id order. """
     count: int
-    """ Entries in the whole range. """
+    """ How many entries the whole range has. """
 
     def to_dict(self) -> dict[str, Any]:
         parts = []

@@ -16,7 +16,7 @@ T = TypeVar("T", bound="StreamCreated")
 
 @_attrs_define
 class StreamCreated:
-    """The stream that now stands.
+    """A stream that now exists, created or already there.
 
     Example:
         {'key': 'race:france', 'created': True}
@@ -26,9 +26,9 @@ class StreamCreated:
     key: str
     """ The stream's key. """
     created: bool
-    """ Whether it is new. """
+    """ True if the request created the stream, false if it existed already. """
     encoding: StreamCreatedEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key

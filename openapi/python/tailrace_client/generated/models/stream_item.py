@@ -18,13 +18,13 @@ class StreamItem:
     key: str
     """ The stream's key. """
     length: int
-    """ Entries in the stream. """
+    """ How many entries the stream has. """
     last_id: str
-    """ The last id ever generated. """
+    """ The last id that the stream issued. """
     groups: int
-    """ Consumer groups of the stream. """
+    """ How many consumer groups the stream has. """
     encoding: StreamItemEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key

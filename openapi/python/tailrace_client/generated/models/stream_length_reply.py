@@ -10,7 +10,7 @@ T = TypeVar("T", bound="StreamLengthReply")
 
 @_attrs_define
 class StreamLengthReply:
-    """How many entries a stream holds.
+    """The length of a stream.
 
     Example:
         {'length': 3}
@@ -18,7 +18,7 @@ class StreamLengthReply:
     """
 
     length: int
-    """ Entries in the stream. """
+    """ How many entries the stream has. """
 
     def to_dict(self) -> dict[str, Any]:
         length = self.length

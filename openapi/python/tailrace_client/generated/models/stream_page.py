@@ -27,9 +27,9 @@ class StreamPage:
     streams: list[StreamItem]
     """ The streams. """
     next_: None | str
-    """ `start_after` of the next page; null where this is the last. """
+    """ Send it as `start_after` for the next page; null on the last page. """
     encoding: StreamPageEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         streams = []

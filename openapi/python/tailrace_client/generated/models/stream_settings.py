@@ -12,7 +12,7 @@ T = TypeVar("T", bound="StreamSettings")
 
 @_attrs_define
 class StreamSettings:
-    """A stream's own settings; what is not named stays as it is.
+    """The settings of a stream. Settings that are left out keep their value.
 
     Example:
         {'idmp_duration_s': 300, 'idmp_maxsize': 1000}
@@ -20,9 +20,9 @@ class StreamSettings:
     """
 
     idmp_duration_s: int | Unset = UNSET
-    """ How long an idempotency key is remembered, in seconds. """
+    """ How long the stream remembers an idempotency key, in seconds. """
     idmp_maxsize: int | Unset = UNSET
-    """ How many idempotency keys are remembered for each producer. """
+    """ How many idempotency keys the stream remembers for each producer. """
 
     def to_dict(self) -> dict[str, Any]:
         idmp_duration_s = self.idmp_duration_s

@@ -20,16 +20,16 @@ T = TypeVar("T", bound="StreamSlice")
 
 @_attrs_define
 class StreamSlice:
-    """What one stream gave."""
+    """The entries of one stream."""
 
     key: str
     """ The stream's key. """
     entries: list[Entry]
     """ The entries, oldest first. """
     next_: str
-    """ `after` of the next read, `$` resolved. """
+    """ The position for `after` of the next read; always an id, also if `after` was `$`. """
     encoding: StreamSliceEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="StreamState")
 
 @_attrs_define
 class StreamState:
-    """A stream as a whole.
+    """The state of a stream.
 
     Example:
         {'key': 'race:france', 'length': 3, 'first_id': '1692632086370-0', 'last_id': '1692632102976-0',
@@ -37,29 +37,29 @@ class StreamState:
     key: str
     """ The stream's key. """
     length: int
-    """ Entries in the stream. """
+    """ How many entries the stream has. """
     first_id: None | str
-    """ Id of the first entry; null where the stream is empty. """
+    """ The id of the first entry; null if the stream is empty. """
     last_id: str
-    """ An entry id, `ms-seq`; always a string. """
+    """ An entry id, `ms-seq`, as a string. """
     max_deleted_id: str
-    """ The greatest id ever deleted; `0-0` for none. """
+    """ The greatest id that was ever deleted; `0-0` if none. """
     entries_added: int
-    """ Entries ever added. """
+    """ How many entries were ever added. """
     recorded_first_id: str
-    """ The first id as the lag is counted from it; `0-0` where the stream is empty. """
+    """ The first id that the server uses to compute the lag of groups; `0-0` if the stream is empty. """
     groups: int
-    """ Consumer groups of the stream. """
+    """ How many consumer groups the stream has. """
     blocks: int
-    """ Blocks that hold the entries. """
+    """ How many blocks hold the entries. """
     idempotency: IdempotencyState
-    """ What a stream remembers of idempotency keys. """
+    """ The idempotency keys that a stream remembers. """
     first_entry: Entry | None
-    """ The first entry; null for none. """
+    """ The first entry; null if the stream is empty. """
     last_entry: Entry | None
-    """ The last entry; null for none. """
+    """ The last entry; null if the stream is empty. """
     encoding: StreamStateEncoding | Unset = UNSET
-    """ `base64`: the names beside it are base64, since not all of them are UTF-8. """
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     entries: list[Entry] | Unset = UNSET
     """ The first `count` entries; only with `full=true`. """
     group_details: list[GroupDetail] | Unset = UNSET

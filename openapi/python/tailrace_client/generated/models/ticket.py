@@ -10,7 +10,7 @@ T = TypeVar("T", bound="Ticket")
 
 @_attrs_define
 class Ticket:
-    """Good for one WebSocket handshake, as the subprotocol `tailrace.ticket.<ticket>`.
+    """A ticket for one WebSocket handshake. Send it as the subprotocol `tailrace.ticket.<ticket>`.
 
     Example:
         {'ticket': 'Zm9yIG9uZSBzb2NrZXQgb25seSwgYW5kIG5vdCBmb3IgbG9uZw', 'expires_in_s': 60}

@@ -13,24 +13,25 @@ T = TypeVar("T", bound="Trimming")
 
 @_attrs_define
 class Trimming:
-    """Which entries go: all but the newest `max_length`, or those below `min_id`. Exactly one.
+    """Which entries a trim removes: all but the newest `max_length`, or those below `min_id`. Give exactly
+    one of the two.
 
-    Example:
-        {'max_length': 2}
+        Example:
+            {'max_length': 2}
 
     """
 
     max_length: int | Unset = UNSET
-    """ Entries to keep. """
+    """ How many entries to keep, the newest ones. """
     min_id: str | Unset = UNSET
-    """ The least id to keep. """
+    """ The smallest id to keep; the trim removes all entries below it. """
     approximate: bool | Unset = False
-    """ Remove only whole blocks, which is cheaper: some more entries may stay. """
+    """ Remove only whole blocks of entries. This is faster, but may keep more entries than asked for. """
     limit: int | Unset = UNSET
-    """ With `approximate`: the most entries to remove at once; 0 is no bound. """
+    """ With `approximate`: how many entries to remove at most; 0 means no limit. """
     references: TrimmingReferences | Unset = "keep"
-    """ What a deletion does with pending entries that point at the entry: `keep` leaves them, `delete` removes them
-    too, `acknowledged` deletes only what every group has read and acknowledged. """
+    """ What a deletion does with the pending entries of consumer groups: `keep` keeps them, `delete` removes them
+    too, `acknowledged` deletes only entries that every group has read and acknowledged. """
 
     def to_dict(self) -> dict[str, Any]:
         max_length = self.max_length

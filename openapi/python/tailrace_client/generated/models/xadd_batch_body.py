@@ -17,7 +17,7 @@ T = TypeVar("T", bound="XaddBatchBody")
 
 @_attrs_define
 class XaddBatchBody:
-    """Entries to append in order, all or none.
+    """Entries to append in this order: either all of them are appended, or none.
 
     Example:
         {'entries': [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs': [['rider', 'Norem'], ['speed',
@@ -26,11 +26,12 @@ class XaddBatchBody:
     """
 
     entries: list[EntryToAppend]
-    """ The entries. """
+    """ The entries to append. """
     trim: Trimming | Unset = UNSET
-    """ Which entries go: all but the newest `max_length`, or those below `min_id`. Exactly one. """
+    """ Which entries a trim removes: all but the newest `max_length`, or those below `min_id`. Give exactly
+    one of the two. """
     if_last_id: str | Unset = UNSET
-    """ Append only if this is the stream's last id (`0-0` where there is no stream); else 412. """
+    """ Append only if this is the stream's last id (`0-0` if there is no stream); otherwise fail with 412. """
 
     def to_dict(self) -> dict[str, Any]:
         entries = []

@@ -18,7 +18,7 @@ T = TypeVar("T", bound="XaddBody")
 
 @_attrs_define
 class XaddBody:
-    """An append of one entry.
+    """One entry to append.
 
     Example:
         {'fields': {'rider': 'Castilla', 'speed': '29.9', 'position': '1', 'location_id': '2'}}
@@ -26,19 +26,20 @@ class XaddBody:
     """
 
     fields: XaddBodyFields | Unset = UNSET
-    """ Names and values, in this order. A name that repeats is refused: send `pairs`. """
+    """ Names and values, in this order. Each name must be unique; use `pairs` to repeat a name. """
     pairs: list[list[str]] | Unset = UNSET
-    """ The same as `[name, value]` pairs; names may repeat. """
+    """ Names and values as `[name, value]` pairs; names may repeat. """
     encoding: XaddBodyEncoding | Unset = UNSET
-    """ `base64`: all names and values of this entry are base64, for any bytes. """
+    """ `base64`: all names and values of this entry are base64, so they can hold any bytes. """
     id: str | Unset = UNSET
-    """ `ms-seq`, `ms`, `ms-*`, or `*` (the default): the server chooses the id. """
+    """ The id: `ms-seq`, `ms`, or `ms-*`. With `*` (the default) the server chooses the id. """
     trim: Trimming | Unset = UNSET
-    """ Which entries go: all but the newest `max_length`, or those below `min_id`. Exactly one. """
+    """ Which entries a trim removes: all but the newest `max_length`, or those below `min_id`. Give exactly
+    one of the two. """
     nomkstream: bool | Unset = False
-    """ Refuse (404) where there is no such stream, in place of creating it. """
+    """ If the stream does not exist, fail with 404 instead of creating it. """
     if_last_id: str | Unset = UNSET
-    """ Append only if this is the stream's last id (`0-0` where there is no stream); else 412. """
+    """ Append only if this is the stream's last id (`0-0` if there is no stream); otherwise fail with 412. """
 
     def to_dict(self) -> dict[str, Any]:
         fields: dict[str, Any] | Unset = UNSET

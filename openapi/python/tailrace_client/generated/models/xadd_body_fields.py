@@ -11,7 +11,7 @@ T = TypeVar("T", bound="XaddBodyFields")
 
 @_attrs_define
 class XaddBodyFields:
-    """Names and values, in this order. A name that repeats is refused: send `pairs`.
+    """Names and values, in this order. Each name must be unique; use `pairs` to repeat a name.
 
     Example:
         {'rider': 'Castilla', 'speed': '29.9', 'position': '1', 'location_id': '2'}

@@ -18,7 +18,7 @@ class XaddReply:
     """
 
     id: str
-    """ An entry id, `ms-seq`; always a string. """
+    """ An entry id, `ms-seq`, as a string. """
 
     def to_dict(self) -> dict[str, Any]:
         id = self.id

@@ -158,17 +158,18 @@ def sync_detailed(
 ) -> Response[CommandReply | Problem]:
     """Run a Redis command
 
-     One command in Redis's own words; the answer is its RESP2 reply as JSON.
+     Run one Redis command. The response is its RESP2 reply as JSON.
 
-    `BLOCK` waits, for at most the server's limit. An error is a problem whose member `error` is the
-    exact Redis error line.
+    `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact
+    error
+    line of Redis.
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
         body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
-            its arguments. Each is a string, a number or a boolean
-            (which stand for their text, as it was sent), or base64. Example: ['XLEN', 'race:france'].
+            its arguments. Each is a string, an object with base64, or a
+            number or boolean, which means its text as it was sent. Example: ['XLEN', 'race:france'].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -198,17 +199,18 @@ def sync(
 ) -> CommandReply | Problem | None:
     """Run a Redis command
 
-     One command in Redis's own words; the answer is its RESP2 reply as JSON.
+     Run one Redis command. The response is its RESP2 reply as JSON.
 
-    `BLOCK` waits, for at most the server's limit. An error is a problem whose member `error` is the
-    exact Redis error line.
+    `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact
+    error
+    line of Redis.
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
         body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
-            its arguments. Each is a string, a number or a boolean
-            (which stand for their text, as it was sent), or base64. Example: ['XLEN', 'race:france'].
+            its arguments. Each is a string, an object with base64, or a
+            number or boolean, which means its text as it was sent. Example: ['XLEN', 'race:france'].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -233,17 +235,18 @@ async def asyncio_detailed(
 ) -> Response[CommandReply | Problem]:
     """Run a Redis command
 
-     One command in Redis's own words; the answer is its RESP2 reply as JSON.
+     Run one Redis command. The response is its RESP2 reply as JSON.
 
-    `BLOCK` waits, for at most the server's limit. An error is a problem whose member `error` is the
-    exact Redis error line.
+    `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact
+    error
+    line of Redis.
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
         body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
-            its arguments. Each is a string, a number or a boolean
-            (which stand for their text, as it was sent), or base64. Example: ['XLEN', 'race:france'].
+            its arguments. Each is a string, an object with base64, or a
+            number or boolean, which means its text as it was sent. Example: ['XLEN', 'race:france'].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -271,17 +274,18 @@ async def asyncio(
 ) -> CommandReply | Problem | None:
     """Run a Redis command
 
-     One command in Redis's own words; the answer is its RESP2 reply as JSON.
+     Run one Redis command. The response is its RESP2 reply as JSON.
 
-    `BLOCK` waits, for at most the server's limit. An error is a problem whose member `error` is the
-    exact Redis error line.
+    `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact
+    error
+    line of Redis.
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
         body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
-            its arguments. Each is a string, a number or a boolean
-            (which stand for their text, as it was sent), or base64. Example: ['XLEN', 'race:france'].
+            its arguments. Each is a string, an object with base64, or a
+            number or boolean, which means its text as it was sent. Example: ['XLEN', 'race:france'].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

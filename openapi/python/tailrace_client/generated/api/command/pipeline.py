@@ -154,17 +154,18 @@ def sync_detailed(
 ) -> Response[Problem | list[CommandOutcome]]:
     """Run several Redis commands
 
-     Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+     Run several Redis commands, one after another. If one of them fails, the others still run.
 
-    Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
-    `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
-    changed nothing; those that follow are carried out, so that every write is reported.
+    `BLOCK` does not wait. Commands of other requests can run in between. All replies together may take
+    `reply_bytes_max` bytes (see `GET /v1/limits`). A command whose reply would exceed this changes
+    nothing
+    and has an `error` in its place; the commands after it still run.
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
-        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
-            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
+            Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -194,17 +195,18 @@ def sync(
 ) -> Problem | list[CommandOutcome] | None:
     """Run several Redis commands
 
-     Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+     Run several Redis commands, one after another. If one of them fails, the others still run.
 
-    Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
-    `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
-    changed nothing; those that follow are carried out, so that every write is reported.
+    `BLOCK` does not wait. Commands of other requests can run in between. All replies together may take
+    `reply_bytes_max` bytes (see `GET /v1/limits`). A command whose reply would exceed this changes
+    nothing
+    and has an `error` in its place; the commands after it still run.
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
-        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
-            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
+            Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -229,17 +231,18 @@ async def asyncio_detailed(
 ) -> Response[Problem | list[CommandOutcome]]:
     """Run several Redis commands
 
-     Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+     Run several Redis commands, one after another. If one of them fails, the others still run.
 
-    Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
-    `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
-    changed nothing; those that follow are carried out, so that every write is reported.
+    `BLOCK` does not wait. Commands of other requests can run in between. All replies together may take
+    `reply_bytes_max` bytes (see `GET /v1/limits`). A command whose reply would exceed this changes
+    nothing
+    and has an `error` in its place; the commands after it still run.
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
-        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
-            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
+            Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -267,17 +270,18 @@ async def asyncio(
 ) -> Problem | list[CommandOutcome] | None:
     """Run several Redis commands
 
-     Commands one after another; one that fails, or does not parse, stops none. `BLOCK` does not wait.
+     Run several Redis commands, one after another. If one of them fails, the others still run.
 
-    Other requests are served between them. The replies together may take `reply_bytes_max` bytes (see
-    `GET /v1/limits`): a command whose reply does not fit any more has an `error` in its place and has
-    changed nothing; those that follow are carried out, so that every write is reported.
+    `BLOCK` does not wait. Commands of other requests can run in between. All replies together may take
+    `reply_bytes_max` bytes (see `GET /v1/limits`). A command whose reply would exceed this changes
+    nothing
+    and has an `error` in its place; the commands after it still run.
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
-        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
-            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
+            Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -154,19 +154,19 @@ def sync_detailed(
 ) -> Response[Problem | list[CommandOutcome]]:
     """Run Redis commands as a transaction
 
-     Commands with nothing between them, at one instant (MULTI). `BLOCK` does not wait.
+     Run several Redis commands as one atomic step, like MULTI and EXEC.
 
-    One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403,
-    whose
-    `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others.
-    Where
-    the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
+    `BLOCK` does not wait. If a command is invalid (400) or not allowed (403), no command runs, and
+    `error` is
+    that of Redis's EXEC. If a command fails while it runs, the others still run. If the replies
+    together
+    would certainly exceed `reply_bytes_max` (see `GET /v1/limits`), no command runs (413).
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
-        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
-            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
+            Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -196,19 +196,19 @@ def sync(
 ) -> Problem | list[CommandOutcome] | None:
     """Run Redis commands as a transaction
 
-     Commands with nothing between them, at one instant (MULTI). `BLOCK` does not wait.
+     Run several Redis commands as one atomic step, like MULTI and EXEC.
 
-    One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403,
-    whose
-    `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others.
-    Where
-    the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
+    `BLOCK` does not wait. If a command is invalid (400) or not allowed (403), no command runs, and
+    `error` is
+    that of Redis's EXEC. If a command fails while it runs, the others still run. If the replies
+    together
+    would certainly exceed `reply_bytes_max` (see `GET /v1/limits`), no command runs (413).
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
-        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
-            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
+            Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -233,19 +233,19 @@ async def asyncio_detailed(
 ) -> Response[Problem | list[CommandOutcome]]:
     """Run Redis commands as a transaction
 
-     Commands with nothing between them, at one instant (MULTI). `BLOCK` does not wait.
+     Run several Redis commands as one atomic step, like MULTI and EXEC.
 
-    One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403,
-    whose
-    `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others.
-    Where
-    the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
+    `BLOCK` does not wait. If a command is invalid (400) or not allowed (403), no command runs, and
+    `error` is
+    that of Redis's EXEC. If a command fails while it runs, the others still run. If the replies
+    together
+    would certainly exceed `reply_bytes_max` (see `GET /v1/limits`), no command runs (413).
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
-        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
-            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
+            Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -273,19 +273,19 @@ async def asyncio(
 ) -> Problem | list[CommandOutcome] | None:
     """Run Redis commands as a transaction
 
-     Commands with nothing between them, at one instant (MULTI). `BLOCK` does not wait.
+     Run several Redis commands as one atomic step, like MULTI and EXEC.
 
-    One that does not parse, or is not allowed: nothing is done, and the answer is a 400, or a 403,
-    whose
-    `error` is that of Redis's EXEC. One that fails when it is carried out stops none of the others.
-    Where
-    the replies together surely exceed `reply_bytes_max` (see `GET /v1/limits`), nothing is done: 413.
+    `BLOCK` does not wait. If a command is invalid (400) or not allowed (403), no command runs, and
+    `error` is
+    that of Redis's EXEC. If a command fails while it runs, the others still run. If the replies
+    together
+    would certainly exceed `reply_bytes_max` (see `GET /v1/limits`), no command runs (413).
 
     Args:
-        upstash_encoding (str | Unset): `base64`: all strings of the reply in base64, the status
-            `OK` apart. Example: base64.
-        body (list[list[Base64Argument | bool | float | str]]): Commands in the order in which
-            they take effect. Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
+        upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
+            except the status `OK`. Example: base64.
+        body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
+            Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -138,7 +138,7 @@ def sync_detailed(
 ) -> Response[ConsumerCreated | Problem]:
     """Create a consumer
 
-     Create a consumer; reads and claims create theirs too. O(1).
+     Create a consumer. Reads and claims also create their consumer if it does not exist. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -175,7 +175,7 @@ def sync(
 ) -> ConsumerCreated | Problem | None:
     """Create a consumer
 
-     Create a consumer; reads and claims create theirs too. O(1).
+     Create a consumer. Reads and claims also create their consumer if it does not exist. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -207,7 +207,7 @@ async def asyncio_detailed(
 ) -> Response[ConsumerCreated | Problem]:
     """Create a consumer
 
-     Create a consumer; reads and claims create theirs too. O(1).
+     Create a consumer. Reads and claims also create their consumer if it does not exist. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -242,7 +242,7 @@ async def asyncio(
 ) -> ConsumerCreated | Problem | None:
     """Create a consumer
 
-     Create a consumer; reads and claims create theirs too. O(1).
+     Create a consumer. Reads and claims also create their consumer if it does not exist. O(1).
 
     Args:
         key (str):  Example: race:france.

@@ -147,16 +147,16 @@ def sync_detailed(
 ) -> Response[ConsumerDeleted | Problem]:
     """Delete a consumer
 
-     Delete a consumer. While it has pending entries that needs `transfer_to` or `force`. O(pending).
+     Delete a consumer. If it has pending entries, `transfer_to` or `force` is required. O(pending).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
         consumer (str):  Example: alice.
-        force (bool | Unset): Drop what is pending for it, for good. Default: False. Example:
-            False.
-        transfer_to (str | Unset): The consumer that takes over what is pending. Percent-encoded,
-            any byte; 1 to 512 bytes. Example: bob.
+        force (bool | Unset): Drop the pending entries of the consumer permanently. Default:
+            False. Example: False.
+        transfer_to (str | Unset): The consumer that takes over the pending entries. 1 to 512
+            bytes of any value, percent-encoded. Example: bob.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -192,16 +192,16 @@ def sync(
 ) -> ConsumerDeleted | Problem | None:
     """Delete a consumer
 
-     Delete a consumer. While it has pending entries that needs `transfer_to` or `force`. O(pending).
+     Delete a consumer. If it has pending entries, `transfer_to` or `force` is required. O(pending).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
         consumer (str):  Example: alice.
-        force (bool | Unset): Drop what is pending for it, for good. Default: False. Example:
-            False.
-        transfer_to (str | Unset): The consumer that takes over what is pending. Percent-encoded,
-            any byte; 1 to 512 bytes. Example: bob.
+        force (bool | Unset): Drop the pending entries of the consumer permanently. Default:
+            False. Example: False.
+        transfer_to (str | Unset): The consumer that takes over the pending entries. 1 to 512
+            bytes of any value, percent-encoded. Example: bob.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,16 +232,16 @@ async def asyncio_detailed(
 ) -> Response[ConsumerDeleted | Problem]:
     """Delete a consumer
 
-     Delete a consumer. While it has pending entries that needs `transfer_to` or `force`. O(pending).
+     Delete a consumer. If it has pending entries, `transfer_to` or `force` is required. O(pending).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
         consumer (str):  Example: alice.
-        force (bool | Unset): Drop what is pending for it, for good. Default: False. Example:
-            False.
-        transfer_to (str | Unset): The consumer that takes over what is pending. Percent-encoded,
-            any byte; 1 to 512 bytes. Example: bob.
+        force (bool | Unset): Drop the pending entries of the consumer permanently. Default:
+            False. Example: False.
+        transfer_to (str | Unset): The consumer that takes over the pending entries. 1 to 512
+            bytes of any value, percent-encoded. Example: bob.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -275,16 +275,16 @@ async def asyncio(
 ) -> ConsumerDeleted | Problem | None:
     """Delete a consumer
 
-     Delete a consumer. While it has pending entries that needs `transfer_to` or `force`. O(pending).
+     Delete a consumer. If it has pending entries, `transfer_to` or `force` is required. O(pending).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
         consumer (str):  Example: alice.
-        force (bool | Unset): Drop what is pending for it, for good. Default: False. Example:
-            False.
-        transfer_to (str | Unset): The consumer that takes over what is pending. Percent-encoded,
-            any byte; 1 to 512 bytes. Example: bob.
+        force (bool | Unset): Drop the pending entries of the consumer permanently. Default:
+            False. Example: False.
+        transfer_to (str | Unset): The consumer that takes over the pending entries. 1 to 512
+            bytes of any value, percent-encoded. Example: bob.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

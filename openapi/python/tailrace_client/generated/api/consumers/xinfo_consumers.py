@@ -125,7 +125,9 @@ def sync_detailed(
 ) -> Response[ConsumerList | Problem]:
     """List a group's consumers
 
-     The consumers with what is pending for each, in byte order of their names. O(consumers).
+     List the consumers of a group with their numbers of pending entries, in byte order of their names.
+
+    O(consumers).
 
     Args:
         key (str):  Example: race:france.
@@ -159,7 +161,9 @@ def sync(
 ) -> ConsumerList | Problem | None:
     """List a group's consumers
 
-     The consumers with what is pending for each, in byte order of their names. O(consumers).
+     List the consumers of a group with their numbers of pending entries, in byte order of their names.
+
+    O(consumers).
 
     Args:
         key (str):  Example: race:france.
@@ -188,7 +192,9 @@ async def asyncio_detailed(
 ) -> Response[ConsumerList | Problem]:
     """List a group's consumers
 
-     The consumers with what is pending for each, in byte order of their names. O(consumers).
+     List the consumers of a group with their numbers of pending entries, in byte order of their names.
+
+    O(consumers).
 
     Args:
         key (str):  Example: race:france.
@@ -220,7 +226,9 @@ async def asyncio(
 ) -> ConsumerList | Problem | None:
     """List a group's consumers
 
-     The consumers with what is pending for each, in byte order of their names. O(consumers).
+     List the consumers of a group with their numbers of pending entries, in byte order of their names.
+
+    O(consumers).
 
     Args:
         key (str):  Example: race:france.

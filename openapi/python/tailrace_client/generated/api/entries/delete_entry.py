@@ -123,7 +123,7 @@ def sync_detailed(
 ) -> Response[Any | Problem]:
     """Delete one entry
 
-     Delete the entry; where it is pending it stays pending, as deleted. O(log n).
+     Delete one entry. If it is pending in a group, it stays pending and is marked as deleted. O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -157,7 +157,7 @@ def sync(
 ) -> Any | Problem | None:
     """Delete one entry
 
-     Delete the entry; where it is pending it stays pending, as deleted. O(log n).
+     Delete one entry. If it is pending in a group, it stays pending and is marked as deleted. O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -186,7 +186,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Problem]:
     """Delete one entry
 
-     Delete the entry; where it is pending it stays pending, as deleted. O(log n).
+     Delete one entry. If it is pending in a group, it stays pending and is marked as deleted. O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -218,7 +218,7 @@ async def asyncio(
 ) -> Any | Problem | None:
     """Delete one entry
 
-     Delete the entry; where it is pending it stays pending, as deleted. O(log n).
+     Delete one entry. If it is pending in a group, it stays pending and is marked as deleted. O(log n).
 
     Args:
         key (str):  Example: race:france.

@@ -153,23 +153,22 @@ def sync_detailed(
 ) -> Response[File | Problem]:
     """Export entries as NDJSON
 
-     All entries of a range, streamed: there is no bound on their number; a missing stream is an empty
-    one.
-    O(n).
+     Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    What is appended while it runs is part of it where it lies in the range.
+    The export includes entries in the range that are appended while it runs.
 
     Args:
         key (str):  Example: race:france.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: the same, fields as
-            pairs. `fields`: the fields alone, as `entries:import` takes them; an entry that repeats a
-            name or is not UTF-8 is written whole. Default: 'entry'. Example: entry.
-        encoding (ExportEntriesEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: whole entries, with
+            fields as pairs. `fields`: only the fields, in the format of `entries:import`; an entry
+            that repeats a name or is not UTF-8 is written as a whole entry. Default: 'entry'.
+            Example: entry.
+        encoding (ExportEntriesEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -205,23 +204,22 @@ def sync(
 ) -> File | Problem | None:
     """Export entries as NDJSON
 
-     All entries of a range, streamed: there is no bound on their number; a missing stream is an empty
-    one.
-    O(n).
+     Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    What is appended while it runs is part of it where it lies in the range.
+    The export includes entries in the range that are appended while it runs.
 
     Args:
         key (str):  Example: race:france.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: the same, fields as
-            pairs. `fields`: the fields alone, as `entries:import` takes them; an entry that repeats a
-            name or is not UTF-8 is written whole. Default: 'entry'. Example: entry.
-        encoding (ExportEntriesEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: whole entries, with
+            fields as pairs. `fields`: only the fields, in the format of `entries:import`; an entry
+            that repeats a name or is not UTF-8 is written as a whole entry. Default: 'entry'.
+            Example: entry.
+        encoding (ExportEntriesEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -252,23 +250,22 @@ async def asyncio_detailed(
 ) -> Response[File | Problem]:
     """Export entries as NDJSON
 
-     All entries of a range, streamed: there is no bound on their number; a missing stream is an empty
-    one.
-    O(n).
+     Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    What is appended while it runs is part of it where it lies in the range.
+    The export includes entries in the range that are appended while it runs.
 
     Args:
         key (str):  Example: race:france.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: the same, fields as
-            pairs. `fields`: the fields alone, as `entries:import` takes them; an entry that repeats a
-            name or is not UTF-8 is written whole. Default: 'entry'. Example: entry.
-        encoding (ExportEntriesEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: whole entries, with
+            fields as pairs. `fields`: only the fields, in the format of `entries:import`; an entry
+            that repeats a name or is not UTF-8 is written as a whole entry. Default: 'entry'.
+            Example: entry.
+        encoding (ExportEntriesEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -302,23 +299,22 @@ async def asyncio(
 ) -> File | Problem | None:
     """Export entries as NDJSON
 
-     All entries of a range, streamed: there is no bound on their number; a missing stream is an empty
-    one.
-    O(n).
+     Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    What is appended while it runs is part of it where it lies in the range.
+    The export includes entries in the range that are appended while it runs.
 
     Args:
         key (str):  Example: race:france.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: the same, fields as
-            pairs. `fields`: the fields alone, as `entries:import` takes them; an entry that repeats a
-            name or is not UTF-8 is written whole. Default: 'entry'. Example: entry.
-        encoding (ExportEntriesEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        shape (ExportEntriesShape | Unset): `entry`: whole entries. `pairs`: whole entries, with
+            fields as pairs. `fields`: only the fields, in the format of `entries:import`; an entry
+            that repeats a name or is not UTF-8 is written as a whole entry. Default: 'entry'.
+            Example: entry.
+        encoding (ExportEntriesEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -149,15 +149,15 @@ def sync_detailed(
 ) -> Response[Entry | Problem]:
     """Read one entry
 
-     The entry with this id. O(log n).
+     Return the entry with this id. O(log n).
 
     Args:
         key (str):  Example: race:france.
         id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
-        shape (GetEntryShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (GetEntryEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        shape (GetEntryShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (GetEntryEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -191,15 +191,15 @@ def sync(
 ) -> Entry | Problem | None:
     """Read one entry
 
-     The entry with this id. O(log n).
+     Return the entry with this id. O(log n).
 
     Args:
         key (str):  Example: race:france.
         id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
-        shape (GetEntryShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (GetEntryEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        shape (GetEntryShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (GetEntryEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -228,15 +228,15 @@ async def asyncio_detailed(
 ) -> Response[Entry | Problem]:
     """Read one entry
 
-     The entry with this id. O(log n).
+     Return the entry with this id. O(log n).
 
     Args:
         key (str):  Example: race:france.
         id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
-        shape (GetEntryShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (GetEntryEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        shape (GetEntryShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (GetEntryEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -268,15 +268,15 @@ async def asyncio(
 ) -> Entry | Problem | None:
     """Read one entry
 
-     The entry with this id. O(log n).
+     Return the entry with this id. O(log n).
 
     Args:
         key (str):  Example: race:france.
         id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
-        shape (GetEntryShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (GetEntryEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        shape (GetEntryShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (GetEntryEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

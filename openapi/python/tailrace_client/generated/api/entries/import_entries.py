@@ -203,15 +203,17 @@ def sync_detailed(
 ) -> Response[BatchReply | Problem]:
     """Append the lines of an NDJSON body
 
-     Append one entry a line, all or none; blank lines are passed over. O(bytes).
+     Append one entry for each line: all of them or none. Blank lines are ignored. O(bytes).
 
-    The idempotency fingerprint is that of the body as it was sent, compressed or not.
+    With an idempotency key, a repeated request must have the same bytes as the first one, including
+    their
+    compression.
 
     Args:
         key (str):  Example: race:france.
-        shape (ImportEntriesShape | Unset): What a line holds: the fields alone, or a whole entry.
-            Default: 'fields'. Example: fields.
-        content_encoding (str | Unset): `gzip` or `zstd`: how the body is compressed. Example:
+        shape (ImportEntriesShape | Unset): What each line contains: only the fields, or a whole
+            entry. Default: 'fields'. Example: fields.
+        content_encoding (str | Unset): The compression of the body: `gzip` or `zstd`. Example:
             identity.
         idempotency_key (str | Unset):  Example: batch-17.
         producer_id (str | Unset):  Example: timing-gate-1.
@@ -266,15 +268,17 @@ def sync(
 ) -> BatchReply | Problem | None:
     """Append the lines of an NDJSON body
 
-     Append one entry a line, all or none; blank lines are passed over. O(bytes).
+     Append one entry for each line: all of them or none. Blank lines are ignored. O(bytes).
 
-    The idempotency fingerprint is that of the body as it was sent, compressed or not.
+    With an idempotency key, a repeated request must have the same bytes as the first one, including
+    their
+    compression.
 
     Args:
         key (str):  Example: race:france.
-        shape (ImportEntriesShape | Unset): What a line holds: the fields alone, or a whole entry.
-            Default: 'fields'. Example: fields.
-        content_encoding (str | Unset): `gzip` or `zstd`: how the body is compressed. Example:
+        shape (ImportEntriesShape | Unset): What each line contains: only the fields, or a whole
+            entry. Default: 'fields'. Example: fields.
+        content_encoding (str | Unset): The compression of the body: `gzip` or `zstd`. Example:
             identity.
         idempotency_key (str | Unset):  Example: batch-17.
         producer_id (str | Unset):  Example: timing-gate-1.
@@ -324,15 +328,17 @@ async def asyncio_detailed(
 ) -> Response[BatchReply | Problem]:
     """Append the lines of an NDJSON body
 
-     Append one entry a line, all or none; blank lines are passed over. O(bytes).
+     Append one entry for each line: all of them or none. Blank lines are ignored. O(bytes).
 
-    The idempotency fingerprint is that of the body as it was sent, compressed or not.
+    With an idempotency key, a repeated request must have the same bytes as the first one, including
+    their
+    compression.
 
     Args:
         key (str):  Example: race:france.
-        shape (ImportEntriesShape | Unset): What a line holds: the fields alone, or a whole entry.
-            Default: 'fields'. Example: fields.
-        content_encoding (str | Unset): `gzip` or `zstd`: how the body is compressed. Example:
+        shape (ImportEntriesShape | Unset): What each line contains: only the fields, or a whole
+            entry. Default: 'fields'. Example: fields.
+        content_encoding (str | Unset): The compression of the body: `gzip` or `zstd`. Example:
             identity.
         idempotency_key (str | Unset):  Example: batch-17.
         producer_id (str | Unset):  Example: timing-gate-1.
@@ -385,15 +391,17 @@ async def asyncio(
 ) -> BatchReply | Problem | None:
     """Append the lines of an NDJSON body
 
-     Append one entry a line, all or none; blank lines are passed over. O(bytes).
+     Append one entry for each line: all of them or none. Blank lines are ignored. O(bytes).
 
-    The idempotency fingerprint is that of the body as it was sent, compressed or not.
+    With an idempotency key, a repeated request must have the same bytes as the first one, including
+    their
+    compression.
 
     Args:
         key (str):  Example: race:france.
-        shape (ImportEntriesShape | Unset): What a line holds: the fields alone, or a whole entry.
-            Default: 'fields'. Example: fields.
-        content_encoding (str | Unset): `gzip` or `zstd`: how the body is compressed. Example:
+        shape (ImportEntriesShape | Unset): What each line contains: only the fields, or a whole
+            entry. Default: 'fields'. Example: fields.
+        content_encoding (str | Unset): The compression of the body: `gzip` or `zstd`. Example:
             identity.
         idempotency_key (str | Unset):  Example: batch-17.
         producer_id (str | Unset):  Example: timing-gate-1.

@@ -131,15 +131,15 @@ def sync_detailed(
 ) -> Response[Problem | SeekPosition]:
     """Find where a page ends
 
-     The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+     Return the id at which a page of `count` entries ends, without reading entries. O(blocks).
 
-    A missing stream is an empty one: `end` is null.
+    For a missing stream, `end` is null.
 
     Args:
         key (str):  Example: race:france.
-        count (int): Entries in the page. Example: 2.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
+        count (int): How many entries the page has. Example: 2.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,15 +171,15 @@ def sync(
 ) -> Problem | SeekPosition | None:
     """Find where a page ends
 
-     The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+     Return the id at which a page of `count` entries ends, without reading entries. O(blocks).
 
-    A missing stream is an empty one: `end` is null.
+    For a missing stream, `end` is null.
 
     Args:
         key (str):  Example: race:france.
-        count (int): Entries in the page. Example: 2.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
+        count (int): How many entries the page has. Example: 2.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -206,15 +206,15 @@ async def asyncio_detailed(
 ) -> Response[Problem | SeekPosition]:
     """Find where a page ends
 
-     The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+     Return the id at which a page of `count` entries ends, without reading entries. O(blocks).
 
-    A missing stream is an empty one: `end` is null.
+    For a missing stream, `end` is null.
 
     Args:
         key (str):  Example: race:france.
-        count (int): Entries in the page. Example: 2.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
+        count (int): How many entries the page has. Example: 2.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -244,15 +244,15 @@ async def asyncio(
 ) -> Problem | SeekPosition | None:
     """Find where a page ends
 
-     The id that ends a page of `count` entries, from the block index: none is read. O(blocks).
+     Return the id at which a page of `count` entries ends, without reading entries. O(blocks).
 
-    A missing stream is an empty one: `end` is null.
+    For a missing stream, `end` is null.
 
     Args:
         key (str):  Example: race:france.
-        count (int): Entries in the page. Example: 2.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
+        count (int): How many entries the page has. Example: 2.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -135,17 +135,17 @@ def sync_detailed(
 ) -> Response[Problem | SplitPlan]:
     """Plan a split of a range
 
-     Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+     Return boundaries that split a range into parts with about the same number of entries. O(blocks).
 
-    A missing stream is an empty one.
+    A missing stream counts as an empty one.
 
     Args:
         key (str):  Example: race:france.
-        parts (int): How many parts; fewer where entries are few. Example: 2.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
+        parts (int): How many parts to return; fewer if the range has fewer entries. Example: 2.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -179,17 +179,17 @@ def sync(
 ) -> Problem | SplitPlan | None:
     """Plan a split of a range
 
-     Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+     Return boundaries that split a range into parts with about the same number of entries. O(blocks).
 
-    A missing stream is an empty one.
+    A missing stream counts as an empty one.
 
     Args:
         key (str):  Example: race:france.
-        parts (int): How many parts; fewer where entries are few. Example: 2.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
+        parts (int): How many parts to return; fewer if the range has fewer entries. Example: 2.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -218,17 +218,17 @@ async def asyncio_detailed(
 ) -> Response[Problem | SplitPlan]:
     """Plan a split of a range
 
-     Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+     Return boundaries that split a range into parts with about the same number of entries. O(blocks).
 
-    A missing stream is an empty one.
+    A missing stream counts as an empty one.
 
     Args:
         key (str):  Example: race:france.
-        parts (int): How many parts; fewer where entries are few. Example: 2.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
+        parts (int): How many parts to return; fewer if the range has fewer entries. Example: 2.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -260,17 +260,17 @@ async def asyncio(
 ) -> Problem | SplitPlan | None:
     """Plan a split of a range
 
-     Boundaries that cut a range into parts of about equal counts, from the block index. O(blocks).
+     Return boundaries that split a range into parts with about the same number of entries. O(blocks).
 
-    A missing stream is an empty one.
+    A missing stream counts as an empty one.
 
     Args:
         key (str):  Example: race:france.
-        parts (int): How many parts; fewer where entries are few. Example: 2.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
+        parts (int): How many parts to return; fewer if the range has fewer entries. Example: 2.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

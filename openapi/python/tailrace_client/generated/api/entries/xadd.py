@@ -192,9 +192,10 @@ def sync_detailed(
 ) -> Response[Problem | XaddReply]:
     """Append an entry
 
-     Append one entry; the stream is created where there is none, unless `nomkstream`. O(1).
+     Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
 
-    The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
+    Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set
+    back.
 
     Args:
         key (str):  Example: race:france.
@@ -205,8 +206,8 @@ def sync_detailed(
         tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
-        body (XaddBody): An append of one entry. Example: {'fields': {'rider': 'Castilla',
-            'speed': '29.9', 'position': '1', 'location_id': '2'}}.
+        body (XaddBody): One entry to append. Example: {'fields': {'rider': 'Castilla', 'speed':
+            '29.9', 'position': '1', 'location_id': '2'}}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -248,9 +249,10 @@ def sync(
 ) -> Problem | XaddReply | None:
     """Append an entry
 
-     Append one entry; the stream is created where there is none, unless `nomkstream`. O(1).
+     Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
 
-    The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
+    Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set
+    back.
 
     Args:
         key (str):  Example: race:france.
@@ -261,8 +263,8 @@ def sync(
         tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
-        body (XaddBody): An append of one entry. Example: {'fields': {'rider': 'Castilla',
-            'speed': '29.9', 'position': '1', 'location_id': '2'}}.
+        body (XaddBody): One entry to append. Example: {'fields': {'rider': 'Castilla', 'speed':
+            '29.9', 'position': '1', 'location_id': '2'}}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -299,9 +301,10 @@ async def asyncio_detailed(
 ) -> Response[Problem | XaddReply]:
     """Append an entry
 
-     Append one entry; the stream is created where there is none, unless `nomkstream`. O(1).
+     Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
 
-    The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
+    Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set
+    back.
 
     Args:
         key (str):  Example: race:france.
@@ -312,8 +315,8 @@ async def asyncio_detailed(
         tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
-        body (XaddBody): An append of one entry. Example: {'fields': {'rider': 'Castilla',
-            'speed': '29.9', 'position': '1', 'location_id': '2'}}.
+        body (XaddBody): One entry to append. Example: {'fields': {'rider': 'Castilla', 'speed':
+            '29.9', 'position': '1', 'location_id': '2'}}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -353,9 +356,10 @@ async def asyncio(
 ) -> Problem | XaddReply | None:
     """Append an entry
 
-     Append one entry; the stream is created where there is none, unless `nomkstream`. O(1).
+     Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
 
-    The id is chosen by the server unless `id` is given; it rises through a clock that steps back.
+    Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set
+    back.
 
     Args:
         key (str):  Example: race:france.
@@ -366,8 +370,8 @@ async def asyncio(
         tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
-        body (XaddBody): An append of one entry. Example: {'fields': {'rider': 'Castilla',
-            'speed': '29.9', 'position': '1', 'location_id': '2'}}.
+        body (XaddBody): One entry to append. Example: {'fields': {'rider': 'Castilla', 'speed':
+            '29.9', 'position': '1', 'location_id': '2'}}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -198,12 +198,12 @@ def sync_detailed(
 ) -> Response[BatchReply | Problem]:
     """Append several entries
 
-     Append entries in order, all or none. O(entries).
+     Append several entries in order: all of them or none. O(entries).
 
     Args:
         key (str):  Example: race:france.
-        ids (bool | Unset): Answer all ids, in order, not only the first and the last. Default:
-            False. Example: True.
+        ids (bool | Unset): Return the ids of all entries, in order, as well as the first and the
+            last. Default: False. Example: True.
         idempotency_key (str | Unset):  Example: batch-17.
         producer_id (str | Unset):  Example: timing-gate-1.
         producer_epoch (int | Unset):  Example: 1.
@@ -211,9 +211,9 @@ def sync_detailed(
         tailrace_trace (XaddBatchTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
-        body (XaddBatchBody): Entries to append in order, all or none. Example: {'entries':
-            [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs': [['rider', 'Norem'],
-            ['speed', '28.8']]}]}.
+        body (XaddBatchBody): Entries to append in this order: either all of them are appended, or
+            none. Example: {'entries': [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs':
+            [['rider', 'Norem'], ['speed', '28.8']]}]}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -257,12 +257,12 @@ def sync(
 ) -> BatchReply | Problem | None:
     """Append several entries
 
-     Append entries in order, all or none. O(entries).
+     Append several entries in order: all of them or none. O(entries).
 
     Args:
         key (str):  Example: race:france.
-        ids (bool | Unset): Answer all ids, in order, not only the first and the last. Default:
-            False. Example: True.
+        ids (bool | Unset): Return the ids of all entries, in order, as well as the first and the
+            last. Default: False. Example: True.
         idempotency_key (str | Unset):  Example: batch-17.
         producer_id (str | Unset):  Example: timing-gate-1.
         producer_epoch (int | Unset):  Example: 1.
@@ -270,9 +270,9 @@ def sync(
         tailrace_trace (XaddBatchTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
-        body (XaddBatchBody): Entries to append in order, all or none. Example: {'entries':
-            [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs': [['rider', 'Norem'],
-            ['speed', '28.8']]}]}.
+        body (XaddBatchBody): Entries to append in this order: either all of them are appended, or
+            none. Example: {'entries': [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs':
+            [['rider', 'Norem'], ['speed', '28.8']]}]}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -311,12 +311,12 @@ async def asyncio_detailed(
 ) -> Response[BatchReply | Problem]:
     """Append several entries
 
-     Append entries in order, all or none. O(entries).
+     Append several entries in order: all of them or none. O(entries).
 
     Args:
         key (str):  Example: race:france.
-        ids (bool | Unset): Answer all ids, in order, not only the first and the last. Default:
-            False. Example: True.
+        ids (bool | Unset): Return the ids of all entries, in order, as well as the first and the
+            last. Default: False. Example: True.
         idempotency_key (str | Unset):  Example: batch-17.
         producer_id (str | Unset):  Example: timing-gate-1.
         producer_epoch (int | Unset):  Example: 1.
@@ -324,9 +324,9 @@ async def asyncio_detailed(
         tailrace_trace (XaddBatchTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
-        body (XaddBatchBody): Entries to append in order, all or none. Example: {'entries':
-            [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs': [['rider', 'Norem'],
-            ['speed', '28.8']]}]}.
+        body (XaddBatchBody): Entries to append in this order: either all of them are appended, or
+            none. Example: {'entries': [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs':
+            [['rider', 'Norem'], ['speed', '28.8']]}]}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -368,12 +368,12 @@ async def asyncio(
 ) -> BatchReply | Problem | None:
     """Append several entries
 
-     Append entries in order, all or none. O(entries).
+     Append several entries in order: all of them or none. O(entries).
 
     Args:
         key (str):  Example: race:france.
-        ids (bool | Unset): Answer all ids, in order, not only the first and the last. Default:
-            False. Example: True.
+        ids (bool | Unset): Return the ids of all entries, in order, as well as the first and the
+            last. Default: False. Example: True.
         idempotency_key (str | Unset):  Example: batch-17.
         producer_id (str | Unset):  Example: timing-gate-1.
         producer_epoch (int | Unset):  Example: 1.
@@ -381,9 +381,9 @@ async def asyncio(
         tailrace_trace (XaddBatchTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
-        body (XaddBatchBody): Entries to append in order, all or none. Example: {'entries':
-            [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs': [['rider', 'Norem'],
-            ['speed', '28.8']]}]}.
+        body (XaddBatchBody): Entries to append in this order: either all of them are appended, or
+            none. Example: {'entries': [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs':
+            [['rider', 'Norem'], ['speed', '28.8']]}]}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -142,7 +142,8 @@ def sync_detailed(
 ) -> Response[DeleteReply | Problem]:
     """Delete entries
 
-     Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
+     Delete entries by id (XDEL). `references` says what to do if they are pending (XDELEX). O(ids log
+    n).
 
     Args:
         key (str):  Example: race:france.
@@ -176,7 +177,8 @@ def sync(
 ) -> DeleteReply | Problem | None:
     """Delete entries
 
-     Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
+     Delete entries by id (XDEL). `references` says what to do if they are pending (XDELEX). O(ids log
+    n).
 
     Args:
         key (str):  Example: race:france.
@@ -205,7 +207,8 @@ async def asyncio_detailed(
 ) -> Response[DeleteReply | Problem]:
     """Delete entries
 
-     Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
+     Delete entries by id (XDEL). `references` says what to do if they are pending (XDELEX). O(ids log
+    n).
 
     Args:
         key (str):  Example: race:france.
@@ -237,7 +240,8 @@ async def asyncio(
 ) -> DeleteReply | Problem | None:
     """Delete entries
 
-     Delete entries by id (XDEL); `references` says what happens to pending ones (XDELEX). O(ids log n).
+     Delete entries by id (XDEL). `references` says what to do if they are pending (XDELEX). O(ids log
+    n).
 
     Args:
         key (str):  Example: race:france.

@@ -185,32 +185,35 @@ def sync_detailed(
 ) -> Response[Problem | RangePage]:
     """Read a range of entries
 
-     Entries between two ids, both included, a page at a time; a missing stream is an empty one.
+     Return a page of the entries between two ids, inclusive. A missing stream counts as an empty one.
 
-    With `after` and `wait_ms` (or `Prefer: wait=N`) it waits for entries: the answer comes with the
-    first ones, or empty when the time is over, and its `next` is the `after` of the next request.
-    O(log n + page).
+    With `after` and `wait_ms` (or `Prefer: wait=N`), the request waits for entries. The server responds
+    as
+    soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
+    of the
+    next request. O(log n + page).
 
     Args:
         key (str):  Example: race:france.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        order (XrangeOrder | Unset): `desc` reads from `end` down (XREVRANGE). Default: 'asc'.
-            Example: asc.
-        after (str | Unset): Read on after this id instead (XREAD): `$` is only what comes from
-            now on, `+` from the last entry there is. Excludes `start`, `end` and `order`.
-        wait_ms (int | Unset): How long to wait for entries where there are none; needs `after`. 0
-            by default. Example: 0.
-        count (int | Unset): The most entries in the page. Default: 100000. Example: 100.
-        strict (bool | Unset): Refuse (410) where entries at or after the position were trimmed
-            away. Default: False. Example: False.
-        shape (XrangeShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XrangeEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        order (XrangeOrder | Unset): `desc` reads backwards from `end` (XREVRANGE). Default:
+            'asc'. Example: asc.
+        after (str | Unset): Read entries after this id instead (XREAD). `$`: only entries
+            appended from now on. `+`: from the last entry on. It cannot be combined with `start`,
+            `end` and `order`.
+        wait_ms (int | Unset): How many milliseconds to wait if there are no entries; needs
+            `after`. 0 by default. Example: 0.
+        count (int | Unset): How many entries to return at most. Default: 100000. Example: 100.
+        strict (bool | Unset): Fail with 410 if entries at or after the position were trimmed.
+            Default: False. Example: False.
+        shape (XrangeShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XrangeEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
 
     Raises:
@@ -259,32 +262,35 @@ def sync(
 ) -> Problem | RangePage | None:
     """Read a range of entries
 
-     Entries between two ids, both included, a page at a time; a missing stream is an empty one.
+     Return a page of the entries between two ids, inclusive. A missing stream counts as an empty one.
 
-    With `after` and `wait_ms` (or `Prefer: wait=N`) it waits for entries: the answer comes with the
-    first ones, or empty when the time is over, and its `next` is the `after` of the next request.
-    O(log n + page).
+    With `after` and `wait_ms` (or `Prefer: wait=N`), the request waits for entries. The server responds
+    as
+    soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
+    of the
+    next request. O(log n + page).
 
     Args:
         key (str):  Example: race:france.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        order (XrangeOrder | Unset): `desc` reads from `end` down (XREVRANGE). Default: 'asc'.
-            Example: asc.
-        after (str | Unset): Read on after this id instead (XREAD): `$` is only what comes from
-            now on, `+` from the last entry there is. Excludes `start`, `end` and `order`.
-        wait_ms (int | Unset): How long to wait for entries where there are none; needs `after`. 0
-            by default. Example: 0.
-        count (int | Unset): The most entries in the page. Default: 100000. Example: 100.
-        strict (bool | Unset): Refuse (410) where entries at or after the position were trimmed
-            away. Default: False. Example: False.
-        shape (XrangeShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XrangeEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        order (XrangeOrder | Unset): `desc` reads backwards from `end` (XREVRANGE). Default:
+            'asc'. Example: asc.
+        after (str | Unset): Read entries after this id instead (XREAD). `$`: only entries
+            appended from now on. `+`: from the last entry on. It cannot be combined with `start`,
+            `end` and `order`.
+        wait_ms (int | Unset): How many milliseconds to wait if there are no entries; needs
+            `after`. 0 by default. Example: 0.
+        count (int | Unset): How many entries to return at most. Default: 100000. Example: 100.
+        strict (bool | Unset): Fail with 410 if entries at or after the position were trimmed.
+            Default: False. Example: False.
+        shape (XrangeShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XrangeEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
 
     Raises:
@@ -328,32 +334,35 @@ async def asyncio_detailed(
 ) -> Response[Problem | RangePage]:
     """Read a range of entries
 
-     Entries between two ids, both included, a page at a time; a missing stream is an empty one.
+     Return a page of the entries between two ids, inclusive. A missing stream counts as an empty one.
 
-    With `after` and `wait_ms` (or `Prefer: wait=N`) it waits for entries: the answer comes with the
-    first ones, or empty when the time is over, and its `next` is the `after` of the next request.
-    O(log n + page).
+    With `after` and `wait_ms` (or `Prefer: wait=N`), the request waits for entries. The server responds
+    as
+    soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
+    of the
+    next request. O(log n + page).
 
     Args:
         key (str):  Example: race:france.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        order (XrangeOrder | Unset): `desc` reads from `end` down (XREVRANGE). Default: 'asc'.
-            Example: asc.
-        after (str | Unset): Read on after this id instead (XREAD): `$` is only what comes from
-            now on, `+` from the last entry there is. Excludes `start`, `end` and `order`.
-        wait_ms (int | Unset): How long to wait for entries where there are none; needs `after`. 0
-            by default. Example: 0.
-        count (int | Unset): The most entries in the page. Default: 100000. Example: 100.
-        strict (bool | Unset): Refuse (410) where entries at or after the position were trimmed
-            away. Default: False. Example: False.
-        shape (XrangeShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XrangeEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        order (XrangeOrder | Unset): `desc` reads backwards from `end` (XREVRANGE). Default:
+            'asc'. Example: asc.
+        after (str | Unset): Read entries after this id instead (XREAD). `$`: only entries
+            appended from now on. `+`: from the last entry on. It cannot be combined with `start`,
+            `end` and `order`.
+        wait_ms (int | Unset): How many milliseconds to wait if there are no entries; needs
+            `after`. 0 by default. Example: 0.
+        count (int | Unset): How many entries to return at most. Default: 100000. Example: 100.
+        strict (bool | Unset): Fail with 410 if entries at or after the position were trimmed.
+            Default: False. Example: False.
+        shape (XrangeShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XrangeEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
 
     Raises:
@@ -400,32 +409,35 @@ async def asyncio(
 ) -> Problem | RangePage | None:
     """Read a range of entries
 
-     Entries between two ids, both included, a page at a time; a missing stream is an empty one.
+     Return a page of the entries between two ids, inclusive. A missing stream counts as an empty one.
 
-    With `after` and `wait_ms` (or `Prefer: wait=N`) it waits for entries: the answer comes with the
-    first ones, or empty when the time is over, and its `next` is the `after` of the next request.
-    O(log n + page).
+    With `after` and `wait_ms` (or `Prefer: wait=N`), the request waits for entries. The server responds
+    as
+    soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
+    of the
+    next request. O(log n + page).
 
     Args:
         key (str):  Example: race:france.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        order (XrangeOrder | Unset): `desc` reads from `end` down (XREVRANGE). Default: 'asc'.
-            Example: asc.
-        after (str | Unset): Read on after this id instead (XREAD): `$` is only what comes from
-            now on, `+` from the last entry there is. Excludes `start`, `end` and `order`.
-        wait_ms (int | Unset): How long to wait for entries where there are none; needs `after`. 0
-            by default. Example: 0.
-        count (int | Unset): The most entries in the page. Default: 100000. Example: 100.
-        strict (bool | Unset): Refuse (410) where entries at or after the position were trimmed
-            away. Default: False. Example: False.
-        shape (XrangeShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XrangeEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        order (XrangeOrder | Unset): `desc` reads backwards from `end` (XREVRANGE). Default:
+            'asc'. Example: asc.
+        after (str | Unset): Read entries after this id instead (XREAD). `$`: only entries
+            appended from now on. `+`: from the last entry on. It cannot be combined with `start`,
+            `end` and `order`.
+        wait_ms (int | Unset): How many milliseconds to wait if there are no entries; needs
+            `after`. 0 by default. Example: 0.
+        count (int | Unset): How many entries to return at most. Default: 100000. Example: 100.
+        strict (bool | Unset): Fail with 410 if entries at or after the position were trimmed.
+            Default: False. Example: False.
+        shape (XrangeShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XrangeEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
 
     Raises:

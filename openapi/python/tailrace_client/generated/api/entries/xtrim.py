@@ -142,12 +142,13 @@ def sync_detailed(
 ) -> Response[Problem | TrimReply]:
     """Trim a stream
 
-     Remove the oldest entries, by number or by id. O(entries removed).
+     Remove the oldest entries of a stream, by number or by id. O(entries removed).
 
     Args:
         key (str):  Example: race:france.
-        body (Trimming): Which entries go: all but the newest `max_length`, or those below
-            `min_id`. Exactly one. Example: {'max_length': 2}.
+        body (Trimming): Which entries a trim removes: all but the newest `max_length`, or those
+            below `min_id`. Give exactly
+            one of the two. Example: {'max_length': 2}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,12 +178,13 @@ def sync(
 ) -> Problem | TrimReply | None:
     """Trim a stream
 
-     Remove the oldest entries, by number or by id. O(entries removed).
+     Remove the oldest entries of a stream, by number or by id. O(entries removed).
 
     Args:
         key (str):  Example: race:france.
-        body (Trimming): Which entries go: all but the newest `max_length`, or those below
-            `min_id`. Exactly one. Example: {'max_length': 2}.
+        body (Trimming): Which entries a trim removes: all but the newest `max_length`, or those
+            below `min_id`. Give exactly
+            one of the two. Example: {'max_length': 2}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -207,12 +209,13 @@ async def asyncio_detailed(
 ) -> Response[Problem | TrimReply]:
     """Trim a stream
 
-     Remove the oldest entries, by number or by id. O(entries removed).
+     Remove the oldest entries of a stream, by number or by id. O(entries removed).
 
     Args:
         key (str):  Example: race:france.
-        body (Trimming): Which entries go: all but the newest `max_length`, or those below
-            `min_id`. Exactly one. Example: {'max_length': 2}.
+        body (Trimming): Which entries a trim removes: all but the newest `max_length`, or those
+            below `min_id`. Give exactly
+            one of the two. Example: {'max_length': 2}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -240,12 +243,13 @@ async def asyncio(
 ) -> Problem | TrimReply | None:
     """Trim a stream
 
-     Remove the oldest entries, by number or by id. O(entries removed).
+     Remove the oldest entries of a stream, by number or by id. O(entries removed).
 
     Args:
         key (str):  Example: race:france.
-        body (Trimming): Which entries go: all but the newest `max_length`, or those below
-            `min_id`. Exactly one. Example: {'max_length': 2}.
+        body (Trimming): Which entries a trim removes: all but the newest `max_length`, or those
+            below `min_id`. Give exactly
+            one of the two. Example: {'max_length': 2}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -156,12 +156,12 @@ def sync_detailed(
 ) -> Response[Group | Problem]:
     """Create a group
 
-     Create a group, at the stream's end unless `after` says where. O(1).
+     Create a group. Its position is the end of the stream, unless `after` is given. O(1).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (GroupBody | Unset): Where a new group begins. Example: {'after': '0',
+        body (GroupBody | Unset): The position of a new group. Example: {'after': '0',
             'entries_read': 0}.
 
     Raises:
@@ -194,12 +194,12 @@ def sync(
 ) -> Group | Problem | None:
     """Create a group
 
-     Create a group, at the stream's end unless `after` says where. O(1).
+     Create a group. Its position is the end of the stream, unless `after` is given. O(1).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (GroupBody | Unset): Where a new group begins. Example: {'after': '0',
+        body (GroupBody | Unset): The position of a new group. Example: {'after': '0',
             'entries_read': 0}.
 
     Raises:
@@ -227,12 +227,12 @@ async def asyncio_detailed(
 ) -> Response[Group | Problem]:
     """Create a group
 
-     Create a group, at the stream's end unless `after` says where. O(1).
+     Create a group. Its position is the end of the stream, unless `after` is given. O(1).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (GroupBody | Unset): Where a new group begins. Example: {'after': '0',
+        body (GroupBody | Unset): The position of a new group. Example: {'after': '0',
             'entries_read': 0}.
 
     Raises:
@@ -263,12 +263,12 @@ async def asyncio(
 ) -> Group | Problem | None:
     """Create a group
 
-     Create a group, at the stream's end unless `after` says where. O(1).
+     Create a group. Its position is the end of the stream, unless `after` is given. O(1).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (GroupBody | Unset): Where a new group begins. Example: {'after': '0',
+        body (GroupBody | Unset): The position of a new group. Example: {'after': '0',
             'entries_read': 0}.
 
     Raises:

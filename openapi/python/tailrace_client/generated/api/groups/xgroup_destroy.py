@@ -121,9 +121,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Problem]:
-    """Destroy a group
+    """Delete a group
 
-     Destroy the group with its consumers and pending entries. O(pending).
+     Delete a group with its consumers and pending entries. O(pending).
 
     Args:
         key (str):  Example: race:france.
@@ -155,9 +155,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Problem | None:
-    """Destroy a group
+    """Delete a group
 
-     Destroy the group with its consumers and pending entries. O(pending).
+     Delete a group with its consumers and pending entries. O(pending).
 
     Args:
         key (str):  Example: race:france.
@@ -184,9 +184,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Problem]:
-    """Destroy a group
+    """Delete a group
 
-     Destroy the group with its consumers and pending entries. O(pending).
+     Delete a group with its consumers and pending entries. O(pending).
 
     Args:
         key (str):  Example: race:france.
@@ -216,9 +216,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Problem | None:
-    """Destroy a group
+    """Delete a group
 
-     Destroy the group with its consumers and pending entries. O(pending).
+     Delete a group with its consumers and pending entries. O(pending).
 
     Args:
         key (str):  Example: race:france.

@@ -143,12 +143,13 @@ def sync_detailed(
 ) -> Response[Any | Problem]:
     """Move a group
 
-     Set the group's position; what is pending stays so. O(1).
+     Set the position of a group. Its pending entries stay pending. O(1).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (GroupPositionBody): Where a group goes on. Example: {'after': '0'}.
+        body (GroupPositionBody): The position from which a group continues. Example: {'after':
+            '0'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -180,12 +181,13 @@ def sync(
 ) -> Any | Problem | None:
     """Move a group
 
-     Set the group's position; what is pending stays so. O(1).
+     Set the position of a group. Its pending entries stay pending. O(1).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (GroupPositionBody): Where a group goes on. Example: {'after': '0'}.
+        body (GroupPositionBody): The position from which a group continues. Example: {'after':
+            '0'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -212,12 +214,13 @@ async def asyncio_detailed(
 ) -> Response[Any | Problem]:
     """Move a group
 
-     Set the group's position; what is pending stays so. O(1).
+     Set the position of a group. Its pending entries stay pending. O(1).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (GroupPositionBody): Where a group goes on. Example: {'after': '0'}.
+        body (GroupPositionBody): The position from which a group continues. Example: {'after':
+            '0'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -247,12 +250,13 @@ async def asyncio(
 ) -> Any | Problem | None:
     """Move a group
 
-     Set the group's position; what is pending stays so. O(1).
+     Set the position of a group. Its pending entries stay pending. O(1).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (GroupPositionBody): Where a group goes on. Example: {'after': '0'}.
+        body (GroupPositionBody): The position from which a group continues. Example: {'after':
+            '0'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

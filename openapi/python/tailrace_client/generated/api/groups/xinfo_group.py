@@ -125,7 +125,7 @@ def sync_detailed(
 ) -> Response[Group | Problem]:
     """Inspect a group
 
-     One group with its position and lag. O(groups).
+     Return one group with its position and lag. O(groups).
 
     Args:
         key (str):  Example: race:france.
@@ -159,7 +159,7 @@ def sync(
 ) -> Group | Problem | None:
     """Inspect a group
 
-     One group with its position and lag. O(groups).
+     Return one group with its position and lag. O(groups).
 
     Args:
         key (str):  Example: race:france.
@@ -188,7 +188,7 @@ async def asyncio_detailed(
 ) -> Response[Group | Problem]:
     """Inspect a group
 
-     One group with its position and lag. O(groups).
+     Return one group with its position and lag. O(groups).
 
     Args:
         key (str):  Example: race:france.
@@ -220,7 +220,7 @@ async def asyncio(
 ) -> Group | Problem | None:
     """Inspect a group
 
-     One group with its position and lag. O(groups).
+     Return one group with its position and lag. O(groups).
 
     Args:
         key (str):  Example: race:france.

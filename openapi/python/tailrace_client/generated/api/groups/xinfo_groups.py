@@ -122,7 +122,7 @@ def sync_detailed(
 ) -> Response[GroupList | Problem]:
     """List a stream's groups
 
-     The groups with their positions and lags, in byte order of their names. O(groups).
+     List the groups of a stream with their positions and lags, in byte order of their names. O(groups).
 
     Args:
         key (str):  Example: race:france.
@@ -153,7 +153,7 @@ def sync(
 ) -> GroupList | Problem | None:
     """List a stream's groups
 
-     The groups with their positions and lags, in byte order of their names. O(groups).
+     List the groups of a stream with their positions and lags, in byte order of their names. O(groups).
 
     Args:
         key (str):  Example: race:france.
@@ -179,7 +179,7 @@ async def asyncio_detailed(
 ) -> Response[GroupList | Problem]:
     """List a stream's groups
 
-     The groups with their positions and lags, in byte order of their names. O(groups).
+     List the groups of a stream with their positions and lags, in byte order of their names. O(groups).
 
     Args:
         key (str):  Example: race:france.
@@ -208,7 +208,7 @@ async def asyncio(
 ) -> GroupList | Problem | None:
     """List a stream's groups
 
-     The groups with their positions and lags, in byte order of their names. O(groups).
+     List the groups of a stream with their positions and lags, in byte order of their names. O(groups).
 
     Args:
         key (str):  Example: race:france.

@@ -145,15 +145,16 @@ def sync_detailed(
 ) -> Response[AckReply | Problem]:
     """Acknowledge entries
 
-     Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
+     Acknowledge entries (XACK): they are no longer pending. With `delete`, also delete them (XACKDEL).
 
-    Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`.
-    O(ids).
+    Ids that are not pending in the group are ignored. If the stream or the group does not exist, the
+    request
+    fails with 404 `NOGROUP`. O(ids).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (AckBody): Entries that are done. Example: {'ids': ['1692632086370-0']}.
+        body (AckBody): Entries to acknowledge. Example: {'ids': ['1692632086370-0']}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -185,15 +186,16 @@ def sync(
 ) -> AckReply | Problem | None:
     """Acknowledge entries
 
-     Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
+     Acknowledge entries (XACK): they are no longer pending. With `delete`, also delete them (XACKDEL).
 
-    Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`.
-    O(ids).
+    Ids that are not pending in the group are ignored. If the stream or the group does not exist, the
+    request
+    fails with 404 `NOGROUP`. O(ids).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (AckBody): Entries that are done. Example: {'ids': ['1692632086370-0']}.
+        body (AckBody): Entries to acknowledge. Example: {'ids': ['1692632086370-0']}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -220,15 +222,16 @@ async def asyncio_detailed(
 ) -> Response[AckReply | Problem]:
     """Acknowledge entries
 
-     Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
+     Acknowledge entries (XACK): they are no longer pending. With `delete`, also delete them (XACKDEL).
 
-    Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`.
-    O(ids).
+    Ids that are not pending in the group are ignored. If the stream or the group does not exist, the
+    request
+    fails with 404 `NOGROUP`. O(ids).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (AckBody): Entries that are done. Example: {'ids': ['1692632086370-0']}.
+        body (AckBody): Entries to acknowledge. Example: {'ids': ['1692632086370-0']}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -258,15 +261,16 @@ async def asyncio(
 ) -> AckReply | Problem | None:
     """Acknowledge entries
 
-     Entries are done: they are no longer pending (XACK), and with `delete` no longer there (XACKDEL).
+     Acknowledge entries (XACK): they are no longer pending. With `delete`, also delete them (XACKDEL).
 
-    Ids that are not pending in the group are ignored. A missing stream or group is a 404 `NOGROUP`.
-    O(ids).
+    Ids that are not pending in the group are ignored. If the stream or the group does not exist, the
+    request
+    fails with 404 `NOGROUP`. O(ids).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (AckBody): Entries that are done. Example: {'ids': ['1692632086370-0']}.
+        body (AckBody): Entries to acknowledge. Example: {'ids': ['1692632086370-0']}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -166,19 +166,19 @@ def sync_detailed(
     shape: XautoclaimShape | Unset = "fields",
     encoding: XautoclaimEncoding | Unset = UNSET,
 ) -> Response[AutoClaimReply | Problem]:
-    """Scan for entries to take over
+    """Claim idle entries by a scan
 
-     Scan pending entries in id order and take over the idle ones; `cursor` goes on. O(count).
+     Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        shape (XautoclaimShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XautoclaimEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        body (AutoClaimBody): Pending entries that a consumer takes over, found by scanning in id
-            order. Example: {'consumer': 'bob', 'min_idle_ms': 30000, 'count': 1}.
+        shape (XautoclaimShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XautoclaimEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        body (AutoClaimBody): Idle pending entries that a consumer takes over, found by a scan in
+            id order. Example: {'consumer': 'bob', 'min_idle_ms': 30000, 'count': 1}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -212,19 +212,19 @@ def sync(
     shape: XautoclaimShape | Unset = "fields",
     encoding: XautoclaimEncoding | Unset = UNSET,
 ) -> AutoClaimReply | Problem | None:
-    """Scan for entries to take over
+    """Claim idle entries by a scan
 
-     Scan pending entries in id order and take over the idle ones; `cursor` goes on. O(count).
+     Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        shape (XautoclaimShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XautoclaimEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        body (AutoClaimBody): Pending entries that a consumer takes over, found by scanning in id
-            order. Example: {'consumer': 'bob', 'min_idle_ms': 30000, 'count': 1}.
+        shape (XautoclaimShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XautoclaimEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        body (AutoClaimBody): Idle pending entries that a consumer takes over, found by a scan in
+            id order. Example: {'consumer': 'bob', 'min_idle_ms': 30000, 'count': 1}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -253,19 +253,19 @@ async def asyncio_detailed(
     shape: XautoclaimShape | Unset = "fields",
     encoding: XautoclaimEncoding | Unset = UNSET,
 ) -> Response[AutoClaimReply | Problem]:
-    """Scan for entries to take over
+    """Claim idle entries by a scan
 
-     Scan pending entries in id order and take over the idle ones; `cursor` goes on. O(count).
+     Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        shape (XautoclaimShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XautoclaimEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        body (AutoClaimBody): Pending entries that a consumer takes over, found by scanning in id
-            order. Example: {'consumer': 'bob', 'min_idle_ms': 30000, 'count': 1}.
+        shape (XautoclaimShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XautoclaimEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        body (AutoClaimBody): Idle pending entries that a consumer takes over, found by a scan in
+            id order. Example: {'consumer': 'bob', 'min_idle_ms': 30000, 'count': 1}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -297,19 +297,19 @@ async def asyncio(
     shape: XautoclaimShape | Unset = "fields",
     encoding: XautoclaimEncoding | Unset = UNSET,
 ) -> AutoClaimReply | Problem | None:
-    """Scan for entries to take over
+    """Claim idle entries by a scan
 
-     Scan pending entries in id order and take over the idle ones; `cursor` goes on. O(count).
+     Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        shape (XautoclaimShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XautoclaimEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        body (AutoClaimBody): Pending entries that a consumer takes over, found by scanning in id
-            order. Example: {'consumer': 'bob', 'min_idle_ms': 30000, 'count': 1}.
+        shape (XautoclaimShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XautoclaimEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        body (AutoClaimBody): Idle pending entries that a consumer takes over, found by a scan in
+            id order. Example: {'consumer': 'bob', 'min_idle_ms': 30000, 'count': 1}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

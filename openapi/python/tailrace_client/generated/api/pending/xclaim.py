@@ -166,19 +166,19 @@ def sync_detailed(
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
 ) -> Response[ClaimReply | Problem]:
-    """Take entries over
+    """Claim entries
 
-     Pending entries become this consumer's, if they have been idle long enough. O(ids log n).
+     Claim pending entries for a consumer, if they have been idle long enough. O(ids log n).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        shape (XclaimShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XclaimEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        body (ClaimBody): Pending entries that a consumer takes over, by id. Example: {'consumer':
-            'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
+        shape (XclaimShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XclaimEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        body (ClaimBody): Pending entries that a consumer takes over, named by id. Example:
+            {'consumer': 'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -212,19 +212,19 @@ def sync(
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
 ) -> ClaimReply | Problem | None:
-    """Take entries over
+    """Claim entries
 
-     Pending entries become this consumer's, if they have been idle long enough. O(ids log n).
+     Claim pending entries for a consumer, if they have been idle long enough. O(ids log n).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        shape (XclaimShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XclaimEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        body (ClaimBody): Pending entries that a consumer takes over, by id. Example: {'consumer':
-            'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
+        shape (XclaimShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XclaimEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        body (ClaimBody): Pending entries that a consumer takes over, named by id. Example:
+            {'consumer': 'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -253,19 +253,19 @@ async def asyncio_detailed(
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
 ) -> Response[ClaimReply | Problem]:
-    """Take entries over
+    """Claim entries
 
-     Pending entries become this consumer's, if they have been idle long enough. O(ids log n).
+     Claim pending entries for a consumer, if they have been idle long enough. O(ids log n).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        shape (XclaimShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XclaimEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        body (ClaimBody): Pending entries that a consumer takes over, by id. Example: {'consumer':
-            'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
+        shape (XclaimShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XclaimEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        body (ClaimBody): Pending entries that a consumer takes over, named by id. Example:
+            {'consumer': 'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -297,19 +297,19 @@ async def asyncio(
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
 ) -> ClaimReply | Problem | None:
-    """Take entries over
+    """Claim entries
 
-     Pending entries become this consumer's, if they have been idle long enough. O(ids log n).
+     Claim pending entries for a consumer, if they have been idle long enough. O(ids log n).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        shape (XclaimShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XclaimEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        body (ClaimBody): Pending entries that a consumer takes over, by id. Example: {'consumer':
-            'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
+        shape (XclaimShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XclaimEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        body (ClaimBody): Pending entries that a consumer takes over, named by id. Example:
+            {'consumer': 'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

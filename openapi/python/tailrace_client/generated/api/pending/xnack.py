@@ -143,15 +143,16 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: NackBody,
 ) -> Response[NackReply | Problem]:
-    """Give entries back
+    """Return entries unprocessed (nack)
 
-     Entries lose their owner and are the first to be claimed by anyone. O(ids log n).
+     Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
+    n).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (NackBody): Entries that a consumer gives back. Example: {'ids': ['1692632094485-0'],
-            'mode': 'fail'}.
+        body (NackBody): Entries that a consumer returns to its group unprocessed. Example:
+            {'ids': ['1692632094485-0'], 'mode': 'fail'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -181,15 +182,16 @@ def sync(
     client: AuthenticatedClient | Client,
     body: NackBody,
 ) -> NackReply | Problem | None:
-    """Give entries back
+    """Return entries unprocessed (nack)
 
-     Entries lose their owner and are the first to be claimed by anyone. O(ids log n).
+     Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
+    n).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (NackBody): Entries that a consumer gives back. Example: {'ids': ['1692632094485-0'],
-            'mode': 'fail'}.
+        body (NackBody): Entries that a consumer returns to its group unprocessed. Example:
+            {'ids': ['1692632094485-0'], 'mode': 'fail'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -214,15 +216,16 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: NackBody,
 ) -> Response[NackReply | Problem]:
-    """Give entries back
+    """Return entries unprocessed (nack)
 
-     Entries lose their owner and are the first to be claimed by anyone. O(ids log n).
+     Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
+    n).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (NackBody): Entries that a consumer gives back. Example: {'ids': ['1692632094485-0'],
-            'mode': 'fail'}.
+        body (NackBody): Entries that a consumer returns to its group unprocessed. Example:
+            {'ids': ['1692632094485-0'], 'mode': 'fail'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -250,15 +253,16 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: NackBody,
 ) -> NackReply | Problem | None:
-    """Give entries back
+    """Return entries unprocessed (nack)
 
-     Entries lose their owner and are the first to be claimed by anyone. O(ids log n).
+     Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
+    n).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        body (NackBody): Entries that a consumer gives back. Example: {'ids': ['1692632094485-0'],
-            'mode': 'fail'}.
+        body (NackBody): Entries that a consumer returns to its group unprocessed. Example:
+            {'ids': ['1692632094485-0'], 'mode': 'fail'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -151,20 +151,20 @@ def sync_detailed(
 ) -> Response[PendingPage | Problem]:
     """List pending entries
 
-     Pending entries in id order, with owner, idle time and deliveries. O(log n + page).
+     List pending entries in id order, with owner, idle time and delivery count. O(log n + page).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        min_idle_ms (int | Unset): Only what was delivered at least this long ago. Default: 0.
-            Example: 30000.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        count (int | Unset): The most entries in the page. Default: 100. Example: 100.
-        consumer (str | Unset): Only what is pending for this consumer. Percent-encoded, any byte;
-            1 to 512 bytes. Example: alice.
+        min_idle_ms (int | Unset): Return only entries whose last delivery is at least this many
+            milliseconds ago. Default: 0. Example: 30000.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        count (int | Unset): How many entries to return at most. Default: 100. Example: 100.
+        consumer (str | Unset): Return only entries that are pending for this consumer. 1 to 512
+            bytes of any value, percent-encoded. Example: alice.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -204,20 +204,20 @@ def sync(
 ) -> PendingPage | Problem | None:
     """List pending entries
 
-     Pending entries in id order, with owner, idle time and deliveries. O(log n + page).
+     List pending entries in id order, with owner, idle time and delivery count. O(log n + page).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        min_idle_ms (int | Unset): Only what was delivered at least this long ago. Default: 0.
-            Example: 30000.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        count (int | Unset): The most entries in the page. Default: 100. Example: 100.
-        consumer (str | Unset): Only what is pending for this consumer. Percent-encoded, any byte;
-            1 to 512 bytes. Example: alice.
+        min_idle_ms (int | Unset): Return only entries whose last delivery is at least this many
+            milliseconds ago. Default: 0. Example: 30000.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        count (int | Unset): How many entries to return at most. Default: 100. Example: 100.
+        consumer (str | Unset): Return only entries that are pending for this consumer. 1 to 512
+            bytes of any value, percent-encoded. Example: alice.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -252,20 +252,20 @@ async def asyncio_detailed(
 ) -> Response[PendingPage | Problem]:
     """List pending entries
 
-     Pending entries in id order, with owner, idle time and deliveries. O(log n + page).
+     List pending entries in id order, with owner, idle time and delivery count. O(log n + page).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        min_idle_ms (int | Unset): Only what was delivered at least this long ago. Default: 0.
-            Example: 30000.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        count (int | Unset): The most entries in the page. Default: 100. Example: 100.
-        consumer (str | Unset): Only what is pending for this consumer. Percent-encoded, any byte;
-            1 to 512 bytes. Example: alice.
+        min_idle_ms (int | Unset): Return only entries whose last delivery is at least this many
+            milliseconds ago. Default: 0. Example: 30000.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        count (int | Unset): How many entries to return at most. Default: 100. Example: 100.
+        consumer (str | Unset): Return only entries that are pending for this consumer. 1 to 512
+            bytes of any value, percent-encoded. Example: alice.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -303,20 +303,20 @@ async def asyncio(
 ) -> PendingPage | Problem | None:
     """List pending entries
 
-     Pending entries in id order, with owner, idle time and deliveries. O(log n + page).
+     List pending entries in id order, with owner, idle time and delivery count. O(log n + page).
 
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
-        min_idle_ms (int | Unset): Only what was delivered at least this long ago. Default: 0.
-            Example: 30000.
-        start (str | Unset): The least id, inclusive: `-`, `ms`, `ms-seq`, or `(id` for exclusive.
-            Default: '-'. Example: 1692632086370-0.
-        end (str | Unset): The greatest id, inclusive: `+`, `ms` (with all of its sequences), `ms-
-            seq`, or `(id`. Default: '+'. Example: +.
-        count (int | Unset): The most entries in the page. Default: 100. Example: 100.
-        consumer (str | Unset): Only what is pending for this consumer. Percent-encoded, any byte;
-            1 to 512 bytes. Example: alice.
+        min_idle_ms (int | Unset): Return only entries whose last delivery is at least this many
+            milliseconds ago. Default: 0. Example: 30000.
+        start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
+            or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
+            sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        count (int | Unset): How many entries to return at most. Default: 100. Example: 100.
+        consumer (str | Unset): Return only entries that are pending for this consumer. 1 to 512
+            bytes of any value, percent-encoded. Example: alice.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -125,7 +125,10 @@ def sync_detailed(
 ) -> Response[PendingOverview | Problem]:
     """Summarise pending entries
 
-     How many are pending, between which ids, and for whom. O(consumers).
+     Return how many entries are pending, their smallest and greatest id, and the count for each
+    consumer.
+
+    O(consumers).
 
     Args:
         key (str):  Example: race:france.
@@ -159,7 +162,10 @@ def sync(
 ) -> PendingOverview | Problem | None:
     """Summarise pending entries
 
-     How many are pending, between which ids, and for whom. O(consumers).
+     Return how many entries are pending, their smallest and greatest id, and the count for each
+    consumer.
+
+    O(consumers).
 
     Args:
         key (str):  Example: race:france.
@@ -188,7 +194,10 @@ async def asyncio_detailed(
 ) -> Response[PendingOverview | Problem]:
     """Summarise pending entries
 
-     How many are pending, between which ids, and for whom. O(consumers).
+     Return how many entries are pending, their smallest and greatest id, and the count for each
+    consumer.
+
+    O(consumers).
 
     Args:
         key (str):  Example: race:france.
@@ -220,7 +229,10 @@ async def asyncio(
 ) -> PendingOverview | Problem | None:
     """Summarise pending entries
 
-     How many are pending, between which ids, and for whom. O(consumers).
+     Return how many entries are pending, their smallest and greatest id, and the count for each
+    consumer.
+
+    O(consumers).
 
     Args:
         key (str):  Example: race:france.

@@ -174,37 +174,44 @@ def sync_detailed(
 ) -> Response[Problem | str]:
     """Follow a stream
 
-     Entries as they come, as Server-Sent Events: `entries` (an array), `gap`, `end`, `error`.
+     Send the entries of a stream as Server-Sent Events, as soon as they are appended.
 
-    An event's `id` is the position to resume from, sent back as `Last-Event-ID`. `gap` tells that
-    entries after `from` and before `to` were trimmed away unseen; `end` and `error` carry a problem,
-    and
-    the connection closes. A comment comes every 15 s. A client that takes nothing for 30 s is cut off.
+    The events are `entries` (an array), `gap`, `end` and `error`. The `id` of an event is the position
+    from
+    which to resume: send it as `Last-Event-ID`. `gap` means that the entries after `from` and before
+    `to`
+    were trimmed before the tail could send them. `end` and `error` contain a problem; then the server
+    closes
+    the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
+    server
+    closes the connection.
 
-    With `group` and `consumer` it reads as XREADGROUP does: entries carry `idle_ms` and `deliveries`,
-    and
-    are acknowledged by `xack` on any connection. At most `prefetch` of them are unacknowledged at a
-    time.
+    With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and
+    `deliveries`,
+    and the consumer acknowledges them with `xack` on any connection. At most `prefetch` entries are
+    unacknowledged at a time.
 
     Args:
         key (str):  Example: race:france.
-        after (str | Unset): Begin after this id; `$`: with what comes from now on; `+`: with the
-            last entry there is. With `group`: first the consumer's own pending entries after this id,
-            all of them after `0-0`; none by default. Example: $.
-        group (str | Unset): Read as a consumer of this group; percent-encoded. Example: judges.
-        consumer (str | Unset): The consumer, created if new; percent-encoded. Example: alice.
-        claim_min_idle_ms (int | Unset): First take over what has been pending for anyone at least
-            this long. Example: 60000.
-        prefetch (int | Unset): How many deliveries of this tail may be unacknowledged; then it
-            waits for acks. Default: 100. Example: 100.
-        noack (bool | Unset): New entries do not become pending: `prefetch` does not count.
+        after (str | Unset): Send entries after this id. `$` (the default): only entries appended
+            from now on. `+`: from the last entry on. With `group`: first send the consumer's own
+            pending entries after this id (`0-0` for all of them); by default none of them. Example:
+            $.
+        group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
+        consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
+            Example: alice.
+        claim_min_idle_ms (int | Unset): First claim entries that have been pending for any
+            consumer at least this many milliseconds. Example: 60000.
+        prefetch (int | Unset): How many entries of this tail can be unacknowledged at a time.
+            Then the tail waits for acks. Default: 100. Example: 100.
+        noack (bool | Unset): New entries do not become pending, and `prefetch` has no effect.
             Default: False. Example: False.
-        shape (TailShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (TailEncoding | Unset): `base64`: all names and values of all entries in base64.
-            Example: base64.
-        last_event_id (str | Unset): The `id:` of the last event received; it beats `after`.
-            Browsers send it themselves.
+        shape (TailShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (TailEncoding | Unset): `base64`: return all names and values in base64. Example:
+            base64.
+        last_event_id (str | Unset): The `id:` of the last event that the client received. It
+            overrides `after`. Browsers send it when they reconnect.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -250,37 +257,44 @@ def sync(
 ) -> Problem | str | None:
     """Follow a stream
 
-     Entries as they come, as Server-Sent Events: `entries` (an array), `gap`, `end`, `error`.
+     Send the entries of a stream as Server-Sent Events, as soon as they are appended.
 
-    An event's `id` is the position to resume from, sent back as `Last-Event-ID`. `gap` tells that
-    entries after `from` and before `to` were trimmed away unseen; `end` and `error` carry a problem,
-    and
-    the connection closes. A comment comes every 15 s. A client that takes nothing for 30 s is cut off.
+    The events are `entries` (an array), `gap`, `end` and `error`. The `id` of an event is the position
+    from
+    which to resume: send it as `Last-Event-ID`. `gap` means that the entries after `from` and before
+    `to`
+    were trimmed before the tail could send them. `end` and `error` contain a problem; then the server
+    closes
+    the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
+    server
+    closes the connection.
 
-    With `group` and `consumer` it reads as XREADGROUP does: entries carry `idle_ms` and `deliveries`,
-    and
-    are acknowledged by `xack` on any connection. At most `prefetch` of them are unacknowledged at a
-    time.
+    With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and
+    `deliveries`,
+    and the consumer acknowledges them with `xack` on any connection. At most `prefetch` entries are
+    unacknowledged at a time.
 
     Args:
         key (str):  Example: race:france.
-        after (str | Unset): Begin after this id; `$`: with what comes from now on; `+`: with the
-            last entry there is. With `group`: first the consumer's own pending entries after this id,
-            all of them after `0-0`; none by default. Example: $.
-        group (str | Unset): Read as a consumer of this group; percent-encoded. Example: judges.
-        consumer (str | Unset): The consumer, created if new; percent-encoded. Example: alice.
-        claim_min_idle_ms (int | Unset): First take over what has been pending for anyone at least
-            this long. Example: 60000.
-        prefetch (int | Unset): How many deliveries of this tail may be unacknowledged; then it
-            waits for acks. Default: 100. Example: 100.
-        noack (bool | Unset): New entries do not become pending: `prefetch` does not count.
+        after (str | Unset): Send entries after this id. `$` (the default): only entries appended
+            from now on. `+`: from the last entry on. With `group`: first send the consumer's own
+            pending entries after this id (`0-0` for all of them); by default none of them. Example:
+            $.
+        group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
+        consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
+            Example: alice.
+        claim_min_idle_ms (int | Unset): First claim entries that have been pending for any
+            consumer at least this many milliseconds. Example: 60000.
+        prefetch (int | Unset): How many entries of this tail can be unacknowledged at a time.
+            Then the tail waits for acks. Default: 100. Example: 100.
+        noack (bool | Unset): New entries do not become pending, and `prefetch` has no effect.
             Default: False. Example: False.
-        shape (TailShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (TailEncoding | Unset): `base64`: all names and values of all entries in base64.
-            Example: base64.
-        last_event_id (str | Unset): The `id:` of the last event received; it beats `after`.
-            Browsers send it themselves.
+        shape (TailShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (TailEncoding | Unset): `base64`: return all names and values in base64. Example:
+            base64.
+        last_event_id (str | Unset): The `id:` of the last event that the client received. It
+            overrides `after`. Browsers send it when they reconnect.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -321,37 +335,44 @@ async def asyncio_detailed(
 ) -> Response[Problem | str]:
     """Follow a stream
 
-     Entries as they come, as Server-Sent Events: `entries` (an array), `gap`, `end`, `error`.
+     Send the entries of a stream as Server-Sent Events, as soon as they are appended.
 
-    An event's `id` is the position to resume from, sent back as `Last-Event-ID`. `gap` tells that
-    entries after `from` and before `to` were trimmed away unseen; `end` and `error` carry a problem,
-    and
-    the connection closes. A comment comes every 15 s. A client that takes nothing for 30 s is cut off.
+    The events are `entries` (an array), `gap`, `end` and `error`. The `id` of an event is the position
+    from
+    which to resume: send it as `Last-Event-ID`. `gap` means that the entries after `from` and before
+    `to`
+    were trimmed before the tail could send them. `end` and `error` contain a problem; then the server
+    closes
+    the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
+    server
+    closes the connection.
 
-    With `group` and `consumer` it reads as XREADGROUP does: entries carry `idle_ms` and `deliveries`,
-    and
-    are acknowledged by `xack` on any connection. At most `prefetch` of them are unacknowledged at a
-    time.
+    With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and
+    `deliveries`,
+    and the consumer acknowledges them with `xack` on any connection. At most `prefetch` entries are
+    unacknowledged at a time.
 
     Args:
         key (str):  Example: race:france.
-        after (str | Unset): Begin after this id; `$`: with what comes from now on; `+`: with the
-            last entry there is. With `group`: first the consumer's own pending entries after this id,
-            all of them after `0-0`; none by default. Example: $.
-        group (str | Unset): Read as a consumer of this group; percent-encoded. Example: judges.
-        consumer (str | Unset): The consumer, created if new; percent-encoded. Example: alice.
-        claim_min_idle_ms (int | Unset): First take over what has been pending for anyone at least
-            this long. Example: 60000.
-        prefetch (int | Unset): How many deliveries of this tail may be unacknowledged; then it
-            waits for acks. Default: 100. Example: 100.
-        noack (bool | Unset): New entries do not become pending: `prefetch` does not count.
+        after (str | Unset): Send entries after this id. `$` (the default): only entries appended
+            from now on. `+`: from the last entry on. With `group`: first send the consumer's own
+            pending entries after this id (`0-0` for all of them); by default none of them. Example:
+            $.
+        group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
+        consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
+            Example: alice.
+        claim_min_idle_ms (int | Unset): First claim entries that have been pending for any
+            consumer at least this many milliseconds. Example: 60000.
+        prefetch (int | Unset): How many entries of this tail can be unacknowledged at a time.
+            Then the tail waits for acks. Default: 100. Example: 100.
+        noack (bool | Unset): New entries do not become pending, and `prefetch` has no effect.
             Default: False. Example: False.
-        shape (TailShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (TailEncoding | Unset): `base64`: all names and values of all entries in base64.
-            Example: base64.
-        last_event_id (str | Unset): The `id:` of the last event received; it beats `after`.
-            Browsers send it themselves.
+        shape (TailShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (TailEncoding | Unset): `base64`: return all names and values in base64. Example:
+            base64.
+        last_event_id (str | Unset): The `id:` of the last event that the client received. It
+            overrides `after`. Browsers send it when they reconnect.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -395,37 +416,44 @@ async def asyncio(
 ) -> Problem | str | None:
     """Follow a stream
 
-     Entries as they come, as Server-Sent Events: `entries` (an array), `gap`, `end`, `error`.
+     Send the entries of a stream as Server-Sent Events, as soon as they are appended.
 
-    An event's `id` is the position to resume from, sent back as `Last-Event-ID`. `gap` tells that
-    entries after `from` and before `to` were trimmed away unseen; `end` and `error` carry a problem,
-    and
-    the connection closes. A comment comes every 15 s. A client that takes nothing for 30 s is cut off.
+    The events are `entries` (an array), `gap`, `end` and `error`. The `id` of an event is the position
+    from
+    which to resume: send it as `Last-Event-ID`. `gap` means that the entries after `from` and before
+    `to`
+    were trimmed before the tail could send them. `end` and `error` contain a problem; then the server
+    closes
+    the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
+    server
+    closes the connection.
 
-    With `group` and `consumer` it reads as XREADGROUP does: entries carry `idle_ms` and `deliveries`,
-    and
-    are acknowledged by `xack` on any connection. At most `prefetch` of them are unacknowledged at a
-    time.
+    With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and
+    `deliveries`,
+    and the consumer acknowledges them with `xack` on any connection. At most `prefetch` entries are
+    unacknowledged at a time.
 
     Args:
         key (str):  Example: race:france.
-        after (str | Unset): Begin after this id; `$`: with what comes from now on; `+`: with the
-            last entry there is. With `group`: first the consumer's own pending entries after this id,
-            all of them after `0-0`; none by default. Example: $.
-        group (str | Unset): Read as a consumer of this group; percent-encoded. Example: judges.
-        consumer (str | Unset): The consumer, created if new; percent-encoded. Example: alice.
-        claim_min_idle_ms (int | Unset): First take over what has been pending for anyone at least
-            this long. Example: 60000.
-        prefetch (int | Unset): How many deliveries of this tail may be unacknowledged; then it
-            waits for acks. Default: 100. Example: 100.
-        noack (bool | Unset): New entries do not become pending: `prefetch` does not count.
+        after (str | Unset): Send entries after this id. `$` (the default): only entries appended
+            from now on. `+`: from the last entry on. With `group`: first send the consumer's own
+            pending entries after this id (`0-0` for all of them); by default none of them. Example:
+            $.
+        group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
+        consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
+            Example: alice.
+        claim_min_idle_ms (int | Unset): First claim entries that have been pending for any
+            consumer at least this many milliseconds. Example: 60000.
+        prefetch (int | Unset): How many entries of this tail can be unacknowledged at a time.
+            Then the tail waits for acks. Default: 100. Example: 100.
+        noack (bool | Unset): New entries do not become pending, and `prefetch` has no effect.
             Default: False. Example: False.
-        shape (TailShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (TailEncoding | Unset): `base64`: all names and values of all entries in base64.
-            Example: base64.
-        last_event_id (str | Unset): The `id:` of the last event received; it beats `after`.
-            Browsers send it themselves.
+        shape (TailShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (TailEncoding | Unset): `base64`: return all names and values in base64. Example:
+            base64.
+        last_event_id (str | Unset): The `id:` of the last event that the client received. It
+            overrides `after`. Browsers send it when they reconnect.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

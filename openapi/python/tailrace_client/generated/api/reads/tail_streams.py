@@ -181,34 +181,36 @@ def sync_detailed(
 ) -> Response[Problem | str]:
     """Follow several streams
 
-     Like `tail`, over several streams: each `entries` event is one stream's `{"key", "entries",
-    "next"}`.
+     Send the entries of several streams as Server-Sent Events.
 
-    An event's `id` holds the positions of all streams, `key=id&key=id` with keys percent-encoded; a
+    It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
+    stream. The
+    `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A
     stream
-    that is not in a `Last-Event-ID` begins as it would without one. Streams take turns.
+    that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
 
     Args:
-        stream (list[str]): A stream's key, percent-encoded; once for each stream. Example:
-            ['race:france', 'race:usa'].
-        after (list[str] | Unset): Begin after this id; `$`: with what comes from now on; `+`:
-            with the last entry there is. With `group`: first the consumer's own pending entries after
-            this id, all of them after `0-0`; none by default. Once for all streams, or once for each,
-            in their order.
-        group (str | Unset): Read as a consumer of this group; percent-encoded. Example: judges.
-        consumer (str | Unset): The consumer, created if new; percent-encoded. Example: alice.
-        claim_min_idle_ms (int | Unset): First take over what has been pending for anyone at least
-            this long. Example: 60000.
-        prefetch (int | Unset): How many deliveries of this tail may be unacknowledged; then it
-            waits for acks. Default: 100. Example: 100.
-        noack (bool | Unset): New entries do not become pending: `prefetch` does not count.
+        stream (list[str]): The key of a stream, percent-encoded. Give it once for each stream.
+            Example: ['race:france', 'race:usa'].
+        after (list[str] | Unset): Send entries after this id. `$` (the default): only entries
+            appended from now on. `+`: from the last entry on. With `group`: first send the consumer's
+            own pending entries after this id (`0-0` for all of them); by default none of them. Give
+            it once for all streams, or once for each stream, in the same order.
+        group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
+        consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
+            Example: alice.
+        claim_min_idle_ms (int | Unset): First claim entries that have been pending for any
+            consumer at least this many milliseconds. Example: 60000.
+        prefetch (int | Unset): How many entries of this tail can be unacknowledged at a time.
+            Then the tail waits for acks. Default: 100. Example: 100.
+        noack (bool | Unset): New entries do not become pending, and `prefetch` has no effect.
             Default: False. Example: False.
-        shape (TailStreamsShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (TailStreamsEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        last_event_id (str | Unset): The `id:` of the last event received; it beats `after`.
-            Browsers send it themselves.
+        shape (TailStreamsShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (TailStreamsEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        last_event_id (str | Unset): The `id:` of the last event that the client received. It
+            overrides `after`. Browsers send it when they reconnect.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -254,34 +256,36 @@ def sync(
 ) -> Problem | str | None:
     """Follow several streams
 
-     Like `tail`, over several streams: each `entries` event is one stream's `{"key", "entries",
-    "next"}`.
+     Send the entries of several streams as Server-Sent Events.
 
-    An event's `id` holds the positions of all streams, `key=id&key=id` with keys percent-encoded; a
+    It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
+    stream. The
+    `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A
     stream
-    that is not in a `Last-Event-ID` begins as it would without one. Streams take turns.
+    that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
 
     Args:
-        stream (list[str]): A stream's key, percent-encoded; once for each stream. Example:
-            ['race:france', 'race:usa'].
-        after (list[str] | Unset): Begin after this id; `$`: with what comes from now on; `+`:
-            with the last entry there is. With `group`: first the consumer's own pending entries after
-            this id, all of them after `0-0`; none by default. Once for all streams, or once for each,
-            in their order.
-        group (str | Unset): Read as a consumer of this group; percent-encoded. Example: judges.
-        consumer (str | Unset): The consumer, created if new; percent-encoded. Example: alice.
-        claim_min_idle_ms (int | Unset): First take over what has been pending for anyone at least
-            this long. Example: 60000.
-        prefetch (int | Unset): How many deliveries of this tail may be unacknowledged; then it
-            waits for acks. Default: 100. Example: 100.
-        noack (bool | Unset): New entries do not become pending: `prefetch` does not count.
+        stream (list[str]): The key of a stream, percent-encoded. Give it once for each stream.
+            Example: ['race:france', 'race:usa'].
+        after (list[str] | Unset): Send entries after this id. `$` (the default): only entries
+            appended from now on. `+`: from the last entry on. With `group`: first send the consumer's
+            own pending entries after this id (`0-0` for all of them); by default none of them. Give
+            it once for all streams, or once for each stream, in the same order.
+        group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
+        consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
+            Example: alice.
+        claim_min_idle_ms (int | Unset): First claim entries that have been pending for any
+            consumer at least this many milliseconds. Example: 60000.
+        prefetch (int | Unset): How many entries of this tail can be unacknowledged at a time.
+            Then the tail waits for acks. Default: 100. Example: 100.
+        noack (bool | Unset): New entries do not become pending, and `prefetch` has no effect.
             Default: False. Example: False.
-        shape (TailStreamsShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (TailStreamsEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        last_event_id (str | Unset): The `id:` of the last event received; it beats `after`.
-            Browsers send it themselves.
+        shape (TailStreamsShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (TailStreamsEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        last_event_id (str | Unset): The `id:` of the last event that the client received. It
+            overrides `after`. Browsers send it when they reconnect.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -322,34 +326,36 @@ async def asyncio_detailed(
 ) -> Response[Problem | str]:
     """Follow several streams
 
-     Like `tail`, over several streams: each `entries` event is one stream's `{"key", "entries",
-    "next"}`.
+     Send the entries of several streams as Server-Sent Events.
 
-    An event's `id` holds the positions of all streams, `key=id&key=id` with keys percent-encoded; a
+    It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
+    stream. The
+    `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A
     stream
-    that is not in a `Last-Event-ID` begins as it would without one. Streams take turns.
+    that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
 
     Args:
-        stream (list[str]): A stream's key, percent-encoded; once for each stream. Example:
-            ['race:france', 'race:usa'].
-        after (list[str] | Unset): Begin after this id; `$`: with what comes from now on; `+`:
-            with the last entry there is. With `group`: first the consumer's own pending entries after
-            this id, all of them after `0-0`; none by default. Once for all streams, or once for each,
-            in their order.
-        group (str | Unset): Read as a consumer of this group; percent-encoded. Example: judges.
-        consumer (str | Unset): The consumer, created if new; percent-encoded. Example: alice.
-        claim_min_idle_ms (int | Unset): First take over what has been pending for anyone at least
-            this long. Example: 60000.
-        prefetch (int | Unset): How many deliveries of this tail may be unacknowledged; then it
-            waits for acks. Default: 100. Example: 100.
-        noack (bool | Unset): New entries do not become pending: `prefetch` does not count.
+        stream (list[str]): The key of a stream, percent-encoded. Give it once for each stream.
+            Example: ['race:france', 'race:usa'].
+        after (list[str] | Unset): Send entries after this id. `$` (the default): only entries
+            appended from now on. `+`: from the last entry on. With `group`: first send the consumer's
+            own pending entries after this id (`0-0` for all of them); by default none of them. Give
+            it once for all streams, or once for each stream, in the same order.
+        group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
+        consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
+            Example: alice.
+        claim_min_idle_ms (int | Unset): First claim entries that have been pending for any
+            consumer at least this many milliseconds. Example: 60000.
+        prefetch (int | Unset): How many entries of this tail can be unacknowledged at a time.
+            Then the tail waits for acks. Default: 100. Example: 100.
+        noack (bool | Unset): New entries do not become pending, and `prefetch` has no effect.
             Default: False. Example: False.
-        shape (TailStreamsShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (TailStreamsEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        last_event_id (str | Unset): The `id:` of the last event received; it beats `after`.
-            Browsers send it themselves.
+        shape (TailStreamsShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (TailStreamsEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        last_event_id (str | Unset): The `id:` of the last event that the client received. It
+            overrides `after`. Browsers send it when they reconnect.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -393,34 +399,36 @@ async def asyncio(
 ) -> Problem | str | None:
     """Follow several streams
 
-     Like `tail`, over several streams: each `entries` event is one stream's `{"key", "entries",
-    "next"}`.
+     Send the entries of several streams as Server-Sent Events.
 
-    An event's `id` holds the positions of all streams, `key=id&key=id` with keys percent-encoded; a
+    It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
+    stream. The
+    `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A
     stream
-    that is not in a `Last-Event-ID` begins as it would without one. Streams take turns.
+    that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
 
     Args:
-        stream (list[str]): A stream's key, percent-encoded; once for each stream. Example:
-            ['race:france', 'race:usa'].
-        after (list[str] | Unset): Begin after this id; `$`: with what comes from now on; `+`:
-            with the last entry there is. With `group`: first the consumer's own pending entries after
-            this id, all of them after `0-0`; none by default. Once for all streams, or once for each,
-            in their order.
-        group (str | Unset): Read as a consumer of this group; percent-encoded. Example: judges.
-        consumer (str | Unset): The consumer, created if new; percent-encoded. Example: alice.
-        claim_min_idle_ms (int | Unset): First take over what has been pending for anyone at least
-            this long. Example: 60000.
-        prefetch (int | Unset): How many deliveries of this tail may be unacknowledged; then it
-            waits for acks. Default: 100. Example: 100.
-        noack (bool | Unset): New entries do not become pending: `prefetch` does not count.
+        stream (list[str]): The key of a stream, percent-encoded. Give it once for each stream.
+            Example: ['race:france', 'race:usa'].
+        after (list[str] | Unset): Send entries after this id. `$` (the default): only entries
+            appended from now on. `+`: from the last entry on. With `group`: first send the consumer's
+            own pending entries after this id (`0-0` for all of them); by default none of them. Give
+            it once for all streams, or once for each stream, in the same order.
+        group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
+        consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
+            Example: alice.
+        claim_min_idle_ms (int | Unset): First claim entries that have been pending for any
+            consumer at least this many milliseconds. Example: 60000.
+        prefetch (int | Unset): How many entries of this tail can be unacknowledged at a time.
+            Then the tail waits for acks. Default: 100. Example: 100.
+        noack (bool | Unset): New entries do not become pending, and `prefetch` has no effect.
             Default: False. Example: False.
-        shape (TailStreamsShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (TailStreamsEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        last_event_id (str | Unset): The `id:` of the last event received; it beats `after`.
-            Browsers send it themselves.
+        shape (TailStreamsShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (TailStreamsEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        last_event_id (str | Unset): The `id:` of the last event that the client received. It
+            overrides `after`. Browsers send it when they reconnect.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -164,17 +164,18 @@ def sync_detailed(
 ) -> Response[Problem | ReadPage]:
     """Read several streams
 
-     Entries after a position in each stream, waiting for the first ones if `wait_ms` says so.
+     Return the entries after a position in each stream. With `wait_ms`, wait for them.
 
-    It is answered as soon as any stream has entries, and when the time is over; a missing stream is an
-    empty one. O(log n + entries) a stream.
+    The server responds as soon as one of the streams has entries, or when the time is over. A missing
+    stream
+    counts as an empty one. O(log n + entries) for each stream.
 
     Args:
-        shape (XreadShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XreadEncoding | Unset): `base64`: all names and values of all entries in base64.
+        shape (XreadShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XreadEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
             'race:france', 'after': '1692632094485-0'}], 'count': 100}.
@@ -211,17 +212,18 @@ def sync(
 ) -> Problem | ReadPage | None:
     """Read several streams
 
-     Entries after a position in each stream, waiting for the first ones if `wait_ms` says so.
+     Return the entries after a position in each stream. With `wait_ms`, wait for them.
 
-    It is answered as soon as any stream has entries, and when the time is over; a missing stream is an
-    empty one. O(log n + entries) a stream.
+    The server responds as soon as one of the streams has entries, or when the time is over. A missing
+    stream
+    counts as an empty one. O(log n + entries) for each stream.
 
     Args:
-        shape (XreadShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XreadEncoding | Unset): `base64`: all names and values of all entries in base64.
+        shape (XreadShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XreadEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
             'race:france', 'after': '1692632094485-0'}], 'count': 100}.
@@ -253,17 +255,18 @@ async def asyncio_detailed(
 ) -> Response[Problem | ReadPage]:
     """Read several streams
 
-     Entries after a position in each stream, waiting for the first ones if `wait_ms` says so.
+     Return the entries after a position in each stream. With `wait_ms`, wait for them.
 
-    It is answered as soon as any stream has entries, and when the time is over; a missing stream is an
-    empty one. O(log n + entries) a stream.
+    The server responds as soon as one of the streams has entries, or when the time is over. A missing
+    stream
+    counts as an empty one. O(log n + entries) for each stream.
 
     Args:
-        shape (XreadShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XreadEncoding | Unset): `base64`: all names and values of all entries in base64.
+        shape (XreadShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XreadEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
             'race:france', 'after': '1692632094485-0'}], 'count': 100}.
@@ -298,17 +301,18 @@ async def asyncio(
 ) -> Problem | ReadPage | None:
     """Read several streams
 
-     Entries after a position in each stream, waiting for the first ones if `wait_ms` says so.
+     Return the entries after a position in each stream. With `wait_ms`, wait for them.
 
-    It is answered as soon as any stream has entries, and when the time is over; a missing stream is an
-    empty one. O(log n + entries) a stream.
+    The server responds as soon as one of the streams has entries, or when the time is over. A missing
+    stream
+    counts as an empty one. O(log n + entries) for each stream.
 
     Args:
-        shape (XreadShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XreadEncoding | Unset): `base64`: all names and values of all entries in base64.
+        shape (XreadShape | Unset): `fields`: return fields as an object, or as pairs if a name
+            repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XreadEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
             'race:france', 'after': '1692632094485-0'}], 'count': 100}.

@@ -164,17 +164,20 @@ def sync_detailed(
 ) -> Response[GroupReadPage | Problem]:
     """Read as a consumer of a group
 
-     Entries that the group has not been given yet; they are pending for the consumer until acknowledged.
+     Return entries that are new to the group. They are pending for the consumer until it acknowledges
+    them.
 
-    With `claim_min_idle_ms` first those that others, or it, left pending for so long. With an id in
-    place of `>` the consumer's own pending entries. All streams must have the group (404 `NOGROUP`).
+    With `claim_min_idle_ms`, the consumer first claims entries that have been pending for that long.
+    With an
+    id instead of `>`, it reads its own pending entries. The group must exist on all streams (404
+    `NOGROUP`).
 
     Args:
-        shape (XreadgroupShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XreadgroupEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        shape (XreadgroupShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XreadgroupEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         body (GroupReadBody): A read by one consumer of a group. Example: {'group': 'judges',
             'consumer': 'alice', 'streams': [{'key': 'race:france', 'id': '>'}], 'count': 100}.
@@ -211,17 +214,20 @@ def sync(
 ) -> GroupReadPage | Problem | None:
     """Read as a consumer of a group
 
-     Entries that the group has not been given yet; they are pending for the consumer until acknowledged.
+     Return entries that are new to the group. They are pending for the consumer until it acknowledges
+    them.
 
-    With `claim_min_idle_ms` first those that others, or it, left pending for so long. With an id in
-    place of `>` the consumer's own pending entries. All streams must have the group (404 `NOGROUP`).
+    With `claim_min_idle_ms`, the consumer first claims entries that have been pending for that long.
+    With an
+    id instead of `>`, it reads its own pending entries. The group must exist on all streams (404
+    `NOGROUP`).
 
     Args:
-        shape (XreadgroupShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XreadgroupEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        shape (XreadgroupShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XreadgroupEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         body (GroupReadBody): A read by one consumer of a group. Example: {'group': 'judges',
             'consumer': 'alice', 'streams': [{'key': 'race:france', 'id': '>'}], 'count': 100}.
@@ -253,17 +259,20 @@ async def asyncio_detailed(
 ) -> Response[GroupReadPage | Problem]:
     """Read as a consumer of a group
 
-     Entries that the group has not been given yet; they are pending for the consumer until acknowledged.
+     Return entries that are new to the group. They are pending for the consumer until it acknowledges
+    them.
 
-    With `claim_min_idle_ms` first those that others, or it, left pending for so long. With an id in
-    place of `>` the consumer's own pending entries. All streams must have the group (404 `NOGROUP`).
+    With `claim_min_idle_ms`, the consumer first claims entries that have been pending for that long.
+    With an
+    id instead of `>`, it reads its own pending entries. The group must exist on all streams (404
+    `NOGROUP`).
 
     Args:
-        shape (XreadgroupShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XreadgroupEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        shape (XreadgroupShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XreadgroupEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         body (GroupReadBody): A read by one consumer of a group. Example: {'group': 'judges',
             'consumer': 'alice', 'streams': [{'key': 'race:france', 'id': '>'}], 'count': 100}.
@@ -298,17 +307,20 @@ async def asyncio(
 ) -> GroupReadPage | Problem | None:
     """Read as a consumer of a group
 
-     Entries that the group has not been given yet; they are pending for the consumer until acknowledged.
+     Return entries that are new to the group. They are pending for the consumer until it acknowledges
+    them.
 
-    With `claim_min_idle_ms` first those that others, or it, left pending for so long. With an id in
-    place of `>` the consumer's own pending entries. All streams must have the group (404 `NOGROUP`).
+    With `claim_min_idle_ms`, the consumer first claims entries that have been pending for that long.
+    With an
+    id instead of `>`, it reads its own pending entries. The group must exist on all streams (404
+    `NOGROUP`).
 
     Args:
-        shape (XreadgroupShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XreadgroupEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
-        prefer (str | Unset): `wait=N` asks to wait N seconds where `wait_ms` does not say it.
+        shape (XreadgroupShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XreadgroupEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         body (GroupReadBody): A read by one consumer of a group. Example: {'group': 'judges',
             'consumer': 'alice', 'streams': [{'key': 'race:france', 'id': '>'}], 'count': 100}.

@@ -107,9 +107,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Problem]:
-    """Forget slow operations
+    """Clear the slow log
 
-     Forget all that is kept, as Redis's SLOWLOG RESET; the numbers go on.
+     Remove all operations from the slow log, like SLOWLOG RESET of Redis. Their numbers continue.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -132,9 +132,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Problem | None:
-    """Forget slow operations
+    """Clear the slow log
 
-     Forget all that is kept, as Redis's SLOWLOG RESET; the numbers go on.
+     Remove all operations from the slow log, like SLOWLOG RESET of Redis. Their numbers continue.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -153,9 +153,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Problem]:
-    """Forget slow operations
+    """Clear the slow log
 
-     Forget all that is kept, as Redis's SLOWLOG RESET; the numbers go on.
+     Remove all operations from the slow log, like SLOWLOG RESET of Redis. Their numbers continue.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -176,9 +176,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Problem | None:
-    """Forget slow operations
+    """Clear the slow log
 
-     Forget all that is kept, as Redis's SLOWLOG RESET; the numbers go on.
+     Remove all operations from the slow log, like SLOWLOG RESET of Redis. Their numbers continue.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

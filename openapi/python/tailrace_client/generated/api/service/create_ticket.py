@@ -111,13 +111,12 @@ def sync_detailed(
 ) -> Response[Problem | Ticket]:
     """Get a ticket for a WebSocket
 
-     A ticket for whoever asks, with the rights of the token that asks and no longer than those last.
+     Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
 
-    A page cannot set headers of a WebSocket, and a token never stands in a URL: so it offers the
-    subprotocols
-    `tailrace.v1.json` and `tailrace.ticket.<ticket>`, in this order; the first is echoed. A ticket
-    opens one
-    socket, within a minute.
+    Web pages cannot set the headers of a WebSocket, and tokens are not accepted in URLs. A page offers
+    the
+    subprotocols `tailrace.v1.json` and `tailrace.ticket.<ticket>` in this order; the server selects the
+    first. The WebSocket closes when the token is revoked or expires.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -142,13 +141,12 @@ def sync(
 ) -> Problem | Ticket | None:
     """Get a ticket for a WebSocket
 
-     A ticket for whoever asks, with the rights of the token that asks and no longer than those last.
+     Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
 
-    A page cannot set headers of a WebSocket, and a token never stands in a URL: so it offers the
-    subprotocols
-    `tailrace.v1.json` and `tailrace.ticket.<ticket>`, in this order; the first is echoed. A ticket
-    opens one
-    socket, within a minute.
+    Web pages cannot set the headers of a WebSocket, and tokens are not accepted in URLs. A page offers
+    the
+    subprotocols `tailrace.v1.json` and `tailrace.ticket.<ticket>` in this order; the server selects the
+    first. The WebSocket closes when the token is revoked or expires.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -169,13 +167,12 @@ async def asyncio_detailed(
 ) -> Response[Problem | Ticket]:
     """Get a ticket for a WebSocket
 
-     A ticket for whoever asks, with the rights of the token that asks and no longer than those last.
+     Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
 
-    A page cannot set headers of a WebSocket, and a token never stands in a URL: so it offers the
-    subprotocols
-    `tailrace.v1.json` and `tailrace.ticket.<ticket>`, in this order; the first is echoed. A ticket
-    opens one
-    socket, within a minute.
+    Web pages cannot set the headers of a WebSocket, and tokens are not accepted in URLs. A page offers
+    the
+    subprotocols `tailrace.v1.json` and `tailrace.ticket.<ticket>` in this order; the server selects the
+    first. The WebSocket closes when the token is revoked or expires.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -198,13 +195,12 @@ async def asyncio(
 ) -> Problem | Ticket | None:
     """Get a ticket for a WebSocket
 
-     A ticket for whoever asks, with the rights of the token that asks and no longer than those last.
+     Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
 
-    A page cannot set headers of a WebSocket, and a token never stands in a URL: so it offers the
-    subprotocols
-    `tailrace.v1.json` and `tailrace.ticket.<ticket>`, in this order; the first is echoed. A ticket
-    opens one
-    socket, within a minute.
+    Web pages cannot set the headers of a WebSocket, and tokens are not accepted in URLs. A page offers
+    the
+    subprotocols `tailrace.v1.json` and `tailrace.ticket.<ticket>` in this order; the server selects the
+    first. The WebSocket closes when the token is revoked or expires.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -111,7 +111,7 @@ def sync_detailed(
 ) -> Response[Limits | Problem]:
     """Show the server's limits
 
-     Every bound of the server, by name; units stand last in the names.
+     Return all limits of the server. The unit is the last part of a name, such as `_bytes_max`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -136,7 +136,7 @@ def sync(
 ) -> Limits | Problem | None:
     """Show the server's limits
 
-     Every bound of the server, by name; units stand last in the names.
+     Return all limits of the server. The unit is the last part of a name, such as `_bytes_max`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -157,7 +157,7 @@ async def asyncio_detailed(
 ) -> Response[Limits | Problem]:
     """Show the server's limits
 
-     Every bound of the server, by name; units stand last in the names.
+     Return all limits of the server. The unit is the last part of a name, such as `_bytes_max`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -180,7 +180,7 @@ async def asyncio(
 ) -> Limits | Problem | None:
     """Show the server's limits
 
-     Every bound of the server, by name; units stand last in the names.
+     Return all limits of the server. The unit is the last part of a name, such as `_bytes_max`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -104,9 +104,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Health | Problem]:
-    """Tell that the process answers
+    """Check that the process is running
 
-     The process is alive; it says nothing of whether it takes requests.
+     Return 200 while the process is running, even if it accepts no other requests.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -129,9 +129,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Health | Problem | None:
-    """Tell that the process answers
+    """Check that the process is running
 
-     The process is alive; it says nothing of whether it takes requests.
+     Return 200 while the process is running, even if it accepts no other requests.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -150,9 +150,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Health | Problem]:
-    """Tell that the process answers
+    """Check that the process is running
 
-     The process is alive; it says nothing of whether it takes requests.
+     Return 200 while the process is running, even if it accepts no other requests.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -173,9 +173,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Health | Problem | None:
-    """Tell that the process answers
+    """Check that the process is running
 
-     The process is alive; it says nothing of whether it takes requests.
+     Return 200 while the process is running, even if it accepts no other requests.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -115,11 +115,11 @@ def sync_detailed(
 ) -> Response[Problem | str]:
     """Explain a problem
 
-     What a problem means, why it happens, and what to do: the page at the `type` of every error.
+     Return the page that says what a problem means, why it happens, and what to do.
 
     Args:
-        code (str): The code as in `type`: small letters and dashes. The code itself is
-            understood, too. Example: id-not-greater.
+        code (str): The code as in `type`: lower case with dashes. The code itself works too.
+            Example: id-not-greater.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -147,11 +147,11 @@ def sync(
 ) -> Problem | str | None:
     """Explain a problem
 
-     What a problem means, why it happens, and what to do: the page at the `type` of every error.
+     Return the page that says what a problem means, why it happens, and what to do.
 
     Args:
-        code (str): The code as in `type`: small letters and dashes. The code itself is
-            understood, too. Example: id-not-greater.
+        code (str): The code as in `type`: lower case with dashes. The code itself works too.
+            Example: id-not-greater.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -174,11 +174,11 @@ async def asyncio_detailed(
 ) -> Response[Problem | str]:
     """Explain a problem
 
-     What a problem means, why it happens, and what to do: the page at the `type` of every error.
+     Return the page that says what a problem means, why it happens, and what to do.
 
     Args:
-        code (str): The code as in `type`: small letters and dashes. The code itself is
-            understood, too. Example: id-not-greater.
+        code (str): The code as in `type`: lower case with dashes. The code itself works too.
+            Example: id-not-greater.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -204,11 +204,11 @@ async def asyncio(
 ) -> Problem | str | None:
     """Explain a problem
 
-     What a problem means, why it happens, and what to do: the page at the `type` of every error.
+     Return the page that says what a problem means, why it happens, and what to do.
 
     Args:
-        code (str): The code as in `type`: small letters and dashes. The code itself is
-            understood, too. Example: id-not-greater.
+        code (str): The code as in `type`: lower case with dashes. The code itself works too.
+            Example: id-not-greater.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

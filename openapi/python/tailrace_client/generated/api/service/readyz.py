@@ -104,9 +104,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Problem | Readiness]:
-    """Tell whether requests are taken
+    """Check whether the server accepts requests
 
-     Whether reads and writes are taken; else a 503 that says why not.
+     Return 200 if the server accepts reads and writes, otherwise 503 with the reason.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -129,9 +129,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Problem | Readiness | None:
-    """Tell whether requests are taken
+    """Check whether the server accepts requests
 
-     Whether reads and writes are taken; else a 503 that says why not.
+     Return 200 if the server accepts reads and writes, otherwise 503 with the reason.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -150,9 +150,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Problem | Readiness]:
-    """Tell whether requests are taken
+    """Check whether the server accepts requests
 
-     Whether reads and writes are taken; else a 503 that says why not.
+     Return 200 if the server accepts reads and writes, otherwise 503 with the reason.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -173,9 +173,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Problem | Readiness | None:
-    """Tell whether requests are taken
+    """Check whether the server accepts requests
 
-     Whether reads and writes are taken; else a 503 that says why not.
+     Return 200 if the server accepts reads and writes, otherwise 503 with the reason.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -122,16 +122,16 @@ def sync_detailed(
 ) -> Response[Problem | SlowLogPage]:
     """Show slow operations
 
-     The last operations that took the server long, as Redis's SLOWLOG GET: which, how large, and where
-    the
-    time went. They name streams of all tokens, so the token's patterns must reach every key. O(limit).
+     Return the most recent slow operations, like SLOWLOG GET of Redis: their commands, sizes and times.
 
-    Where the time went: the engine's part, the disk's, and the rest. What a read waited for data is no
-    part
-    of it, and neither is what a client needed to send its body.
+    The times are those of the engine, the disk, and the rest. Waiting for new entries or for the body
+    of the
+    request does not count. The log names streams of all tokens, so the token's patterns must match
+    every key.
+    O(limit).
 
     Args:
-        limit (int | Unset): The most operations to show. Default: 100. Example: 10.
+        limit (int | Unset): How many operations to return at most. Default: 100. Example: 10.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -159,16 +159,16 @@ def sync(
 ) -> Problem | SlowLogPage | None:
     """Show slow operations
 
-     The last operations that took the server long, as Redis's SLOWLOG GET: which, how large, and where
-    the
-    time went. They name streams of all tokens, so the token's patterns must reach every key. O(limit).
+     Return the most recent slow operations, like SLOWLOG GET of Redis: their commands, sizes and times.
 
-    Where the time went: the engine's part, the disk's, and the rest. What a read waited for data is no
-    part
-    of it, and neither is what a client needed to send its body.
+    The times are those of the engine, the disk, and the rest. Waiting for new entries or for the body
+    of the
+    request does not count. The log names streams of all tokens, so the token's patterns must match
+    every key.
+    O(limit).
 
     Args:
-        limit (int | Unset): The most operations to show. Default: 100. Example: 10.
+        limit (int | Unset): How many operations to return at most. Default: 100. Example: 10.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -191,16 +191,16 @@ async def asyncio_detailed(
 ) -> Response[Problem | SlowLogPage]:
     """Show slow operations
 
-     The last operations that took the server long, as Redis's SLOWLOG GET: which, how large, and where
-    the
-    time went. They name streams of all tokens, so the token's patterns must reach every key. O(limit).
+     Return the most recent slow operations, like SLOWLOG GET of Redis: their commands, sizes and times.
 
-    Where the time went: the engine's part, the disk's, and the rest. What a read waited for data is no
-    part
-    of it, and neither is what a client needed to send its body.
+    The times are those of the engine, the disk, and the rest. Waiting for new entries or for the body
+    of the
+    request does not count. The log names streams of all tokens, so the token's patterns must match
+    every key.
+    O(limit).
 
     Args:
-        limit (int | Unset): The most operations to show. Default: 100. Example: 10.
+        limit (int | Unset): How many operations to return at most. Default: 100. Example: 10.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -226,16 +226,16 @@ async def asyncio(
 ) -> Problem | SlowLogPage | None:
     """Show slow operations
 
-     The last operations that took the server long, as Redis's SLOWLOG GET: which, how large, and where
-    the
-    time went. They name streams of all tokens, so the token's patterns must reach every key. O(limit).
+     Return the most recent slow operations, like SLOWLOG GET of Redis: their commands, sizes and times.
 
-    Where the time went: the engine's part, the disk's, and the rest. What a read waited for data is no
-    part
-    of it, and neither is what a client needed to send its body.
+    The times are those of the engine, the disk, and the rest. Waiting for new entries or for the body
+    of the
+    request does not count. The log names streams of all tokens, so the token's patterns must match
+    every key.
+    O(limit).
 
     Args:
-        limit (int | Unset): The most operations to show. Default: 100. Example: 10.
+        limit (int | Unset): How many operations to return at most. Default: 100. Example: 10.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -148,12 +148,13 @@ def sync_detailed(
 ) -> Response[Problem | StreamCreated]:
     """Create a stream
 
-     Create an empty stream, or set up one that stands. Appending creates streams too. O(1).
+     Create an empty stream, or change the settings of an existing one. Appends also create streams.
+    O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (StreamSettings | Unset): A stream's own settings; what is not named stays as it is.
-            Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
+        body (StreamSettings | Unset): The settings of a stream. Settings that are left out keep
+            their value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -183,12 +184,13 @@ def sync(
 ) -> Problem | StreamCreated | None:
     """Create a stream
 
-     Create an empty stream, or set up one that stands. Appending creates streams too. O(1).
+     Create an empty stream, or change the settings of an existing one. Appends also create streams.
+    O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (StreamSettings | Unset): A stream's own settings; what is not named stays as it is.
-            Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
+        body (StreamSettings | Unset): The settings of a stream. Settings that are left out keep
+            their value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -213,12 +215,13 @@ async def asyncio_detailed(
 ) -> Response[Problem | StreamCreated]:
     """Create a stream
 
-     Create an empty stream, or set up one that stands. Appending creates streams too. O(1).
+     Create an empty stream, or change the settings of an existing one. Appends also create streams.
+    O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (StreamSettings | Unset): A stream's own settings; what is not named stays as it is.
-            Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
+        body (StreamSettings | Unset): The settings of a stream. Settings that are left out keep
+            their value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -246,12 +249,13 @@ async def asyncio(
 ) -> Problem | StreamCreated | None:
     """Create a stream
 
-     Create an empty stream, or set up one that stands. Appending creates streams too. O(1).
+     Create an empty stream, or change the settings of an existing one. Appends also create streams.
+    O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (StreamSettings | Unset): A stream's own settings; what is not named stays as it is.
-            Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
+        body (StreamSettings | Unset): The settings of a stream. Settings that are left out keep
+            their value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -120,7 +120,7 @@ def sync_detailed(
 ) -> Response[Any | Problem]:
     """Delete a stream
 
-     Delete the stream with its groups. O(blocks).
+     Delete a stream with its entries and groups. O(blocks).
 
     Args:
         key (str):  Example: race:france.
@@ -151,7 +151,7 @@ def sync(
 ) -> Any | Problem | None:
     """Delete a stream
 
-     Delete the stream with its groups. O(blocks).
+     Delete a stream with its entries and groups. O(blocks).
 
     Args:
         key (str):  Example: race:france.
@@ -177,7 +177,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Problem]:
     """Delete a stream
 
-     Delete the stream with its groups. O(blocks).
+     Delete a stream with its entries and groups. O(blocks).
 
     Args:
         key (str):  Example: race:france.
@@ -206,7 +206,7 @@ async def asyncio(
 ) -> Any | Problem | None:
     """Delete a stream
 
-     Delete the stream with its groups. O(blocks).
+     Delete a stream with its entries and groups. O(blocks).
 
     Args:
         key (str):  Example: race:france.

@@ -118,9 +118,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Problem]:
-    """Length and ids of a stream, as headers
+    """Get the length and ids of a stream as headers
 
-     The length and the first and last ids in headers. O(log n).
+     Return the length, the first id and the last id of a stream as headers. O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -149,9 +149,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Problem | None:
-    """Length and ids of a stream, as headers
+    """Get the length and ids of a stream as headers
 
-     The length and the first and last ids in headers. O(log n).
+     Return the length, the first id and the last id of a stream as headers. O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -175,9 +175,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Problem]:
-    """Length and ids of a stream, as headers
+    """Get the length and ids of a stream as headers
 
-     The length and the first and last ids in headers. O(log n).
+     Return the length, the first id and the last id of a stream as headers. O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -204,9 +204,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Problem | None:
-    """Length and ids of a stream, as headers
+    """Get the length and ids of a stream as headers
 
-     The length and the first and last ids in headers. O(log n).
+     Return the length, the first id and the last id of a stream as headers. O(log n).
 
     Args:
         key (str):  Example: race:france.

@@ -130,14 +130,14 @@ def sync_detailed(
 ) -> Response[Problem | StreamPage]:
     """List streams
 
-     Streams in byte order of their keys, a page at a time. O(log n + page).
+     List streams in byte order of their keys, page by page. O(log n + page).
 
     Args:
-        limit (int | Unset): The most streams in the page. Default: 100. Example: 100.
-        prefix (str | Unset): Only keys that begin with these bytes. Percent-encoded. Default: ''.
-            Example: race:.
-        start_after (str | Unset): Only keys after this one, in byte order; `next` of the page
-            before.
+        limit (int | Unset): How many streams to return at most. Default: 100. Example: 100.
+        prefix (str | Unset): Return only streams whose key begins with these bytes. Percent-
+            encoded. Default: ''. Example: race:.
+        start_after (str | Unset): Return only streams whose key follows this key in byte order:
+            `next` of the previous page.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -169,14 +169,14 @@ def sync(
 ) -> Problem | StreamPage | None:
     """List streams
 
-     Streams in byte order of their keys, a page at a time. O(log n + page).
+     List streams in byte order of their keys, page by page. O(log n + page).
 
     Args:
-        limit (int | Unset): The most streams in the page. Default: 100. Example: 100.
-        prefix (str | Unset): Only keys that begin with these bytes. Percent-encoded. Default: ''.
-            Example: race:.
-        start_after (str | Unset): Only keys after this one, in byte order; `next` of the page
-            before.
+        limit (int | Unset): How many streams to return at most. Default: 100. Example: 100.
+        prefix (str | Unset): Return only streams whose key begins with these bytes. Percent-
+            encoded. Default: ''. Example: race:.
+        start_after (str | Unset): Return only streams whose key follows this key in byte order:
+            `next` of the previous page.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -203,14 +203,14 @@ async def asyncio_detailed(
 ) -> Response[Problem | StreamPage]:
     """List streams
 
-     Streams in byte order of their keys, a page at a time. O(log n + page).
+     List streams in byte order of their keys, page by page. O(log n + page).
 
     Args:
-        limit (int | Unset): The most streams in the page. Default: 100. Example: 100.
-        prefix (str | Unset): Only keys that begin with these bytes. Percent-encoded. Default: ''.
-            Example: race:.
-        start_after (str | Unset): Only keys after this one, in byte order; `next` of the page
-            before.
+        limit (int | Unset): How many streams to return at most. Default: 100. Example: 100.
+        prefix (str | Unset): Return only streams whose key begins with these bytes. Percent-
+            encoded. Default: ''. Example: race:.
+        start_after (str | Unset): Return only streams whose key follows this key in byte order:
+            `next` of the previous page.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -240,14 +240,14 @@ async def asyncio(
 ) -> Problem | StreamPage | None:
     """List streams
 
-     Streams in byte order of their keys, a page at a time. O(log n + page).
+     List streams in byte order of their keys, page by page. O(log n + page).
 
     Args:
-        limit (int | Unset): The most streams in the page. Default: 100. Example: 100.
-        prefix (str | Unset): Only keys that begin with these bytes. Percent-encoded. Default: ''.
-            Example: race:.
-        start_after (str | Unset): Only keys after this one, in byte order; `next` of the page
-            before.
+        limit (int | Unset): How many streams to return at most. Default: 100. Example: 100.
+        prefix (str | Unset): Return only streams whose key begins with these bytes. Percent-
+            encoded. Default: ''. Example: race:.
+        start_after (str | Unset): Return only streams whose key follows this key in byte order:
+            `next` of the previous page.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -140,12 +140,12 @@ def sync_detailed(
 ) -> Response[Any | Problem]:
     """Configure a stream
 
-     Change a stream's settings; one that really changes makes it forget its idempotency keys. O(1).
+     Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (StreamSettings): A stream's own settings; what is not named stays as it is. Example:
-            {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
+        body (StreamSettings): The settings of a stream. Settings that are left out keep their
+            value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -175,12 +175,12 @@ def sync(
 ) -> Any | Problem | None:
     """Configure a stream
 
-     Change a stream's settings; one that really changes makes it forget its idempotency keys. O(1).
+     Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (StreamSettings): A stream's own settings; what is not named stays as it is. Example:
-            {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
+        body (StreamSettings): The settings of a stream. Settings that are left out keep their
+            value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -205,12 +205,12 @@ async def asyncio_detailed(
 ) -> Response[Any | Problem]:
     """Configure a stream
 
-     Change a stream's settings; one that really changes makes it forget its idempotency keys. O(1).
+     Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (StreamSettings): A stream's own settings; what is not named stays as it is. Example:
-            {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
+        body (StreamSettings): The settings of a stream. Settings that are left out keep their
+            value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -238,12 +238,12 @@ async def asyncio(
 ) -> Any | Problem | None:
     """Configure a stream
 
-     Change a stream's settings; one that really changes makes it forget its idempotency keys. O(1).
+     Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (StreamSettings): A stream's own settings; what is not named stays as it is. Example:
-            {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
+        body (StreamSettings): The settings of a stream. Settings that are left out keep their
+            value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

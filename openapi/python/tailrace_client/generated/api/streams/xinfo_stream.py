@@ -156,18 +156,20 @@ def sync_detailed(
 ) -> Response[Problem | StreamState]:
     """Inspect a stream
 
-     Length, ids, counters and settings; with `full` what it holds, too. O(log n), or O(what is shown).
+     Return the length, ids, counters and settings of a stream; with `full` also entries and groups.
+
+    O(log n), or O(response) with `full`.
 
     Args:
         key (str):  Example: race:france.
-        full (bool | Unset): Add entries, groups and their pending entries. Default: False.
-            Example: True.
-        count (int | Unset): With `full`: the most entries, and the most of each pending entries
-            list. Default: 10. Example: 10.
-        shape (XinfoStreamShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XinfoStreamEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        full (bool | Unset): Also return entries, and groups with their pending entries. Default:
+            False. Example: True.
+        count (int | Unset): With `full`: how many entries, and pending entries of each list, to
+            return at most. Default: 10. Example: 10.
+        shape (XinfoStreamShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XinfoStreamEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -203,18 +205,20 @@ def sync(
 ) -> Problem | StreamState | None:
     """Inspect a stream
 
-     Length, ids, counters and settings; with `full` what it holds, too. O(log n), or O(what is shown).
+     Return the length, ids, counters and settings of a stream; with `full` also entries and groups.
+
+    O(log n), or O(response) with `full`.
 
     Args:
         key (str):  Example: race:france.
-        full (bool | Unset): Add entries, groups and their pending entries. Default: False.
-            Example: True.
-        count (int | Unset): With `full`: the most entries, and the most of each pending entries
-            list. Default: 10. Example: 10.
-        shape (XinfoStreamShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XinfoStreamEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        full (bool | Unset): Also return entries, and groups with their pending entries. Default:
+            False. Example: True.
+        count (int | Unset): With `full`: how many entries, and pending entries of each list, to
+            return at most. Default: 10. Example: 10.
+        shape (XinfoStreamShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XinfoStreamEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -245,18 +249,20 @@ async def asyncio_detailed(
 ) -> Response[Problem | StreamState]:
     """Inspect a stream
 
-     Length, ids, counters and settings; with `full` what it holds, too. O(log n), or O(what is shown).
+     Return the length, ids, counters and settings of a stream; with `full` also entries and groups.
+
+    O(log n), or O(response) with `full`.
 
     Args:
         key (str):  Example: race:france.
-        full (bool | Unset): Add entries, groups and their pending entries. Default: False.
-            Example: True.
-        count (int | Unset): With `full`: the most entries, and the most of each pending entries
-            list. Default: 10. Example: 10.
-        shape (XinfoStreamShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XinfoStreamEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        full (bool | Unset): Also return entries, and groups with their pending entries. Default:
+            False. Example: True.
+        count (int | Unset): With `full`: how many entries, and pending entries of each list, to
+            return at most. Default: 10. Example: 10.
+        shape (XinfoStreamShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XinfoStreamEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -290,18 +296,20 @@ async def asyncio(
 ) -> Problem | StreamState | None:
     """Inspect a stream
 
-     Length, ids, counters and settings; with `full` what it holds, too. O(log n), or O(what is shown).
+     Return the length, ids, counters and settings of a stream; with `full` also entries and groups.
+
+    O(log n), or O(response) with `full`.
 
     Args:
         key (str):  Example: race:france.
-        full (bool | Unset): Add entries, groups and their pending entries. Default: False.
-            Example: True.
-        count (int | Unset): With `full`: the most entries, and the most of each pending entries
-            list. Default: 10. Example: 10.
-        shape (XinfoStreamShape | Unset): `fields`: an object where names are unique, else pairs.
-            `pairs`: always pairs. Default: 'fields'. Example: fields.
-        encoding (XinfoStreamEncoding | Unset): `base64`: all names and values of all entries in
-            base64. Example: base64.
+        full (bool | Unset): Also return entries, and groups with their pending entries. Default:
+            False. Example: True.
+        count (int | Unset): With `full`: how many entries, and pending entries of each list, to
+            return at most. Default: 10. Example: 10.
+        shape (XinfoStreamShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (XinfoStreamEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

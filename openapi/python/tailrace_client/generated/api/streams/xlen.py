@@ -117,7 +117,7 @@ def sync_detailed(
 ) -> Response[Problem | StreamLengthReply]:
     """Count a stream's entries
 
-     How many entries the stream holds; a missing stream is an empty one. O(1).
+     Return the number of entries of a stream. A missing stream counts as an empty one. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -148,7 +148,7 @@ def sync(
 ) -> Problem | StreamLengthReply | None:
     """Count a stream's entries
 
-     How many entries the stream holds; a missing stream is an empty one. O(1).
+     Return the number of entries of a stream. A missing stream counts as an empty one. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -174,7 +174,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | StreamLengthReply]:
     """Count a stream's entries
 
-     How many entries the stream holds; a missing stream is an empty one. O(1).
+     Return the number of entries of a stream. A missing stream counts as an empty one. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -203,7 +203,7 @@ async def asyncio(
 ) -> Problem | StreamLengthReply | None:
     """Count a stream's entries
 
-     How many entries the stream holds; a missing stream is an empty one. O(1).
+     Return the number of entries of a stream. A missing stream counts as an empty one. O(1).
 
     Args:
         key (str):  Example: race:france.

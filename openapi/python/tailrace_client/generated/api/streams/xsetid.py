@@ -140,11 +140,11 @@ def sync_detailed(
 ) -> Response[Any | Problem]:
     """Set a stream's position
 
-     Set the last id and the counters by hand; what would contradict the entries is refused. O(1).
+     Set the last id and the counters of a stream. Values that contradict its entries are refused. O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (PositionBody): A stream's counters, set by hand. Example: {'last_id':
+        body (PositionBody): New values for the counters of a stream. Example: {'last_id':
             '1692632200000-0', 'entries_added': 4}.
 
     Raises:
@@ -175,11 +175,11 @@ def sync(
 ) -> Any | Problem | None:
     """Set a stream's position
 
-     Set the last id and the counters by hand; what would contradict the entries is refused. O(1).
+     Set the last id and the counters of a stream. Values that contradict its entries are refused. O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (PositionBody): A stream's counters, set by hand. Example: {'last_id':
+        body (PositionBody): New values for the counters of a stream. Example: {'last_id':
             '1692632200000-0', 'entries_added': 4}.
 
     Raises:
@@ -205,11 +205,11 @@ async def asyncio_detailed(
 ) -> Response[Any | Problem]:
     """Set a stream's position
 
-     Set the last id and the counters by hand; what would contradict the entries is refused. O(1).
+     Set the last id and the counters of a stream. Values that contradict its entries are refused. O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (PositionBody): A stream's counters, set by hand. Example: {'last_id':
+        body (PositionBody): New values for the counters of a stream. Example: {'last_id':
             '1692632200000-0', 'entries_added': 4}.
 
     Raises:
@@ -238,11 +238,11 @@ async def asyncio(
 ) -> Any | Problem | None:
     """Set a stream's position
 
-     Set the last id and the counters by hand; what would contradict the entries is refused. O(1).
+     Set the last id and the counters of a stream. Values that contradict its entries are refused. O(1).
 
     Args:
         key (str):  Example: race:france.
-        body (PositionBody): A stream's counters, set by hand. Example: {'last_id':
+        body (PositionBody): New values for the counters of a stream. Example: {'last_id':
             '1692632200000-0', 'entries_added': 4}.
 
     Raises:

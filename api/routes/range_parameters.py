@@ -1,0 +1,88 @@
+"""The parameters of a read of one stream: the range or the position, the page, and how long to wait."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NamedTuple, TypeAlias
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+
+from tailrace.api.http.head import is_head
+from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.schemas.texts import any_of
+from tailrace.api.wire.parameters import EntryShape, PageCount, RangeEnd, RangeStart, Strict
+from tailrace.api.wire.waiting import Prefer, Waiting, WaitMs, waiting
+from tailrace.core.limits import PAGE_ENTRIES_MAX
+from tailrace.core.log.entry import Shape
+
+
+class Bounds(NamedTuple):
+    """The range that the request asks for, as text."""
+
+    start: str
+    end: str
+    order: str
+
+
+class Following(NamedTuple):
+    """The position after which to read, if given, and how long to wait."""
+
+    after: str | None
+    wait: Waiting
+
+
+class Page(NamedTuple):
+    """The size and form of a page, and whether trimmed entries are an error."""
+
+    most: int
+    shape: Shape
+    strict: bool
+
+
+async def _bounds(
+    start: RangeStart = "-",
+    end: RangeEnd = "+",
+    order: Annotated[
+        Literal["asc", "desc"],
+        Query(description="`desc` reads backwards from `end` (XREVRANGE).", examples=["asc"]),
+    ] = "asc",
+) -> Bounds:
+    return Bounds(start, end, order)
+
+
+async def _following(
+    request: Request,
+    after: Annotated[
+        str | None,
+        Query(
+            description=(
+                "Read entries after this id instead (XREAD). `$`: only entries appended from now on. `+`: "
+                "from the last entry on. It cannot be combined with `start`, `end` and `order`."
+            ),
+        ),
+    ] = None,
+    wait_ms: WaitMs = None,
+    prefer: Prefer = None,
+) -> Following:
+    if wait_ms and after is None:
+        raise RequestRefused(
+            HttpCode.INVALID_PARAMETER,
+            "`wait_ms` needs `after`: the position after which to wait, such as `after=$`",
+        )
+    given = [name for name in Bounds._fields if name in request.query_params]
+    if after is not None and given:
+        raise RequestRefused(
+            HttpCode.INVALID_PARAMETER,
+            f"`after` excludes {any_of(f'`{name}`' for name in given)}: send only one of them",
+        )
+    wait = waiting(wait_ms, prefer)
+    return Following(after, wait._replace(block_ms=None) if is_head(request) else wait)
+
+
+async def _page(shape: EntryShape, count: PageCount = PAGE_ENTRIES_MAX, strict: Strict = False) -> Page:  # noqa: FBT002
+    return Page(count, shape, strict)
+
+
+BoundsParameter: TypeAlias = Annotated[Bounds, Depends(_bounds)]
+FollowingParameter: TypeAlias = Annotated[Following, Depends(_following)]
+PageParameter: TypeAlias = Annotated[Page, Depends(_page)]

@@ -1,0 +1,108 @@
+"""Writes engine replies about groups, consumers and pending entries as JSON.
+
+It owns the members and their order.
+"""
+
+from __future__ import annotations
+
+from tailrace.api.name_members import named
+from tailrace.api.wire.replies import Json, entries_json, formatted, optional_id
+from tailrace.core.log.entry import Shape
+from tailrace.core.replies import (
+    ClaimReply,
+    ConsumerFullInfo,
+    ConsumerInfo,
+    GroupFullInfo,
+    GroupInfo,
+    PendingEntry,
+    PendingSummaryReply,
+)
+from tailrace.core.stream_id import format_id
+
+
+def group_json(group: GroupInfo) -> Json:
+    """Return the state of a consumer group."""
+    return {
+        **named(name=group.name),
+        "consumers": group.consumer_count,
+        "pending": group.pending_count,
+        "last_delivered_id": format_id(group.last_delivered_id),
+        "entries_read": group.entries_read,
+        "lag": group.lag,
+    }
+
+
+def consumer_json(consumer: ConsumerInfo) -> Json:
+    """Return the state of a consumer."""
+    return {
+        **named(name=consumer.name),
+        "pending": consumer.pending_count,
+        "idle_ms": consumer.idle_ms,
+        "inactive_ms": _known(consumer.inactive_ms),
+    }
+
+
+def pending_json(entry: PendingEntry) -> Json:
+    """Return a pending entry."""
+    return {
+        "id": format_id(entry.id),
+        **named(consumer=entry.consumer),
+        "idle_ms": _known(entry.idle_ms),
+        "deliveries": entry.deliveries,
+        "delivered_at_ms": entry.delivered_at_ms,
+    }
+
+
+def _known(value: int) -> int | None:
+    """Return `value`, or None for -1, which the engine uses for unknown times."""
+    return None if value < 0 else value
+
+
+def overview_json(reply: PendingSummaryReply) -> Json:
+    """Return the summary of a group's pending entries."""
+    return {
+        "count": reply.count,
+        "min_id": optional_id(reply.min_id),
+        "max_id": optional_id(reply.max_id),
+        "consumers": [{**named(name=name), "pending": count} for name, count in reply.consumers],
+    }
+
+
+def claim_json(reply: ClaimReply, shape: Shape) -> Json:
+    """Return the claimed entries, or only their ids."""
+    if reply.just_id:
+        return {"ids": formatted(reply.entries.ids)}
+    return {"entries": entries_json(reply.entries, shape)}
+
+
+def autoclaim_json(reply: ClaimReply, shape: Shape) -> Json:
+    """Return the result of a scan for idle pending entries."""
+    return {
+        "cursor": format_id(reply.cursor),
+        **claim_json(reply, shape),
+        "deleted_ids": formatted(reply.deleted_ids),
+    }
+
+
+def group_detail_json(group: GroupFullInfo) -> Json:
+    """Return a group with its pending entries and consumers."""
+    return {
+        **named(name=group.name),
+        "last_delivered_id": format_id(group.last_delivered_id),
+        "entries_read": group.entries_read,
+        "lag": group.lag,
+        "pending": group.pending_count,
+        "nacked": group.nacked_count,
+        "pending_entries": [pending_json(entry) for entry in group.pending],
+        "consumers": [_consumer_detail_json(consumer) for consumer in group.consumers],
+    }
+
+
+def _consumer_detail_json(consumer: ConsumerFullInfo) -> Json:
+    return {
+        **named(name=consumer.name),
+        "seen_at_ms": consumer.seen_at_ms,
+        "active_at_ms": _known(consumer.active_at_ms),
+        "pending": consumer.pending_count,
+        "pending_entries": [pending_json(entry) for entry in consumer.pending],
+    }

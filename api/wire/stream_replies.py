@@ -1,0 +1,82 @@
+"""Writes engine replies about whole streams as JSON.
+
+It owns the members and their order.
+"""
+
+from __future__ import annotations
+
+from tailrace.api.name_members import named
+from tailrace.api.wire.group_replies import group_detail_json
+from tailrace.api.wire.replies import Json, entries_json, first_entry_json, optional_id
+from tailrace.core.log.entry import Shape
+from tailrace.core.replies import (
+    StreamFullInfo,
+    StreamInfo,
+    StreamList,
+    StreamSummary,
+)
+from tailrace.core.stream_id import StreamId, format_id
+
+
+def stream_json(key: bytes, info: StreamInfo) -> Json:
+    """Return the state of a stream."""
+    return {
+        **named(key=key),
+        "length": info.length,
+        "first_id": optional_id(_first_id(info)),
+        "last_id": format_id(info.last_id),
+        "max_deleted_id": format_id(info.max_deleted_id),
+        "entries_added": info.entries_added,
+        "recorded_first_id": format_id(info.first_id),
+        "groups": info.group_count,
+        "blocks": info.block_count,
+        "idempotency": _idempotency_json(info),
+        "first_entry": first_entry_json(info.first_entry),
+        "last_entry": first_entry_json(info.last_entry),
+    }
+
+
+def stream_headers(info: StreamInfo) -> dict[str, str]:
+    """Return the headers that HEAD returns for a stream; an empty stream has no `X-First-Id`."""
+    first_id = optional_id(_first_id(info))
+    headers = {"X-Stream-Length": str(info.length), "X-Last-Id": format_id(info.last_id)}
+    return headers if first_id is None else {**headers, "X-First-Id": first_id}
+
+
+def _first_id(info: StreamInfo) -> StreamId | None:
+    return info.first_entry.ids[0] if info.first_entry.ids else None
+
+
+def _idempotency_json(info: StreamInfo) -> Json:
+    return {
+        "duration_s": info.idmp_duration_s,
+        "maxsize": info.idmp_maxsize,
+        "producers": info.producer_count,
+        "keys": info.idmp_key_count,
+        "keys_added": info.idmp_keys_added,
+        "duplicates": info.idmp_duplicates,
+    }
+
+
+def full_json(full: StreamFullInfo, shape: Shape) -> Json:
+    """Return the members that `full=true` adds to the state of a stream."""
+    return {
+        "entries": entries_json(full.entries, shape),
+        "group_details": [group_detail_json(group) for group in full.groups],
+    }
+
+
+def stream_list_json(reply: StreamList) -> Json:
+    """Return a page of the list of streams."""
+    streams = [_stream_item_json(stream) for stream in reply.streams]
+    following = reply.streams[-1].key if reply.more and reply.streams else None
+    return {"streams": streams, **named(next=following)}
+
+
+def _stream_item_json(stream: StreamSummary) -> Json:
+    return {
+        **named(key=stream.key),
+        "length": stream.length,
+        "last_id": format_id(stream.last_id),
+        "groups": stream.group_count,
+    }
