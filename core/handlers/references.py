@@ -6,23 +6,36 @@ from collections.abc import Sequence
 
 from tailrace.core.effects import PendingBetweenRemoved, PendingRemoved
 from tailrace.core.execution import Execution
+from tailrace.core.group import Group
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
 
 
 def referenced_among(stream: Stream, ids: Sequence[StreamId]) -> set[StreamId]:
     """Those of `ids` that a group has pending or has yet to read; none without groups (rule 15).
-    O(ids log n) for each group."""
-    referenced: set[StreamId] = set()
-    for group in stream.groups.values():
-        referenced.update(filter(group.last_delivered_id.__lt__, ids))
+    O(ids log n) for each group that has some pending, O(1) for each other group."""
+    groups = stream.groups.values()
+    if not groups or not ids:
+        return set()
+    read_up_to = min(group.last_delivered_id for group in groups)
+    referenced = set(filter(read_up_to.__lt__, ids))
+    for group in _groups_with_pending(stream, ids):
         referenced.update(group.pending.units_of(ids))
     return referenced
 
 
+def _groups_with_pending(stream: Stream, ids: Sequence[StreamId]) -> list[Group]:
+    """The groups that have entries pending between the least and the greatest of `ids`, one at least."""
+    least, greatest = min(ids), max(ids)
+    groups = [group for group in stream.groups.values() if group.pending.count]
+    return [group for group in groups if group.pending.count_between(least, greatest)]
+
+
 def drop_references(execution: Execution, key: bytes, stream: Stream, ids: Sequence[StreamId]) -> None:
     """Remove `ids`, distinct, from every group's pending entries list (rule 16)."""
-    for group in stream.groups.values():
+    if not ids:
+        return
+    for group in _groups_with_pending(stream, ids):
         pending = group.pending.present(ids)
         if pending:
             execution.do(PendingRemoved(key, group.name, pending))
