@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tailrace.core.commands import References
 from tailrace.core.effects import PendingBetweenRemoved, PendingRemoved
+from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
+from tailrace.core.limits import REFERENCE_LOOKS_MAX
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
+
+
+def require_few_looks(stream: Stream, ids: Sequence[StreamId], policy: References) -> None:
+    """Raise LIMIT_EXCEEDED if the ids times the groups to be asked exceed `REFERENCE_LOOKS_MAX`."""
+    if policy is References.KEEP or len(ids) * len(stream.groups) <= REFERENCE_LOOKS_MAX:
+        return
+    groups = len(_groups_with_pending(stream, ids))
+    if len(ids) * groups > REFERENCE_LOOKS_MAX:
+        raise StreamError(
+            ErrorCode.LIMIT_EXCEEDED,
+            f"ERR too many references to look for: {len(ids)} ids in {groups} groups, {REFERENCE_LOOKS_MAX} "
+            "together are allowed; name fewer ids",
+        )
 
 
 def referenced_among(stream: Stream, ids: Sequence[StreamId]) -> set[StreamId]:
