@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.bounds.transaction_work import Work, require_bounded
 from tailrace.core.command_table import HANDLERS
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError, kept
@@ -27,6 +26,7 @@ from tailrace.core.limits import TURN_REPLY_BYTES_MAX, TURN_STEPS_MAX
 from tailrace.core.log.sealing import STEP_BYTES
 from tailrace.core.outcome import Outcome
 from tailrace.core.replies import Reply
+from tailrace.core.transaction_work import Work, require_bounded
 
 
 class Engine:

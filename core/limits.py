@@ -95,7 +95,7 @@ TRANSACTION_COMMANDS_MAX: Final = 2_000
 
 TRANSACTION_STEPS_MAX: Final = 100_000
 """Work of one transaction, in steps of about a microsecond, estimated before it runs: 10 for a command, 6 for
-an id, 4 for an entry that a group is given (`core.bounds.transaction_work`). About 0.1 s."""
+an id, 4 for an entry that a group is given (`core.transaction_work`). About 0.1 s."""
 
 COMMAND_STEPS_MAX: Final = 80_000
 """What one command of a transaction counts as at most: the largest command leaves room for others."""

@@ -6,7 +6,6 @@ import pytest
 
 from tailrace.core import commands as c
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.bounds.transaction_work import Work
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.limits import (
     COMMAND_STEPS_MAX,
@@ -15,6 +14,7 @@ from tailrace.core.limits import (
     TRANSACTION_COMMANDS_MAX,
     TRANSACTION_STEPS_MAX,
 )
+from tailrace.core.transaction_work import Work
 from tests.support.engine_calls import FRAGMENT, Calls
 from tests.unit.test_many_ids import calls_of
 
@@ -132,7 +132,7 @@ def test_reads_of_a_stream_count_twice_after_the_transaction_changed_it(calls: C
 def test_a_large_stream_is_copied_once_in_a_transaction(
     calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tailrace.core.bounds.transaction_work.STEPS_PER_PART", 100)
+    monkeypatch.setattr("tailrace.core.transaction_work.STEPS_PER_PART", 100)
     copies: list[c.Command] = [c.CopyKey(b"s", b"t", replace=True)] * 3
     assert calls.engine.execute_all(copies[:1], 1)[0] == [1]
     with pytest.raises(StreamError, match="too much work"):
