@@ -141,7 +141,7 @@ def test_a_large_stream_is_copied_once_in_a_transaction(
 
 def test_a_turn_of_a_pipeline_ends_with_a_large_command(calls: Calls) -> None:
     large, small = c.Acknowledge(b"none", b"g", MANY), c.StreamLength(b"s")
-    requests = [[small], [small], [large], [large], [small]]
+    requests: list[list[c.Command]] = [[small], [small], [large], [large], [small]]
     replies, _ = calls.engine.execute_some(requests, [ReplyRoom()] * 5, calls.now_ms)
     assert len(replies) == 3
     replies, _ = calls.engine.execute_some(requests[3:], [ReplyRoom()] * 2, calls.now_ms)
