@@ -50,6 +50,10 @@ def _large_adds(state: State, count: int, size_bytes: int) -> list[list[str]]:
     return [["XADD", "large", "*", "v", "x" * size_bytes]] * state.count(count)
 
 
+def _acks(state: State, count: int) -> list[list[str]]:
+    return [["XACK", "many", "g", *scattered(state)]] * count
+
+
 _MANY: Final = large("many", "g")
 _NOTHING: Final[Make] = lambda _state: ()  # noqa: E731 - a value like the others
 _ENTRIES: Final = "/v1/streams/many/entries"
@@ -209,6 +213,11 @@ COMMANDS: Final = (
     ),
     repeated_case("transaction", "XRANGE of 15 MiB entries", 40, "XRANGE wide - +", wide),
     repeated_case("transaction", "XRANGE", TRANSACTION_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
+    Case("pipeline", "XACK of ids", lambda s: [post("/v1/command/pipeline", _acks(s, 20))], _MANY),
+    Case("transaction", "XACK of ids", lambda s: [post("/v1/command/multi-exec", _acks(s, 1))], _MANY),
+    Case(
+        "transaction", "XACK of ids, refused", lambda s: [post("/v1/command/multi-exec", _acks(s, 20))], _MANY
+    ),
     Case("command", "EXISTS", lambda s: [command("EXISTS", *named_streams(s))], many_streams),
     Case("command", "DEL", lambda s: [command("DEL", *named_streams(s))], many_streams),
     command_case("FLUSHALL", many_streams, "FLUSHALL"),

@@ -60,6 +60,10 @@ IDS_PER_REQUEST_MAX: Final = 10_000
 """Ids named in one ack, nack, claim or delete: each costs up to 7 us with its text, less than 0.1 s of the
 writer's time together, even if the ids are in no order."""
 
+REFERENCE_LOOKS_MAX: Final = 150_000
+"""Ids times groups with pending entries of one XDELEX or XACKDEL under DELREF or ACKED: each takes 0.6 us,
+about 0.1 s together. As many as 10 000 ids in 15 groups."""
+
 KEYS_PER_REQUEST_MAX: Final = 10_000
 """Keys named in one DEL or EXISTS: deleting a stream takes it out of the indexes, up to 6 us each."""
 

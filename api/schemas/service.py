@@ -70,6 +70,10 @@ class Limits(WireModel, ServerLimits):
     )
     body_elements_max: int = _bound(limits.BODY_ELEMENTS_MAX, "JSON members and items in any other body.")
     ids_per_request_max: int = _bound(limits.IDS_PER_REQUEST_MAX, "Ids named in one request.")
+    reference_looks_max: int = _bound(
+        limits.REFERENCE_LOOKS_MAX,
+        "Ids times groups with pending entries of one deletion by the policy `delete` or `acknowledged`.",
+    )
     keys_per_request_max: int = _bound(limits.KEYS_PER_REQUEST_MAX, "Keys named in one DEL or EXISTS.")
     url_bytes_max: int = _bound(limits.URL_BYTES_MAX, "Bytes of a request's target: path and query.")
     head_bytes_max: int = _bound(

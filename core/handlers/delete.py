@@ -10,7 +10,7 @@ from tailrace.core.errors import no_key_or_group
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.group import Group
 from tailrace.core.handlers.groups import missing_for
-from tailrace.core.handlers.references import drop_references, referenced_among
+from tailrace.core.handlers.references import drop_references, referenced_among, require_few_looks
 from tailrace.core.replies import DeleteResult
 from tailrace.core.stream_id import StreamId
 
@@ -43,6 +43,7 @@ def delete_entries_by_policy(execution: Execution, command: DeleteEntriesByPolic
     if stream is None:
         return [DeleteResult.NOT_FOUND] * command.ids_count
     ids = parsed(command.ids)
+    require_few_looks(stream, ids, command.references)
     kept = referenced_among(stream, ids) if command.references is References.ACKNOWLEDGED else ()
     live = stream.log.live_among(ids)
     deleted: set[StreamId] = set()
@@ -74,6 +75,7 @@ def acknowledge_and_delete(execution: Execution, command: AcknowledgeAndDelete) 
             raise no_key_or_group(command.key, command.group, missing_for(execution, command.key))
         return [DeleteResult.NOT_FOUND] * command.ids_count
     ids = parsed(command.ids)
+    require_few_looks(stream, ids, command.references)
     acknowledged = group.pending.present(ids)
     if acknowledged:
         execution.do(PendingRemoved(command.key, group.name, acknowledged))

@@ -118,6 +118,8 @@ def test_keys_with_the_same_scan_position_come_in_one_step(monkeypatch: pytest.M
     calls.engine.execute_all([c.Append(b"%d" % number, [FRAGMENT]) for number in range(4)], 1)
     cursors, keys = scanned(calls)
     assert (cursors, len(keys)) == ([], 4)
+    calls.reply(c.DeleteKeys((b"2",)))
+    assert sorted(scanned(calls)[1]) == [b"0", b"1", b"3"]
 
 
 def test_keys_looks_only_at_keys_that_begin_as_the_pattern_does_and_refuses_too_many(

@@ -16,6 +16,7 @@ from tailrace.core.limits import (
 )
 from tailrace.core.transaction_work import Work
 from tests.support.engine_calls import FRAGMENT, Calls
+from tests.unit.test_many_ids import calls_of
 
 MANY = tuple(range(1, IDS_PER_REQUEST_MAX + 1))
 NOT_AN_ID = c.Malformed(StreamError(ErrorCode.INVALID_ID, "ERR no id"))
@@ -145,3 +146,43 @@ def test_a_turn_of_a_pipeline_ends_with_a_large_command(calls: Calls) -> None:
     assert len(replies) == 3
     replies, _ = calls.engine.execute_some(requests[3:], [ReplyRoom()] * 2, calls.now_ms)
     assert len(replies) == 1
+
+
+@pytest.mark.parametrize("references", [DELREF, ACKED])
+def test_groups_without_pending_entries_cost_a_deletion_by_policy_little(references: c.References) -> None:
+    def calls_with(groups: int) -> int:
+        calls = Calls()
+        calls.reply(c.Append(b"s", [FRAGMENT] * 1_000))
+        for number in range(groups):
+            calls.reply(c.CreateGroup(b"s", b"%d" % number, c.Special.LAST_ID))
+        calls.read_new(b"s", b"0", b"alice")
+        ids = tuple(calls.reply(c.Range(b"s")).entries.ids)
+        command = c.DeleteEntriesByPolicy(b"s", ids, len(ids), references)
+        return calls_of(lambda: calls.reply(command))
+
+    assert calls_with(101) < calls_with(1) + 1_000
+
+
+@pytest.mark.parametrize("references", [DELREF, ACKED])
+def test_a_deletion_that_would_ask_too_many_groups_is_refused_and_changes_nothing(
+    references: c.References, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = Calls()
+    calls.reply(c.Append(b"s", [FRAGMENT] * 10))
+    for group in (b"g", b"h", b"idle"):
+        calls.reply(c.CreateGroup(b"s", group, 0))
+    calls.read_new(b"s", b"g", b"alice")
+    calls.read_new(b"s", b"h", b"alice")
+    ids = tuple(calls.reply(c.Range(b"s")).entries.ids)
+    commands = [
+        c.DeleteEntriesByPolicy(b"s", ids, 10, references),
+        c.AcknowledgeAndDelete(b"s", b"g", ids, 10, references),
+    ]
+    monkeypatch.setattr("tailrace.core.handlers.references.REFERENCE_LOOKS_MAX", 19)
+    for command in commands:
+        refused = calls.refused(command)
+        assert (refused.code, "10 ids in 2 groups" in refused.line) == (ErrorCode.LIMIT_EXCEEDED, True)
+    assert calls.reply(c.StreamLength(b"s")) == calls.reply(c.PendingSummary(b"s", b"g")).count == 10
+    monkeypatch.setattr("tailrace.core.handlers.references.REFERENCE_LOOKS_MAX", 20)
+    for command in commands:
+        calls.reply(command)
