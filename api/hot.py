@@ -31,7 +31,7 @@ from tailrace.api.wire.replies import appended_json, slice_json
 from tailrace.core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits
 from tailrace.core.errors import no_such_key
 from tailrace.core.limits import BODY_ELEMENTS_MAX, IDS_PER_REQUEST_MAX, PAGE_BYTES_MAX, READ_ENTRIES_MAX
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import AppendReply, ReadReply, Reply
 from tailrace.core.stream_id import SEQ_BITS, U64_MAX
 

@@ -44,7 +44,7 @@ from tailrace.api.wire.replies import first_entry_json, json_response, range_jso
 from tailrace.core.commands import Range, Read, ReadFrom, ReadLimits
 from tailrace.core.errors import ErrorCode, no_such_key
 from tailrace.core.limits import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX, READ_ENTRIES_MAX
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import RangeReply, ReadReply
 
 router = APIRouter(tags=["entries"])

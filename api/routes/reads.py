@@ -17,7 +17,7 @@ from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import EntryShape, Prefer, Store, Waiting, position_of, waiting
 from tailrace.core.commands import Read, ReadFrom
 from tailrace.core.errors import ErrorCode
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import Reply
 
 router = APIRouter(tags=["reads"])

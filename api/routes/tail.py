@@ -28,7 +28,7 @@ from tailrace.api.wire.parameters import EntryShape, Store, id_of, position_of
 from tailrace.core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import READ_STREAMS_MAX
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import MAX_ID, StreamId
 
