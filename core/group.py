@@ -1,4 +1,7 @@
-"""A consumer group: its position in the stream, its consumers, its pending entries list."""
+"""A consumer group: its position in the stream, its consumers, its pending entries list.
+
+This module never decides what a command does, and knows nothing of the stream.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +13,28 @@ from tailrace.core.stream_id import StreamId
 
 
 class Group:
-    """`last_delivered_id`: entries above it were never delivered to anyone in the group.
-    `entries_read`: how many of all entries ever added lie at or below that position, None where that
-    is not known (rules 56 and 57). `consumers`: by name, in byte order.
-    """
+    """One group. Only `core.apply` and `core.storage` change it."""
 
     __slots__ = ("consumers", "entries_read", "last_delivered_id", "name", "pending")
 
     def __init__(self, name: bytes, last_delivered_id: StreamId, entries_read: int | None) -> None:
         self.name = name
+        # The position: a read of new entries starts after this id. XGROUP SETID may move it back.
         self.last_delivered_id = last_delivered_id
+        # How many of all entries ever added are at or before the position; None: unknown (rules 56 and 57).
         self.entries_read = entries_read
+        # The consumers by name, in byte order.
         self.consumers: SortedDict[bytes, Consumer] = SortedDict()
+        # The delivered entries that are not acknowledged yet.
         self.pending = PendingEntriesList()
 
     @property
     def part_count(self) -> int:
-        """How many things a copy makes anew: a run of pending entries is one, a scattered entry another."""
+        """The number of objects that a copy creates: the group, consumers, runs, scattered entries. O(1)."""
         return 1 + len(self.consumers) + len(self.pending.runs) + len(self.pending.scattered)
 
     def copy(self) -> Group:
-        """The same group, to be changed apart. O(consumers + pending units)."""
+        """Return an independent copy. O(consumers + pending units)."""
         twin = Group(self.name, self.last_delivered_id, self.entries_read)
         for consumer in self.consumers.values():
             copied = twin.consumers[consumer.name] = Consumer(consumer.name, consumer.seen_at_ms)

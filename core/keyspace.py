@@ -1,6 +1,7 @@
-"""All streams by name, and the settings that are the server's. Data and lookups; no command lives here.
+"""The keyspace: all streams by key, and the server's settings.
 
-`core.apply` is the only writer. Whoever holds a keyspace may look at all of it, and change none of it.
+`core.apply` and recovery are the only writers; everyone else only reads. This module never decides what a
+command does.
 """
 
 from __future__ import annotations
@@ -38,53 +39,59 @@ CONFIG_DEFAULTS: Final = {
 
 
 class Keyspace:
-    """`streams`: by key, in byte order; a flush replaces the table. `keys_by_serial`: the same keys in the
-    order they came; `last_serial`: the greatest ever given. `config`: the settings of CONFIG GET;
-    `node_limits`: those that bound a block. `garbage`: deleted streams whose memory is still to be freed.
-    `sealing`: full blocks that are not sealed yet. `scan_order`: the keys in the order of SCAN."""
+    """All streams of one server."""
 
     def __init__(self, cache: BlockCache | None = None) -> None:
+        # Decompressed blocks of all streams.
         self.cache = cache or BlockCache()
+        # Deleted streams whose memory is not freed yet.
         self.garbage = Garbage()
+        # Full blocks of all streams that are not sealed yet.
         self.sealing = SealingQueue()
+        # The streams by key, in byte order. A flush replaces the table.
         self.streams: SortedDict[bytes, Stream] = SortedDict()
+        # The keys by their stream's serial: in the order in which the streams were created.
         self.keys_by_serial: SortedDict[int, bytes] = SortedDict()
+        # The settings of CONFIG GET: name and value.
         self.config: dict[str, int] = dict(CONFIG_DEFAULTS)
+        # Those of the settings that bound a block.
         self.node_limits = self._node_limits()
+        # The greatest serial ever used; 0 before the first stream.
         self.last_serial = 0
+        # The keys in the order of SCAN.
         self.scan_order = ScanOrder()
 
     def _node_limits(self) -> NodeLimits:
         return NodeLimits(self.config[NODE_MAX_ENTRIES], self.config[NODE_MAX_BYTES])
 
     def group(self, key: bytes, group: bytes) -> Group | None:
-        """The group of that name, None where it or the stream is missing."""
+        """Return the group, None if the stream or the group does not exist. O(1)."""
         stream = self.streams.get(key)
         return None if stream is None else stream.groups.get(group)
 
     # --- for core.apply ------------------------------------------------------------------------
 
     def configure(self, name: str, value: int) -> None:
-        """Set a setting that `config` knows."""
+        """Set the setting `name`, which exists in `config`. O(1)."""
         self.config[name] = value
         self.node_limits = self._node_limits()
 
     def create(self, key: bytes) -> Stream:
-        """A new, empty stream under `key`, which is free."""
-        assert key not in self.streams, "a stream is made where there is none"
+        """Create an empty stream under `key`, which is free. O(log n)."""
+        assert key not in self.streams, "the key is free"
         memory = IdempotencyMemory(self.config[IDMP_DURATION], self.config[IDMP_MAXSIZE])
         stream = Stream(self.last_serial + 1, self.cache, self.sealing, memory)
         self.put(key, stream)
         return stream
 
     def delete(self, key: bytes) -> None:
-        """Take the stream out, for good. Its memory is freed later: see `core.garbage`."""
+        """Delete the stream. O(log n): its memory is freed later (`core.garbage`)."""
         stream = self._take(key)
         del self.keys_by_serial[stream.serial]
         self.garbage.add_stream(stream)
 
     def rename(self, key: bytes, new_key: bytes) -> None:
-        """Move a stream; one that stood under `new_key` is gone."""
+        """Give the stream another key; a stream that had it is deleted. O(log n)."""
         if new_key in self.streams:
             self.delete(new_key)
         self.put(new_key, self._take(key))
@@ -95,14 +102,15 @@ class Keyspace:
         return stream
 
     def copy(self, key: bytes, new_key: bytes) -> None:
-        """Put a copy of the stream under `new_key`; one that stood there is gone."""
+        """Add a copy of the stream under `new_key`; a stream that had the key is deleted. O(parts of the
+        stream)."""
         twin = self.streams[key].copy(self.last_serial + 1)
         if new_key in self.streams:
             self.delete(new_key)
         self.put(new_key, twin)
 
     def clear(self) -> None:
-        """Delete all streams; settings stay. O(1): memory is freed later."""
+        """Delete all streams and keep the settings. O(1): memory is freed later."""
         self.garbage.add_all(self.streams, self.keys_by_serial, self.scan_order)
         self.sealing.clear()
         self.streams = SortedDict()
@@ -110,7 +118,7 @@ class Keyspace:
         self.scan_order = ScanOrder()
 
     def put(self, key: bytes, stream: Stream) -> None:
-        """Enter a stream under its name and serial."""
+        """Add `stream` under `key`, which is free, and under its serial. O(log n)."""
         self.streams[key] = stream
         self.keys_by_serial[stream.serial] = key
         self.last_serial = max(self.last_serial, stream.serial)

@@ -1,6 +1,7 @@
 """A stream: its log of entries, its counters, its groups, and its memory of idempotency keys.
 
-The counters outlive the entries: ids never go back, and lag is counted against all entries ever added.
+Deleting entries does not change the counters: ids always rise, and lag is counted against all entries ever
+added. This module never decides what a command does.
 """
 
 from __future__ import annotations
@@ -16,15 +17,7 @@ from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
 class Stream:
-    """`last_id`: the greatest id ever generated (or set), deleted or not. `max_deleted_id`: the greatest
-    id ever deleted by XDEL and its kin; trimming does not move it (rule 17). `entries_added`: how many
-    entries were ever added. `max_trimmed_id`: no entry above it was ever trimmed, so a reader that stands
-    there or further on has missed nothing. `serial`: in which order the keyspace's streams came, for SCAN.
-
-    `referenced_below`: every live entry below this id is still referenced by a group, as a trim under ACKED
-    found out; `passed_live_max`: no block below it has more live entries. They are notes that save a later
-    trim the way to there, and no state: neither stored nor copied.
-    """
+    """One stream. Only `core.apply`, `core.keyspace` and `core.storage` change it."""
 
     __slots__ = (
         "entries_added",
@@ -42,26 +35,39 @@ class Stream:
     def __init__(
         self, serial: int, cache: BlockCache, sealing: SealingQueue, idempotency: IdempotencyMemory
     ) -> None:
+        # The stream's number in the keyspace. Later streams have greater serials, a renamed stream keeps its
+        # own, and storage files the stream under it.
         self.serial = serial
+        # The entries.
         self.log = EntryLog(cache, sealing)
+        # The greatest id ever generated, or set by XSETID, whether or not its entry still exists.
         self.last_id: StreamId = ZERO_ID
+        # The greatest id ever deleted by XDEL, XDELEX or XACKDEL, or set by XSETID. Trimming does not change
+        # it (rule 17).
         self.max_deleted_id: StreamId = ZERO_ID
+        # No entry above this id was ever trimmed: a reader at this position or after it has missed none.
         self.max_trimmed_id: StreamId = ZERO_ID
+        # The number of entries ever added, or as set by XSETID.
         self.entries_added = 0
+        # The groups by name, in byte order.
         self.groups: SortedDict[bytes, Group] = SortedDict()
+        # The idempotency keys of appends.
         self.idempotency = idempotency
+        # Hints that save time in a later trim under ACKED; neither stored nor copied. Every live entry below
+        # `referenced_below` is still referenced by a group, and no block below it has more than
+        # `passed_live_max` live entries.
         self.referenced_below: StreamId = ZERO_ID
         self.passed_live_max = 0
 
     @property
     def part_count(self) -> int:
-        """How many things a copy makes anew; what they hold, it shares. O(groups)."""
+        """The number of objects that a copy creates: blocks, parts of groups, idempotency keys. O(groups)."""
         in_groups = sum(group.part_count for group in self.groups.values()) if self.groups else 0
         return len(self.log.blocks) + in_groups + self.idempotency.key_count
 
     def copy(self, serial: int) -> Stream:
-        """The same stream under another serial, to be changed apart. O(blocks + pending units + idempotency
-        keys): entries and ids are shared, since neither stream ever changes them."""
+        """Return an independent copy under another serial. O(blocks + pending units + idempotency keys): both
+        streams share entries and ids, which never change."""
         twin = Stream(serial, self.log.cache, self.log.sealing, self.idempotency.copy())
         twin.log = self.log.copy(serial)
         twin.last_id = self.last_id
@@ -72,15 +78,15 @@ class Stream:
         return twin
 
     def forget_references_from(self, value: StreamId) -> None:
-        """Entries from `value` on may be referenced no longer. O(1)."""
+        """Lower `referenced_below` to `value`: from there on, references may be gone. O(1)."""
         self.referenced_below = min(self.referenced_below, value)
 
     @property
     def length(self) -> int:
-        """How many entries are live. O(1)."""
+        """The number of live entries. O(1)."""
         return self.log.length
 
     @property
     def first_id(self) -> StreamId:
-        """The first live id, 0-0 where the stream is empty. O(1)."""
+        """The first live id, 0-0 for an empty stream. O(1) unless the first block begins with a hole."""
         return self.log.first_id

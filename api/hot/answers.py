@@ -13,7 +13,7 @@ import msgspec
 
 from tailrace.api.wire.replies import appended_json, slice_json
 from tailrace.core.errors import no_such_key
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import AppendReply, ReadReply, Reply
 from tailrace.core.stream_id import SEQ_BITS, U64_MAX
 

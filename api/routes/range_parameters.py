@@ -13,7 +13,7 @@ from tailrace.api.schemas.texts import any_of
 from tailrace.api.wire.parameters import EntryShape, PageCount, RangeEnd, RangeStart, Strict
 from tailrace.api.wire.waiting import Prefer, Waiting, WaitMs, waiting
 from tailrace.core.limits import PAGE_ENTRIES_MAX
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 
 
 class Bounds(NamedTuple):

@@ -19,7 +19,7 @@ from tailrace.api.wire.parameters import EntryShape, Store, position_of
 from tailrace.api.wire.waiting import Prefer, Waiting, waiting
 from tailrace.core.commands import Read, ReadFrom
 from tailrace.core.errors import ErrorCode
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import Reply
 
 router = APIRouter(tags=["reads"])

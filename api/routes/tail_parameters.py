@@ -15,7 +15,7 @@ from tailrace.api.tails.group_tail import GroupReader
 from tailrace.api.wire.names import checked_name, raw_query_values
 from tailrace.api.wire.parameters import EntryShape
 from tailrace.core.limits import READ_STREAMS_MAX
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 
 LastEventId: TypeAlias = Annotated[
     str | None,

@@ -22,7 +22,7 @@ from tailrace.api.tails import sse
 from tailrace.api.wire.replies import entries_json, slice_json
 from tailrace.core.commands import Command, Read, ReadFrom, ReadGroup, ReadLimits
 from tailrace.core.errors import ErrorCode, StreamError
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import ReadReply, Reply, StreamRead
 from tailrace.core.stream_id import StreamId, format_id, parse_id
 

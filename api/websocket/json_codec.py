@@ -32,7 +32,8 @@ from tailrace.api.wire.replies import entries_json
 from tailrace.core.errors import ErrorCode
 from tailrace.core.grammar import Resp
 from tailrace.core.limits import BULK_ELEMENTS_MAX
-from tailrace.core.log.entry import BadEntry, Shape, fragment_from_fields, fragment_from_pairs
+from tailrace.core.log.entry import BadEntry, fragment_from_fields, fragment_from_pairs
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import Entries
 
 _SPACE: Final = b" \t\r\n"

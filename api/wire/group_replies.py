@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tailrace.api.name_members import named
 from tailrace.api.wire.replies import Json, entries_json, formatted, optional_id
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import (
     ClaimReply,
     ConsumerFullInfo,

@@ -12,7 +12,7 @@ from typing import Final
 from tailrace.api.ports import StreamStore
 from tailrace.core.commands import Range
 from tailrace.core.limits import MIB
-from tailrace.core.log.entry import Shape, wire_lines, wire_ndjson
+from tailrace.core.log.entry_json import Shape, wire_lines, wire_ndjson
 from tailrace.core.replies import Entries, RangeReply
 
 EXPORT_PAGE_ENTRIES: Final = 10_000

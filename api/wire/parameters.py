@@ -25,7 +25,7 @@ from tailrace.api.schemas.base import ReferencesName
 from tailrace.core.commands import AutoSeq, IdRequest, References, Special, Trim
 from tailrace.core.errors import StreamError
 from tailrace.core.limits import PAGE_ENTRIES_MAX
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.stream_id import StreamId, id_ms, parse_id, parse_ids, parse_range_end, parse_range_start
 
 

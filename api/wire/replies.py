@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from tailrace.api.name_members import named
 from tailrace.api.wire.negotiation import JSON
-from tailrace.core.log.entry import Shape, wire_entries, wire_lines
+from tailrace.core.log.entry_json import Shape, wire_entries, wire_lines
 from tailrace.core.replies import (
     AppendReply,
     DeleteResult,

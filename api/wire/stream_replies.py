@@ -8,7 +8,7 @@ from __future__ import annotations
 from tailrace.api.name_members import named
 from tailrace.api.wire.group_replies import group_detail_json
 from tailrace.api.wire.replies import Json, entries_json, first_entry_json, optional_id
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import (
     StreamFullInfo,
     StreamInfo,

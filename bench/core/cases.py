@@ -14,7 +14,8 @@ from typing import Any, Final
 from tailrace.core import commands as c
 from tailrace.core.effects import EntriesAppended
 from tailrace.core.engine import Engine
-from tailrace.core.log.entry import fragment_from_flat, wire_entries
+from tailrace.core.log.entry import fragment_from_flat
+from tailrace.core.log.entry_json import wire_entries
 from tailrace.core.log.entry_lines import fragments_from_ndjson
 from tailrace.core.storage.records import decode_effects, encode_effects
 

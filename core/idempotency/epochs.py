@@ -26,28 +26,33 @@ from tailrace.core.limits import EPOCH_KEYS_MAX, EPOCH_PRODUCERS_MAX, IDMP_KEYS_
 
 
 class Epoch(Struct):
-    """One epoch of a producer: its pinned layout, and its keys."""
+    """One epoch of a producer."""
 
     number: int
+    """The epoch's number, as the producer chose it."""
     layout: bytes | None
+    """The pinned layout; None until a request names one."""
     keys: dict[bytes, Remembered]
+    """The keys of the epoch and their appends; at most `EPOCH_KEYS_MAX`."""
 
 
 class EpochKeys:
-    """`producers`: each one's last and current epoch; the producer that was used least recently is first.
-    `key_count`: the keys of all of them."""
+    """The keys with an epoch of one stream."""
 
     __slots__ = ("key_count", "producers")
 
     def __init__(self) -> None:
+        # The keys of all producers and epochs.
         self.key_count = 0
+        # Each producer's last and current epoch, in this order, at least one. The least recently used
+        # producer is first.
         self.producers: OrderedDict[bytes, list[Epoch]] = OrderedDict()
 
     def find(self, request: Idempotency, number: int) -> Remembered | None:
-        """What was made under the request's key in epoch `number`. O(1).
+        """Return the append under the request's key in epoch `number`, None if the key is new. O(1).
 
-        Raises `StreamError` STALE_EPOCH, LAYOUT_CHANGED, or LIMIT_EXCEEDED where the key is new and the
-        epoch has as many keys as it may.
+        Raises `StreamError` STALE_EPOCH if the epoch is forgotten, LAYOUT_CHANGED if it has another layout,
+        and LIMIT_EXCEEDED if the key is new and the epoch has `EPOCH_KEYS_MAX` keys.
         """
         epoch = _known_epoch(self.producers.get(request.producer, ()), number)
         if epoch is None:
@@ -59,7 +64,7 @@ class EpochKeys:
         return found
 
     def remember(self, effect: AppendRemembered, number: int, made: Remembered) -> None:
-        """Keep a new key of epoch `number`; forget older epochs, and producers above the bounds. O(1)
+        """Remember a new key of epoch `number`, and forget older epochs and producers above the bounds. O(1)
         amortised."""
         epochs = self.producers.setdefault(effect.producer, [])
         epoch = self._epoch_for(epochs, number)
@@ -73,7 +78,7 @@ class EpochKeys:
             self.key_count -= _count(forgotten)
 
     def _epoch_for(self, epochs: list[Epoch], number: int) -> Epoch:
-        """The epoch `number`, begun if it is new; all but the one before it are dropped then."""
+        """Return the epoch `number`. If it is new, it is added, and only the epoch before it is kept."""
         for epoch in epochs:
             if epoch.number == number:
                 return epoch
@@ -83,22 +88,22 @@ class EpochKeys:
         return begun
 
     def _is_over_a_bound(self) -> bool:
-        """The producer that was used last stays: its own epochs are bounded."""
+        """Whether a producer must be forgotten. The last one stays: its own epochs are bounded."""
         count = len(self.producers)
         return count > EPOCH_PRODUCERS_MAX or (self.key_count > IDMP_KEYS_MAX and count > 1)
 
     def touch(self, producer: bytes) -> None:
-        """The producer was used just now. O(1)."""
+        """Mark the producer, if it has keys, as the most recently used one. O(1)."""
         if producer in self.producers:
             self.producers.move_to_end(producer)
 
     def restore(self, producer: bytes, epochs: list[Epoch]) -> None:
-        """Put back what was kept; the producers come in their order."""
+        """Add a producer from stored state, after those added before. O(epochs)."""
         self.producers[producer] = epochs
         self.key_count += _count(epochs)
 
     def copy(self) -> EpochKeys:
-        """The same epochs, to be changed apart. O(keys)."""
+        """Return an independent copy. O(keys)."""
         twin = EpochKeys()
         for producer, epochs in self.producers.items():
             copies = [Epoch(epoch.number, epoch.layout, epoch.keys.copy()) for epoch in epochs]
@@ -111,7 +116,8 @@ def _count(epochs: Sequence[Epoch]) -> int:
 
 
 def _known_epoch(epochs: Sequence[Epoch], number: int) -> Epoch | None:
-    """The epoch where it is remembered, None where it would be a new one. Raises STALE_EPOCH."""
+    """Return the epoch if it is remembered, None if it is newer than all. Raises STALE_EPOCH if it is
+    older."""
     known = next((epoch for epoch in epochs if epoch.number == number), None)
     if known is None and epochs and number < epochs[-1].number:
         raise StreamError(

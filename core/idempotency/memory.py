@@ -1,11 +1,10 @@
-"""What a stream remembers of appends made under an idempotency key.
+"""The idempotency keys that a stream remembers, of both kinds.
 
 Two kinds of keys share the memory, each under its producer's name: those of Redis's IDMP, which are
 forgotten by time and count (`core.idempotency.timed_keys`), and those of an epoch, which are kept for the
 current and the last epoch (`core.idempotency.epochs`). Neither kind can push out the other.
 
-Looking changes nothing; `remember`, `note_duplicate`, `configure` and `expire` are called by `core.apply`
-alone.
+`find` and `has_expired` change nothing. Only `core.apply` calls the methods that do.
 """
 
 from __future__ import annotations
@@ -22,37 +21,43 @@ from tailrace.core.stream_id import StreamId
 
 
 class IdempotencyMemory:
-    """`duration_s` and `maxsize` bound the keys without an epoch; `keys_added` and `duplicates` count over
-    the stream's whole life. Only this module and `core.storage` look into `timed` and `epochs`."""
+    """The idempotency keys of one stream. Only `core.storage`, `core.garbage` and `core.invariants` use
+    `timed` and `epochs` directly."""
 
     __slots__ = ("duplicates", "duration_s", "epochs", "keys_added", "maxsize", "timed")
 
     def __init__(self, duration_s: int, maxsize: int) -> None:
+        # How long a key without an epoch is kept, in seconds.
         self.duration_s = duration_s
+        # How many keys without an epoch are kept for each producer.
         self.maxsize = maxsize
+        # The number of keys ever remembered, of both kinds.
         self.keys_added = 0
+        # The number of appends that were answered from memory.
         self.duplicates = 0
+        # Keys without an epoch.
         self.timed = TimedKeys()
+        # Keys with an epoch.
         self.epochs = EpochKeys()
 
     @property
     def producer_count(self) -> int:
-        """How many producers have remembered keys. O(producers with an epoch)."""
+        """The number of producers with remembered keys of either kind. O(producers with an epoch)."""
         timed = self.timed.producers
         return len(timed) + sum(name not in timed for name in self.epochs.producers)
 
     @property
     def key_count(self) -> int:
-        """How many keys are remembered. O(1)."""
+        """The number of remembered keys. O(1)."""
         return self.timed.key_count + self.epochs.key_count
 
-    # --- looking -------------------------------------------------------------------------------
+    # --- finding -------------------------------------------------------------------------------
 
     def find(self, request: Idempotency) -> Sequence[StreamId] | None:
-        """The ids of the append that was made under this key, None where there was none. O(1).
+        """Return the ids of the append with this key, None if the key is new. O(1).
 
-        Raises `StreamError` IDEMPOTENCY_MISMATCH where the key stands for another body, and for a key with
-        an epoch what `EpochKeys.find` raises.
+        Raises `StreamError` IDEMPOTENCY_MISMATCH if the key belongs to another body, and for a key with an
+        epoch what `EpochKeys.find` raises.
         """
         if request.epoch is None:
             found = self.timed.find(request.producer, request.key)
@@ -68,13 +73,13 @@ class IdempotencyMemory:
         return found.ids
 
     def has_expired(self, before_ms: int) -> bool:
-        """Whether `expire` with the same time would forget anything. O(producers without an epoch)."""
+        """Whether `expire` with the same time would forget a key. O(producers without an epoch)."""
         return self.timed.has_expired(before_ms)
 
     # --- changing ------------------------------------------------------------------------------
 
     def remember(self, effect: AppendRemembered) -> None:
-        """Keep the key; forget what it pushes out. O(1) amortised."""
+        """Remember a new key, and forget keys above the bounds. O(1) amortised."""
         made = Remembered(pack_ids(effect.ids), effect.fingerprint)
         self.keys_added += 1
         if effect.epoch is None:
@@ -83,23 +88,25 @@ class IdempotencyMemory:
             self.epochs.remember(effect, effect.epoch, made)
 
     def note_duplicate(self, producer: bytes) -> None:
-        """An append of `producer` was answered from memory. O(1)."""
+        """Count an append of `producer` that was answered from memory, and mark the producer as used.
+        O(1)."""
         self.duplicates += 1
         self.timed.touch(producer)
         self.epochs.touch(producer)
 
     def configure(self, duration_s: int, maxsize: int) -> None:
-        """Set the bounds and forget all keys that they bound; epochs are not theirs (rule 63)."""
+        """Set the bounds of keys without an epoch, and forget all of those keys (rule 63)."""
         self.duration_s = duration_s
         self.maxsize = maxsize
         self.timed.clear()
 
     def expire(self, before_ms: int) -> None:
-        """Forget keys without an epoch whose first id is at or before `before_ms`."""
+        """Forget keys without an epoch whose first id has a time at or before `before_ms` (Unix
+        milliseconds)."""
         self.timed.expire(before_ms)
 
     def copy(self) -> IdempotencyMemory:
-        """The same memory, to be changed apart. O(keys)."""
+        """Return an independent copy. O(keys)."""
         twin = IdempotencyMemory(self.duration_s, self.maxsize)
         twin.keys_added, twin.duplicates = self.keys_added, self.duplicates
         twin.timed, twin.epochs = self.timed.copy(), self.epochs.copy()

@@ -1,8 +1,8 @@
 """Idempotency keys as Redis keeps them (IDMP): forgotten by time and by count, oldest first.
 
-Time is the millisecond part of the first id that the append was given, so no clock is needed (rules 60 to
-63). One stream keeps a bounded number of keys in all: above it, the producer whose keys were used least
-recently is forgotten with all of them.
+A key's time is the time part of the first id of its append, so no clock is needed (rules 60 to 63). One
+stream keeps a bounded number of keys in all: above it, the producer whose keys were used least recently is
+forgotten with all of them.
 """
 
 from __future__ import annotations
@@ -17,29 +17,33 @@ from tailrace.core.stream_id import id_ms
 
 
 class Remembered(Struct, frozen=True):
-    """The ids that the append gave, and the hash of what it said (None: not kept)."""
+    """The append under one key."""
 
     ids: IdSequence
+    """The ids that the append made, rising."""
     fingerprint: bytes | None
+    """The hash of the append's body; None: any body matches."""
 
 
 class TimedKeys:
-    """`producers`: each producer's keys, oldest first; the producer that was used least recently is first.
-    `key_count`: the keys of all of them. A producer without keys is not kept."""
+    """The keys without an epoch of one stream."""
 
     __slots__ = ("key_count", "producers")
 
     def __init__(self) -> None:
+        # The keys of all producers.
         self.key_count = 0
+        # Each producer's keys, oldest first, at least one. The least recently used producer is first.
         self.producers: OrderedDict[bytes, OrderedDict[bytes, Remembered]] = OrderedDict()
 
     def find(self, producer: bytes, key: bytes) -> Remembered | None:
-        """What was made under this key. O(1)."""
+        """Return the append under this key, None if the key is new. O(1)."""
         keys = self.producers.get(producer)
         return None if keys is None else keys.get(key)
 
     def remember(self, producer: bytes, key: bytes, made: Remembered, maxsize: int) -> None:
-        """Keep a new key, of which the producer has at most `maxsize`. O(1) amortised."""
+        """Remember a new key. The producer keeps at most `maxsize` keys; the oldest are forgotten. O(1)
+        amortised."""
         keys = self.producers.setdefault(producer, OrderedDict())
         keys[key] = made
         self.key_count += 1
@@ -52,21 +56,21 @@ class TimedKeys:
             self.key_count -= len(forgotten)
 
     def touch(self, producer: bytes) -> None:
-        """The producer was used just now. O(1)."""
+        """Mark the producer, if it has keys, as the most recently used one. O(1)."""
         if producer in self.producers:
             self.producers.move_to_end(producer)
 
     def restore(self, producer: bytes, keys: OrderedDict[bytes, Remembered]) -> None:
-        """Put back what was kept; the producers come in their order."""
+        """Add a producer from stored state, after those added before. O(1)."""
         self.producers[producer] = keys
         self.key_count += len(keys)
 
     def has_expired(self, before_ms: int) -> bool:
-        """Whether `expire` with the same time would forget anything. O(producers)."""
+        """Whether `expire` with the same time would forget a key. O(producers)."""
         return any(_is_expired(keys, before_ms) for keys in self.producers.values())
 
     def expire(self, before_ms: int) -> None:
-        """Forget keys whose first id is at or before `before_ms`. O(forgotten + producers)."""
+        """Forget keys whose first id has a time at or before `before_ms`. O(forgotten keys + producers)."""
         emptied = []
         for producer, keys in self.producers.items():
             while keys and _is_expired(keys, before_ms):
@@ -83,7 +87,7 @@ class TimedKeys:
         self.key_count = 0
 
     def copy(self) -> TimedKeys:
-        """The same keys, to be changed apart. O(keys)."""
+        """Return an independent copy. O(keys)."""
         twin = TimedKeys()
         for producer, keys in self.producers.items():
             twin.restore(producer, keys.copy())

@@ -1,8 +1,8 @@
-"""Sealed blocks that were decoded a short while ago, so that neighbours in time pay once.
+"""A cache of decompressed blocks: reads close in time of one block decompress it once.
 
-The one cache of the engine: bounded in bytes, least recently used goes first. It holds copies only;
-dropping all of it changes no answer. Scans pass by in a small room of their own: reading a stream from
-end to end must not push out the blocks that single entries are looked up in, nor fill the memory.
+The cache is bounded in bytes and drops the least recently used block first. It holds copies only: dropping
+all of it changes no reply. Scans use a small partition of their own, so that reading a whole stream does not
+push out the blocks in which single entries are looked up. This module never changes a block.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ from tailrace.core.log.block import Block
 from tailrace.core.log.decoded import Decoded
 
 ENTRY_COST_BYTES: Final = 110
-"""What one decoded entry takes in memory beside its bytes: an id, a bytes object, two references."""
+"""The memory that one decoded entry takes beside its bytes: an id, a bytes object, two references."""
 
 CACHE_BYTES_DEFAULT: Final = 64 * 1024 * 1024
+"""The size of the partition for lookups, unless the server sets another one."""
 SCAN_BYTES_MAX: Final = 512 * 1024
-"""The room for scans: a few dozen blocks, for readers that come back for the rest of one."""
+"""The size of the partition for scans: a few dozen blocks, for readers that continue in the middle of one."""
 
 
-class _Room:
-    """Decoded blocks, the least recently used first, and their cost in bytes."""
+class _Partition:
+    """Decoded blocks up to a number of bytes."""
 
     __slots__ = ("decoded", "max_bytes", "used_bytes")
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self.used_bytes = 0
+        # Each block's entries and their cost in bytes, the least recently used block first.
         self.decoded: OrderedDict[Block, tuple[Decoded, int]] = OrderedDict()
 
     def get(self, block: Block) -> Decoded | None:
@@ -53,31 +55,31 @@ class _Room:
 
 
 class BlockCache:
-    """Decoded blocks by identity of the block. Lookup O(1), a miss costs one decode.
-
-    `lookups`: sealed blocks that were asked for; `misses`: those of them that had to be decoded.
-    """
+    """Decoded blocks by block. A hit is O(1), a miss decompresses the block."""
 
     def __init__(self, max_bytes: int = CACHE_BYTES_DEFAULT) -> None:
+        # Reads of sealed blocks.
         self.lookups = 0
+        # Those of the reads that decompressed a block.
         self.misses = 0
-        self._kept = _Room(max_bytes)
-        self._scanned = _Room(min(SCAN_BYTES_MAX, max_bytes))
+        # Blocks in which single entries are looked up.
+        self._kept = _Partition(max_bytes)
+        # Blocks that were only scanned.
+        self._scanned = _Partition(min(SCAN_BYTES_MAX, max_bytes))
 
     @property
     def used_bytes(self) -> int:
-        """What the decoded blocks take, by `ENTRY_COST_BYTES` and their own bytes."""
+        """The bytes that decoded blocks take: their entries' bytes, and `ENTRY_COST_BYTES` for each entry."""
         return self._kept.used_bytes + self._scanned.used_bytes
 
     @property
     def max_bytes(self) -> int:
-        """What they may take."""
+        """The bytes that decoded blocks may take."""
         return self._kept.max_bytes + self._scanned.max_bytes
 
     def get(self, block: Block) -> Decoded:
-        """The entries of `block`, to look single ones up in; an open block is never cached.
-
-        Whoever comes back for another one finds a table of them.
+        """Return the entries of `block`, to look single ones up. O(1) for a hit and for an open block, which
+        is never cached. The second lookup makes a table of positions.
         """
         if block.is_open:
             return block.decode()
@@ -92,7 +94,7 @@ class BlockCache:
         return decoded
 
     def scan(self, block: Block) -> Decoded:
-        """The entries of `block`, to pass over them."""
+        """Return the entries of `block`, to scan them. O(1) for a hit and for an open block."""
         if block.is_open:
             return block.decode()
         self.lookups += 1
@@ -107,6 +109,6 @@ class BlockCache:
         return block.decode()
 
     def forget(self, block: Block) -> None:
-        """Drop `block`: it is gone, or was packed anew."""
+        """Drop `block`, which left its log or was compressed again. O(1)."""
         self._kept.forget(block)
         self._scanned.forget(block)

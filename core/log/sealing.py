@@ -1,9 +1,9 @@
 """The blocks that are full and not sealed yet, over all streams of a keyspace, in the order they were filled.
 
 Sealing compresses a block, about 20 us for one of 4 KiB. An import of 64 MiB fills 16 000 blocks in one step,
-and sealing them all in that step would hold the writer for half a second. So each step seals at most
-`STEP_BYTES`, and the other blocks wait here. A waiting block answers every read and loses entries like any
-other. This module never decides when the next step comes: the owner of the engine does.
+and sealing them all in that step would block the writer for half a second. So each step seals about
+`STEP_BYTES`, and the other blocks wait here. A waiting block is read and loses entries like any other block.
+This module never decides when the next step comes: the owner of the engine does.
 """
 
 from __future__ import annotations
@@ -15,30 +15,33 @@ from tailrace.core.limits import MIB
 from tailrace.core.log.block import Block
 
 STEP_BYTES: Final = MIB
-"""What one command, or all commands of one transaction, may seal: 5 to 10 ms. More than an ordinary append
-ever fills, so that ordinary appends leave nothing behind."""
+"""The bytes that one command, or all commands of one transaction, may seal: 5 to 10 ms. An ordinary append
+fills less, so that no block waits after it."""
 
 _NO_BOUND: Final = 1 << 62
 
 
 class SealingQueue:
-    """`waiting`: full blocks to be sealed, the oldest first; some may be sealed or gone by now.
-    `left_bytes`: what the present step may still seal. There is no bound until somebody sets one, so that a
-    replayed journal leaves nothing behind."""
+    """The full blocks of a keyspace that are not sealed yet."""
 
     __slots__ = ("left_bytes", "waiting")
 
     def __init__(self) -> None:
+        # Full blocks, the oldest first. Some may have been sealed, or dropped from their log, in the
+        # meantime.
         self.waiting: deque[Block] = deque()
+        # The bytes that the current step may still seal; may be negative. Without limit until the engine sets
+        # it, so that after a replay of the journal no block waits.
         self.left_bytes = _NO_BOUND
 
     def add(self, block: Block) -> None:
-        """Take `block`, which is full; seal what the present step may still seal. O(bytes sealed)."""
+        """Add `block`, which is full, and seal as many blocks as the current step allows. O(bytes sealed)."""
         self.waiting.append(block)
         self._seal()
 
     def step(self, size_bytes: int = STEP_BYTES) -> None:
-        """Seal about `size_bytes` of what waits, at least one block. O(bytes sealed)."""
+        """Begin a step: seal about `size_bytes` of the waiting blocks, at least one block. O(bytes
+        sealed)."""
         self.left_bytes = size_bytes
         self._seal()
 
@@ -50,5 +53,5 @@ class SealingQueue:
                 self.left_bytes -= block.seal()
 
     def clear(self) -> None:
-        """Forget all blocks: all streams are gone."""
+        """Forget all blocks, after all streams were deleted."""
         self.waiting.clear()

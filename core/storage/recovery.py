@@ -15,10 +15,10 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.storage import journal
-from tailrace.core.storage.checkpoint import source_of
 from tailrace.core.storage.damage import Damage, opened, telling_damage
 from tailrace.core.storage.ids import id_of
 from tailrace.core.storage.journal import seq_bytes
+from tailrace.core.storage.payloads import source_of
 from tailrace.core.storage.schema import get_meta
 from tailrace.core.storage.state import (
     decode_group,

@@ -1,19 +1,21 @@
-"""What is intact of a damaged data directory, written to a new one, and a list of what is not.
+"""Salvage: reads the intact part of a damaged data directory, lists the losses, and writes a new directory.
 
-Every row stands for itself: a block, a group or a stream that is damaged is left out, the others stay.
-The journal is replayed up to the first row that is damaged. A block whose payload is lost takes part in
-that by its head alone, so that what follows (a trim by count, say) still hits what it hit; then it goes.
+Rows are independent: a damaged block, group or stream is left out, and the others are kept. The journal is
+replayed up to its first damaged row. During the replay, a block whose payload is lost takes part with its
+head only, so that later changes (a trim by count, for example) remove the same entries as before; then the
+block is dropped.
 
-Where the database file is lost, its log still holds the newest pages, and with them the newest rows of the
-journal. They are replayed from the first one that can be read: appended entries make their streams anew,
-and what refers to anything older (groups, deletions, trims by count) is lost.
+If the database file is lost, its log still has the newest pages, and with them the newest rows of the
+journal. They are replayed from the first readable row after the last gap: appended entries create their
+streams again, and changes that refer to anything older (groups, deletions, trims by count) are lost.
+
+This module never writes to the damaged directory.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, suppress
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -23,28 +25,19 @@ from msgspec.structs import replace
 from tailrace.core.effects import Effect, EntriesAppended, EntriesRemoved, EntriesTrimmed
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
-from tailrace.core.log.id_sequence import PackedIds
-from tailrace.core.log.node_size import NodeLimits
-from tailrace.core.log.stored_block import StoredBlock
 from tailrace.core.storage import journal
-from tailrace.core.storage.checkpoint import (
-    BLOCKS_PER_TRANSACTION,
-    BlockRow,
-    publish,
-    source_of,
-    take,
-    write_blocks,
-)
 from tailrace.core.storage.damage import Damage, opened
-from tailrace.core.storage.ids import id_bytes, id_of
+from tailrace.core.storage.ids import id_of
 from tailrace.core.storage.journal import seq_bytes
-from tailrace.core.storage.schema import connect, get_meta
+from tailrace.core.storage.payloads import source_of, stand_in
+from tailrace.core.storage.readable_rows import readable_rows
+from tailrace.core.storage.rewriting import write_keyspace
+from tailrace.core.storage.schema import get_meta
 from tailrace.core.storage.state import (
     decode_group,
     decode_head,
     decode_stream,
     decode_totals,
-    encode_head,
     restore_memory,
     restore_stream,
 )
@@ -53,20 +46,26 @@ from tailrace.core.stream_id import format_id
 
 
 class Salvage:
-    """`keyspace`: what is intact; `losses`: a sentence for each thing that is not, in order of discovery.
+    """The intact part of a data directory, read when the object is made. O(everything).
 
-    `is_log_alone`: the database file is lost, and `connection` shows what its log holds.
+    `damage`: a loss that is known already. `is_log_alone`: the database file is lost, and `connection` reads
+    the pages of its log.
     """
 
     def __init__(
         self, connection: sqlite3.Connection, damage: Damage | None = None, *, is_log_alone: bool = False
     ) -> None:
+        # Everything that is intact.
         self.keyspace = Keyspace()
+        # A sentence for each loss, in order of discovery.
         self.losses: list[str] = [] if damage is None else [str(damage)]
         self._connection = connection
         self._is_log_alone = is_log_alone
+        # The last journal row that the checkpoint covers, and how many streams it has; 0 if that is lost.
         self._checkpoint_seq = self._stored_streams = 0
+        # Keys of streams whose older entries are lost with the database file.
         self._without_past: set[bytes] = set()
+        # Changes that refer to lost streams, groups or entries.
         self._unfit_count = 0
         self._restore_totals()
         self._restore_streams()
@@ -77,23 +76,10 @@ class Salvage:
         self.losses.append(f"{where}: {what}")
 
     def _rows(self, column: str, table: str, key: str) -> list[tuple[Any, ...]]:
-        """The rows of a table from its beginning, and where that breaks off, from its end as well."""
-        rows: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-        try:
-            self._gather(rows, column, table, key, "ASC")
-        except sqlite3.DatabaseError as error:
+        rows, error = readable_rows(self._connection, column, table, key)
+        if error is not None:
             self._lose(f"table {table}", f"not all rows can be read: {error}")
-            with suppress(sqlite3.DatabaseError):
-                self._gather(rows, column, table, key, "DESC")
-        return list(rows.values())
-
-    def _gather(
-        self, rows: dict[tuple[Any, ...], Any], column: str, table: str, key: str, direction: str
-    ) -> None:
-        order = ", ".join(f"{each} {direction}" for each in key.split(", "))
-        statement = f"SELECT {key}, {column} FROM {table} ORDER BY {order}"  # noqa: S608 - our own names
-        for row in self._connection.execute(statement):
-            rows.setdefault(row[:-1], row)
+        return rows
 
     # --- the checkpoint ------------------------------------------------------------------------
 
@@ -145,19 +131,19 @@ class Salvage:
                 continue
             source = source_of(self._connection)
             block = Block.restored(id_of(first_id), *decode_head(head), source, (serial,))
-            self._look_at(block, serial)
+            self._check_payload(block, serial)
             index.setdefault(serial, []).append(block)
         for blocks in index.values():
             blocks.sort(key=lambda block: block.first_id)
         return index
 
-    def _look_at(self, block: Block, serial: int) -> None:
+    def _check_payload(self, block: Block, serial: int) -> None:
         try:
             block.payload()
         except Damage as damage:
             first, last = format_id(block.first_id), format_id(block.last_id)
             self._lose(f"stream {serial}", f"{block.live} entries from {first} to {last}: {damage.what}")
-            block.release(_stand_in)
+            block.release(stand_in)
 
     def _restore_groups(self) -> None:
         streams = {stream.serial: stream for stream in self.keyspace.streams.values()}
@@ -185,7 +171,8 @@ class Salvage:
             self._lose("the journal", what)
 
     def _journal_rows(self) -> Iterator[tuple[int, list[Effect]]]:
-        """All rows: those that a checkpoint covers went with it. Raises `Damage` at the first bad one."""
+        """Yield all rows, none of which a checkpoint covers. Raises `Damage` at the first damaged or missing
+        one."""
         expected: int | None = None
         for seq, raw in self._readable_rows():
             if expected not in (None, seq):
@@ -199,7 +186,7 @@ class Salvage:
             raise Damage(f"journal row {expected}", f"missing; the last is {last}")
 
     def _readable_rows(self) -> list[tuple[int, object]]:
-        """The rows in order; of the log alone, those behind the last gap."""
+        """Return the rows in order; if only the log is left, those after the last gap."""
         rows: list[tuple[Any, ...]] = sorted(self._rows("body", "journal", "seq"), key=itemgetter(0))
         if self._is_log_alone:
             gaps = [at for at in range(1, len(rows)) if rows[at][0] != rows[at - 1][0] + 1]
@@ -209,7 +196,7 @@ class Salvage:
         return [(seq, raw) for seq, raw in rows]
 
     def _carry_out(self, effect: Effect, seq: int) -> None:
-        """An effect may speak of something that is lost, and is then lost with it."""
+        """Apply an effect, or count it as lost if it refers to something that is lost."""
         if self._is_log_alone and not self._fits_log_alone(effect):
             self._unfit_count += 1
             return
@@ -227,7 +214,8 @@ class Salvage:
                 self._lose(damage.where, damage.what)
 
     def _fits_log_alone(self, effect: Effect) -> bool:
-        """Make the stream that entries were appended to; a trim by count would hit entries that stayed."""
+        """Whether the effect can be applied without older data. A trim by count cannot: it would remove other
+        entries. Creates the stream of an append."""
         if isinstance(effect, EntriesAppended) and effect.key not in self.keyspace.streams:
             self.keyspace.create(effect.key)
             self._without_past.add(effect.key)
@@ -237,41 +225,13 @@ class Salvage:
         return not (isinstance(effect, EntriesTrimmed) and effect.key in self._without_past)
 
     def _drop_lost_blocks(self) -> None:
-        """A copy that the journal made of a lost block is lost as well."""
+        """Drop blocks whose payload is lost, and copies of them that the journal made."""
         for stream in self.keyspace.streams.values():
             for block in stream.log.blocks:
-                if block.is_filed_elsewhere and not block.has_source(_stand_in):
-                    self._look_at(block, stream.serial)
-            stream.log.restore([block for block in stream.log.blocks if not block.has_source(_stand_in)])
-
-    # --- the new directory ---------------------------------------------------------------------
+                if block.is_filed_elsewhere and not block.has_source(stand_in):
+                    self._check_payload(block, stream.serial)
+            stream.log.restore([block for block in stream.log.blocks if not block.has_source(stand_in)])
 
     def write(self, target: Path) -> None:
-        """Write a data directory of what is intact into `target`, which is empty."""
-        with closing(connect(target)) as connection:
-            heads: list[BlockRow] = []
-            for stream in self.keyspace.streams.values():
-                sealed = [block for block in stream.log.blocks if not block.is_open]
-                for start in range(0, len(sealed), BLOCKS_PER_TRANSACTION):
-                    portion = sealed[start : start + BLOCKS_PER_TRANSACTION]
-                    rows = [_row(stream.serial, block) for block in portion]
-                    write_blocks(connection, rows)
-                    heads += [row._replace(payload=None) for row in rows]
-            snapshot = take(self.keyspace, 0, list(self.keyspace.streams))
-            publish(connection, snapshot._replace(blocks=heads))
-
-
-def _row(serial: int, block: Block) -> BlockRow:
-    row = BlockRow(serial, id_bytes(block.first_id), encode_head(block), block.payload(), block)
-    block.stored, block.changed = True, False
-    return row
-
-
-def _stand_in(block: StoredBlock) -> bytes:
-    """A payload as long as the lost one, whose ids keep the block's ends."""
-    inner = range(block.first_id, block.first_id + block.count - 1)
-    stand_in = Block(block.first_id, b"{}")
-    fragments, lengths = [b"{}"] * block.count, [len(b"{}")] * block.count
-    stand_in.extend(PackedIds.of([*inner, block.last_id]), fragments, lengths, 0, NodeLimits(0, 0))
-    stand_in.seal()
-    return stand_in.payload()
+        """Write a data directory with everything that is intact into `target`, an empty directory."""
+        write_keyspace(self.keyspace, target)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailrace.core.log.entry import Shape, fragment_from_flat, wire_ndjson
+from tailrace.core.log.entry import fragment_from_flat
+from tailrace.core.log.entry_json import Shape, wire_ndjson
 from tailrace.core.replies import Entries as StoredEntries
 from tailrace.core.stream_id import SEQ_BITS
 from tailrace_spark.source.line_parser import entries_of

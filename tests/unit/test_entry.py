@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from tailrace.core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
 from tailrace.core.log.entry import (
     BadEntry,
-    Shape,
     flat_of,
     fragment_from_fields,
     fragment_from_flat,
     fragment_from_pairs,
-    wire_entries,
 )
+from tailrace.core.log.entry_json import Shape, wire_entries
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import make_id
 

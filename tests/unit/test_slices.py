@@ -22,7 +22,7 @@ from tailrace.api.wire.replies import SLICE_ENTRIES, entries_json, range_json
 from tailrace.api.wire.turns import SLICE_BYTES, Slices
 from tailrace.core.commands import Append, CreateGroup, Range, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.limits import MIB, READ_ENTRIES_MAX
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import Entries, RangeReply
 from tests.support.api_client import ApiClient
 from tests.support.engine_calls import Calls

@@ -26,7 +26,7 @@ from tailrace.api.tallies import OpenLimit
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Acknowledge, Append, Command, CreateGroup, PendingSummary, ServerInfo
 from tailrace.core.engine import Engine
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import PendingSummaryReply, Reply, ServerStats
 from tests.support.sse_client import Event, parse_events
 

@@ -12,7 +12,7 @@ from tailrace.api.tails.sse import EVENT_ENTRIES_MAX
 from tailrace.api.tails.tail import Form, PlainTail, Tail
 from tailrace.core import commands as c
 from tailrace.core.errors import ErrorCode, StreamError
-from tailrace.core.log.entry import Shape
+from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import format_id
 from tests.support.engine_calls import FRAGMENT, Calls, at

@@ -1,0 +1,39 @@
+"""Reading the rows of a table whose pages are partly damaged. Never writes, and never interprets a row."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from typing import Any
+
+
+def readable_rows(
+    connection: sqlite3.Connection, column: str, table: str, key: str
+) -> tuple[list[tuple[Any, ...]], sqlite3.DatabaseError | None]:
+    """Return the rows (key columns, then `column`) of `table`, and the error if not all of them can be read.
+
+    `key`: the names of the key columns, separated by commas. The table is read in the order of its key from
+    the first row, and after an error from the last row backward. So one damaged page loses only its own rows.
+    """
+    rows: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    try:
+        _gather(connection, rows, column, table, key, "ASC")
+    except sqlite3.DatabaseError as error:
+        with suppress(sqlite3.DatabaseError):
+            _gather(connection, rows, column, table, key, "DESC")
+        return list(rows.values()), error
+    return list(rows.values()), None
+
+
+def _gather(
+    connection: sqlite3.Connection,
+    rows: dict[tuple[Any, ...], tuple[Any, ...]],
+    column: str,
+    table: str,
+    key: str,
+    direction: str,
+) -> None:
+    order = ", ".join(f"{each} {direction}" for each in key.split(", "))
+    statement = f"SELECT {key}, {column} FROM {table} ORDER BY {order}"  # noqa: S608 - our own names
+    for row in connection.execute(statement):
+        rows.setdefault(row[:-1], row)
