@@ -157,7 +157,7 @@ def _in_turns(one: Ours, other: Ours | Theirs, rounds: int, chance: random.Rando
             started = time.perf_counter()
             claimed = side.claim()
             figures.append((time.perf_counter() - started) * 1000)
-            assert claimed == set(idle), "others were claimed than were idle"
+            assert claimed == set(idle), "the claimed entries are not the idle ones"
     return statistics.median(taken_ms[0]), statistics.median(taken_ms[1])
 
 

@@ -31,7 +31,7 @@ def measure(effort: Effort) -> Iterator[Row]:
             late = Latencies([_late_ms(server) * NS_PER_MS for _ in range(effort.count(ROUNDS))])
         latest_ms = late.percentile_ms(100)
         ours = f"p50 {late.percentile_ms(50):.0f} ms, latest {latest_ms:.0f} ms"
-        what = f"claim that comes due after {MIN_IDLE_MS} ms, long-poll: how late"
+        what = f"delay of a claim after {MIN_IDLE_MS} ms, long-poll"
         yield Row(9, what, durability, ours, "", None, f"latest <= {GOAL_MS} ms", latest_ms <= GOAL_MS)
 
 

@@ -81,7 +81,7 @@ class Clock:
         client_ms, server_ms = (
             1e6 * statistics.median(times) / len(self._entries) for times in zip(*self._busy_s, strict=True)
         )
-        return f"1 000 take the client {client_ms:.2f} ms, the server {server_ms:.2f} ms"
+        return f"for 1 000: client {client_ms:.2f} ms, server {server_ms:.2f} ms"
 
 
 def measure(effort: Effort) -> Iterator[Row]:

@@ -103,7 +103,7 @@ def measure(effort: Effort) -> Iterator[Row]:
     subscribers, appends = effort.count(SUBSCRIBERS), round(RATE_PER_S * effort.seconds(SECONDS)) or 1
     with started() as server:
         samples = uvloop.run(fan_out(server.url, subscribers, appends))
-    assert samples, "nothing was received"
+    assert samples, "the subscribers received nothing"
     latencies = Latencies(samples)
     expected = subscribers * appends
     is_met = len(samples) == expected and latencies.percentile_ms(99) < GOAL_P99_MS

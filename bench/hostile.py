@@ -109,7 +109,7 @@ class Honest:
     async def resident_bytes(self) -> int:
         """The server's memory, from its metrics."""
         found = _RESIDENT.search(await self.ask("GET", "/metrics"))
-        assert found, "the server tells no memory"
+        assert found, "the metrics contain no memory"
         return int(float(found[1]))
 
 

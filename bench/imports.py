@@ -64,7 +64,7 @@ def measure(effort: Effort) -> Iterator[Row]:
     )
     goal = f">= {per_s(GOAL_PER_S)}"
     yield Row(3, what, "interval", per_s(bulk), per_s(single), bulk / single, goal, bulk >= GOAL_PER_S)
-    what = "the same lines with spaces between, beside those without"
+    what = "the same lines with spaces after commas and colons, beside those without"
     yield Row(3, what, "interval", per_s(spaced_out), per_s(bulk), spaced_out / bulk, "", None)
 
 

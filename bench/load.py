@@ -73,7 +73,7 @@ def answered(url: str, load: Load, connections: int, seconds: float) -> Answered
     rate, count = _RATE.search(result.stdout), _COUNT.search(result.stdout)
     # wrk writes errors of the script to standard error, and continues without the script.
     if rate is None or count is None or _REFUSED.search(result.stdout) or result.stderr:
-        raise SystemExit(f"the load was not answered well:\n{result.stdout}{result.stderr}")
+        raise SystemExit(f"the server refused a request of the load:\n{result.stdout}{result.stderr}")
     return Answered(float(rate[1]), int(count[1]))
 
 

@@ -38,7 +38,7 @@ def measure(effort: Effort) -> Iterator[Row]:
         ours, theirs = _ours(size), _theirs(size)
         what = f"memory of {spaced(size)} entries"
         yield _row(7, what, ours.entry, theirs.entry, ENTRY_GOAL_BYTES)
-        yield _row(8, f"{what}, more when read and unacked", ours.pending, theirs.pending, PENDING_GOAL_BYTES)
+        yield _row(8, f"{what}, additional when pending", ours.pending, theirs.pending, PENDING_GOAL_BYTES)
 
 
 def _row(number: int, what: str, ours: float, theirs: float, goal: float) -> Row:

@@ -106,7 +106,7 @@ def _record(server: Started, kind: str, path: Path, seconds: int) -> None:
     command = [*spy, *options, "--full-filenames", "--pid", str(server.process_id)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
-        raise SystemExit(f"py-spy could not look: {result.stderr.strip()}")
+        raise SystemExit(f"py-spy failed: {result.stderr.strip()}")
 
 
 def report(name: str, stacks: Stacks) -> Iterator[str]:

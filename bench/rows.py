@@ -39,7 +39,7 @@ class Effort(NamedTuple):
     @property
     def named(self) -> str:
         """The effort as text, to be shown with the figures."""
-        return "full" if self.is_full else "quick (a look, whose figures say little)"
+        return "full" if self.is_full else "quick (the figures are not reliable)"
 
     def rounds(self, full: int) -> int:
         """How many rounds each side gets; the number is odd, so the median is one of the figures."""
@@ -135,7 +135,7 @@ def spaced(number: float) -> str:
 
 def add_effort(parser: argparse.ArgumentParser) -> None:
     """Add the options that every bench has; `effort_of` reads them."""
-    parser.add_argument("--quick", action="store_true", help="a short look, whose figures say little")
+    parser.add_argument("--quick", action="store_true", help="a short run, whose figures are not reliable")
     parser.add_argument("--document", type=Path, metavar="PAGE", help="renew the figures in this page")
     parser.add_argument("--plots", type=Path, metavar="DIR", help="draw plots to this directory, as SVG")
 

@@ -60,7 +60,7 @@ def _durabilities(effort: Effort) -> Iterator[Row]:
         # matplotlib is installed only where plots are wanted.
         from bench.plots import plot_lines  # noqa: PLC0415
 
-        title, labels = "What durability costs", ("connections, one append a request each", "appends/s")
+        title, labels = "Cost of durability", ("connections, one append a request each", "appends/s")
         plot_lines(effort.plots / "durability.svg", title, labels, places, rates)
 
 

@@ -49,8 +49,8 @@ def measure(effort: Effort) -> Iterator[Row]:
             warm_up()
         ours, ceiling, one_by_one = in_turns(rounds, *ways)
         check_length(url, total * (rounds + 1))
-    yield _row("the same sink, a server that swallows", ours, ceiling, GOAL)
-    yield _row("row by row, a server that swallows", ours, one_by_one, GOAL_ROW_BY_ROW)
+    yield _row("the same sink, a no-op server", ours, ceiling, GOAL)
+    yield _row("row by row, a no-op server", ours, one_by_one, GOAL_ROW_BY_ROW)
 
 
 def said(what: str) -> None:

@@ -132,9 +132,9 @@ def scratch() -> Iterator[Path]:
 
 
 def _check(is_whole: bool) -> None:  # noqa: FBT001 - a condition is what it checks
-    """Raise if not all entries were read, so that the rate counts no missing ones."""
+    """Raise if some entries were not read, so that the rate counts no missing ones."""
     if not is_whole:
-        raise SystemExit("not all entries were read")
+        raise SystemExit("some entries were not read")
 
 
 _NUMBERS: Final = count()

@@ -42,7 +42,7 @@ class Swallowing(asyncio.Protocol):
         if end:
             self._head = b""
             length = LENGTH.search(head + end)
-            assert length, "a body with its length is needed"
+            assert length, "the body needs a Content-Length"
             self._body_left = int(length[1])
             self._swallow(rest)
 
