@@ -126,7 +126,7 @@ class Storage:
     # --- checkpoints ---------------------------------------------------------------------------
 
     def _checkpoint_when_sealed(self) -> None:
-        """Take a checkpoint when no block waits to be sealed; sealing all of them at once would block the loop."""
+        """Take a checkpoint when no block waits to be sealed: sealing all at once would block the loop."""
         if self.log.has_failed:
             self._no_checkpoint_runs.set()
         elif self.keyspace.sealing.waiting:
