@@ -1,7 +1,7 @@
 """The process: settings, composition of the parts, the server, logs, metrics, the command line.
 
-What stands here joins `api` to `core.engine` and both to the operating system. It never decides what
-a stream command does, and it knows no route. `__version__` is the one place that holds the version.
+The package connects `api` to `core.engine`, and both to the operating system. It never decides what a stream
+command does, and it defines no API route. `__version__` is the only definition of the version.
 """
 
 from __future__ import annotations

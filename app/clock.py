@@ -1,4 +1,4 @@
-"""Where time enters the server: two functions, so that everything below can be given any time."""
+"""The clocks of the server: two functions. Other modules take a clock as a parameter, so tests can set it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 Clock: TypeAlias = Callable[[], int]
-"""Gives milliseconds."""
+"""Returns milliseconds."""
 
 _NS_PER_MS: Final = 1_000_000
 
 
 def system_clock_ms() -> int:
-    """The system's Unix time. It may step back, as system clocks do: ids rise all the same (rule 5)."""
+    """Return Unix time in milliseconds. It may step back; ids increase nevertheless (rule 5)."""
     return time.time_ns() // _NS_PER_MS
 
 
 def monotonic_clock_ms() -> int:
-    """Time that never steps, from an arbitrary beginning: for measuring how long something waits."""
+    """Return milliseconds from an arbitrary start that never step, for measuring durations."""
     return time.monotonic_ns() // _NS_PER_MS

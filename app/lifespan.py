@@ -1,4 +1,7 @@
-"""What runs beside the requests, from start to stop: the log to disk, and the once-a-second tick."""
+"""Background work from start to stop: storage, periodic tasks, and the export of spans.
+
+It owns when this work starts and ends. It never defines the work itself.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,15 @@ if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
 
 TICK_S: Final = 1.0
-"""Redis expires idempotency keys once a second (rule 61); nobody can see a finer step."""
+"""Redis expires idempotency keys once a second (rule 61)."""
 
 
 @asynccontextmanager
 async def ticking(work: Callable[[], None], period_s: float = TICK_S) -> AsyncIterator[None]:
     """Call `work` every `period_s` seconds on the running loop while the context lasts.
 
-    The next call is arranged before the work is done, so that a failure is reported by the loop's
-    exception handler and ends one tick, not all of them.
+    The next call is scheduled before the work runs. If the work fails, the loop's exception handler reports
+    the error, and the next call runs as usual.
     """
     loop = asyncio.get_running_loop()
     upcoming: asyncio.TimerHandle
@@ -44,10 +47,10 @@ async def ticking(work: Callable[[], None], period_s: float = TICK_S) -> AsyncIt
 
 @asynccontextmanager
 async def keeping(store: EngineStore, storage: Storage | None, *, waits: bool) -> AsyncIterator[None]:
-    """Have `storage` keep what happens in `store` while the context lasts; at its end all is on disk.
+    """Record the effects of `store` in `storage` for the duration of the context; at its end, sync and close.
 
-    `waits`: replies wait for the disk. Where the disk fails, the store takes no writes from then on,
-    and goes on with what was committed.
+    `waits`: replies wait for the disk. After a failure of the disk, the store rejects writes and continues
+    with the committed data. `storage` None: data is in memory only.
     """
     if storage is None:
         yield
@@ -65,7 +68,7 @@ async def keeping(store: EngineStore, storage: Storage | None, *, waits: bool) -
 
 @asynccontextmanager
 async def tracing_until_the_end(tracing: Tracing | None) -> AsyncIterator[None]:
-    """Send the last spans when the context ends."""
+    """Export the last spans when the context ends."""
     try:
         yield
     finally:

@@ -1,4 +1,7 @@
-"""Where the parts are joined: storage under the store, the API over it, the observer around it."""
+"""Composes the application: the store with its storage, the API, the metrics route and the observer.
+
+It owns the wiring and the background tasks. It never implements a part.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +49,11 @@ def create_app(
     security: Security,
     tracing: Tracing | None = None,
 ) -> RequestObserver:
-    """The ASGI application that serves the store of `sources`, keeps it in their storage, and while it is
-    served ticks it, looks after their connections, and sees changes of the `tokens`."""
+    """Return the ASGI application that serves the store of `sources`.
+
+    Its lifespan writes the store to its storage, and runs the periodic work of the store, the connections and
+    the `tokens`. `tracing` None: the application creates no spans.
+    """
     store, registry = sources.store, sources.connections
     ceiling = MemoryCeiling(settings.memory_limit_mb)
 

@@ -1,7 +1,8 @@
-"""The process that serves: binds the address, runs the event loop, ends it in good order.
+"""Runs the server process: binds the address, runs the event loop, and shuts down in order.
 
-uvicorn does the work; here stands what it leaves to its caller: one line when ready, a plain word when
-the port is taken, and a stop by signal that first refuses new work and then counts as success.
+uvicorn runs the event loop. This module adds a callback when the server is ready, clear errors for the
+address and the certificate, and a shutdown by signal that first rejects new work and then exits with status
+0.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class CannotStart(Exception):
-    """Something outside stands in the way of serving; the text says what and why."""
+    """The server cannot start. The text says why, and what to do."""
 
 
 def serve(
@@ -40,8 +41,8 @@ def serve(
 ) -> None:
     """Serve `app` with the protocol classes `http` and `ws` until SIGINT or SIGTERM, then return.
 
-    `on_ready` gets the address as a URL once connections are taken. `on_stop` is called before the
-    running requests are waited for, up to the settings' grace time. `backlog`: how many connections the
+    `on_ready` gets the address as a URL when the server accepts connections. `on_stop` is called before the
+    server waits for running requests, for at most `shutdown_grace_s`. `backlog`: how many connections the
     system queues. Raises `CannotStart`.
     """
     listener = bind(settings.host, settings.port, backlog)
@@ -63,7 +64,7 @@ def serve(
 
 
 def _use_tls(config: uvicorn.Config, settings: Settings) -> None:
-    """Have `config` speak TLS where there is a certificate; raises `CannotStart` where it is no good."""
+    """Enable TLS in `config` if a certificate is set. Raises `CannotStart` if it cannot be used."""
     if settings.tls_cert is None:
         return
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -83,7 +84,7 @@ def _no_certificate(settings: Settings, why: str) -> CannotStart:
 
 
 def bind(host: str, port: int, backlog: int) -> socket.socket:
-    """A socket that listens on `host` and `port`, with a queue of `backlog`; raises `CannotStart`."""
+    """Return a socket that listens on `host` and `port` with a queue of `backlog`. Raises `CannotStart`."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=backlog)
@@ -92,14 +93,14 @@ def bind(host: str, port: int, backlog: int) -> socket.socket:
 
 
 def url_of(listener: socket.socket, settings: Settings) -> str:
-    """The address that `listener` really has, as a URL."""
+    """Return the address of `listener` as a URL; it has the real port if the setting is 0."""
     scheme = "http" if settings.tls_cert is None else "https"
     host, port = listener.getsockname()[:2]
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server with a word when it is ready, and one before it stops."""
+    """uvicorn's server with callbacks when it is ready and before it stops."""
 
     def __init__(
         self, config: uvicorn.Config, on_ready: Callable[[], None], on_stop: Callable[[], None]
@@ -119,7 +120,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Like uvicorn's, without raising the signal anew at the end: a stop asked for is no failure."""
+        """Handle signals like uvicorn, but do not raise the signal again: a requested stop is a success."""
         previous = {number: signal.signal(number, self.handle_exit) for number in _STOP_SIGNALS}
         try:
             yield

@@ -1,4 +1,4 @@
-"""The embedded store: the single writer of the engine, group commit, waiting readers, the data directory.
+"""The store: the single writer of the engine, group commit, waiting reads and the data directory.
 
-It never knows a route or a request.
+It owns the order of commands and the durability of their results. It never handles a route or a request.
 """

@@ -1,12 +1,12 @@
-"""Group commit: effects become journal rows in a thread of their own, and replies wait for their row.
+"""Group commit: a thread writes effects as journal rows, and each reply waits for its row.
 
-While one row is being synced, everything that happens meanwhile gathers into the next one: under load
-a sync carries many commands, and without load a command waits for one sync. The durable offset is
-published on the event loop, and whatever waits for it is released in order: a reply leaves when
-everything it reveals is on disk, whether its own command changed anything or only saw a change.
+While the thread syncs one row, new effects collect in the next row. Under load, one sync therefore covers
+many commands; without load, a command waits for one sync. When a row is durable, the event loop releases the
+replies that wait for it, in order. A reply waits for everything that it reveals, including changes by other
+commands.
 
-The first commit that fails is the last: a sync is never tried again, since what it left behind is not
-known. Those who wait are told, and nothing is taken any more.
+After the first failed commit, no other commit runs: the state of the disk after a failed sync is unknown, so
+a retry is unsafe. The log then releases all waiting replies, which become errors, and writes no more rows.
 """
 
 from __future__ import annotations
@@ -26,50 +26,50 @@ Job = Callable[[], object]
 Release = Callable[[], None]
 
 INTERVAL_S: Final = 1.0
-"""How often `interval` commits."""
+"""The time between commits with `--durability interval`."""
 
 
 class Log(Protocol):
-    """Where effects go, and who waits for them."""
+    """Records effects, and releases callbacks when they are durable."""
 
     def record(self, effects: Sequence[Effect]) -> None:
-        """Effects of one command or transaction; an offset of its own."""
+        """Record the effects of one command or transaction. O(effects)."""
         ...
 
     @property
     def is_behind(self) -> bool:
-        """Whether something recorded is not durable yet, so that a reply must wait."""
+        """Return whether replies must wait, because recorded effects are not durable yet."""
         ...
 
     def when_durable(self, release: Release) -> None:
-        """Call `release` once all that is recorded by now is durable, or can never be."""
+        """Call `release` when all effects recorded so far are durable, or when the log has failed."""
         ...
 
     def fail(self, error: Exception) -> None:
-        """Write nothing any more."""
+        """Stop writing because of `error`."""
         ...
 
 
 class NoLog:
-    """`durability=none`: nothing is kept, and nothing is waited for."""
+    """The log for `--durability none`: it stores no effects, and replies never wait."""
 
     is_behind = False
 
     def record(self, effects: Sequence[Effect]) -> None:
-        """Forget them."""
+        """Discard the effects."""
 
     def when_durable(self, release: Release) -> None:
-        """At once."""
+        """Call `release` at once."""
         release()
 
     def fail(self, error: Exception) -> None:
-        """Nothing was to be written."""
+        """Do nothing: this log never writes."""
 
 
 class WriterThread:
-    """One thread that does blocking jobs one after another; results come back on the event loop.
+    """A thread that runs blocking jobs one after another and reports results on the event loop.
 
-    The first job that fails is the last: those behind it are told the same error, undone.
+    After a job fails, later jobs do not run; they report the same error.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -80,16 +80,16 @@ class WriterThread:
         self._thread.start()
 
     def submit(self, job: Job, done: Callable[[Exception | None], None]) -> None:
-        """Run `job` in the thread, then `done` on the loop with what went wrong, or None."""
+        """Run `job` in the thread, then call `done` on the loop with its error, or None."""
         self._jobs.put((job, done))
 
     def close(self) -> None:
-        """Let the jobs that are queued end, then the thread."""
+        """Wait until the queued jobs have ended, then stop the thread. Blocks."""
         self._jobs.put(None)
         self._thread.join()
 
     def _work(self) -> None:
-        # After a job that failed none is done: no row may stand above one that is missing.
+        # After a failed job no other job runs: the journal must not have gaps.
         failure: Exception | None = None
         while (item := self._jobs.get()) is not None:
             job, done = item
@@ -101,17 +101,18 @@ class WriterThread:
 def _failure_of(job: Job) -> Exception | None:
     try:
         job()
-    except Exception as error:  # noqa: BLE001 - handed to whoever asked for the job
+    except Exception as error:  # noqa: BLE001 - reported to the caller of `submit`
         return error
     return None
 
 
 class GroupCommit:
-    """`append(seq, effects)` commits one row, blocking; rows follow on `seq`.
+    """The log that commits effects in groups.
 
-    `waits`: whether replies wait for their row (`always`) or not (`interval`). On the loop, `on_row` sees
-    the effects of each row that is handed to the thread, `on_commit` the size in bytes of each that is
-    durable, and `on_failure` is called once.
+    `append(seq, effects)` commits one row, blocks, and returns its size in bytes; the first row has the
+    number `seq + 1`. `waits`: replies wait for their row (`always`) or do not wait (`interval`). On the event
+    loop, `on_row` gets the effects of each row before the thread writes it, `on_commit` gets the size of each
+    durable row, and `on_failure` gets the first error.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class GroupCommit:
         self._is_arranged = False
         self._waiting: deque[tuple[int, Release]] = deque()
         self.seq = seq
-        """The number of the last row handed to the thread."""
+        """The number of the last row that was passed to the thread."""
         self.durable_seq = seq
         self.failure: Exception | None = None
 
@@ -156,7 +157,7 @@ class GroupCommit:
         if not self._waits:
             loop.call_later(INTERVAL_S, self._start)
         elif self.durable_seq == self.seq:
-            # On the next turn of the loop: what other requests of this turn change goes along.
+            # On the next turn of the loop: the row then includes the effects of this turn's other requests.
             loop.call_soon(self._start)
 
     def _start(self) -> None:
@@ -164,7 +165,7 @@ class GroupCommit:
             self.flush()
 
     def flush(self) -> int:
-        """Hand what is gathered to the thread at once; the number of the row that then holds all."""
+        """Pass the collected effects to the thread now; return the number of the last row."""
         self._is_arranged = False
         if self._gathered:
             effects, self._gathered = self._gathered, []
@@ -201,7 +202,7 @@ class GroupCommit:
             self.flush()
 
     def fail(self, error: Exception) -> None:
-        """Take nothing any more, and tell all who wait."""
+        """Stop writing, call `on_failure` once, and release all waiting callbacks."""
         if self.failure is None:
             self.failure = error
             self._on_failure(error)
@@ -210,18 +211,21 @@ class GroupCommit:
 
     @property
     def has_failed(self) -> bool:
-        """Whether a commit was refused: then nothing is taken any more."""
+        """Return whether a commit has failed; the log then writes no more rows."""
         return self.failure is not None
 
     # --- waiting -------------------------------------------------------------------------------
 
     @property
     def is_behind(self) -> bool:
-        """Whether a reply must wait."""
+        """Return whether a reply must wait. O(1)."""
         return self._waits and (self._is_arranged or self.durable_seq < self.seq)
 
     def when_durable(self, release: Release) -> None:
-        """Call `release` once the row that holds all recorded by now is synced, or the log failed."""
+        """Call `release` when the row with all effects recorded so far is durable, or when the log fails.
+
+        O(1).
+        """
         if self.failure is not None or not self.is_behind:
             release()
         else:

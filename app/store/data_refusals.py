@@ -92,8 +92,7 @@ def _of_sqlite(directory: Path, error: sqlite3.Error) -> str:
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     return (
         f"cannot use the data directory {directory}: {error} ({name}); this does not mean that data is "
-        "damaged: "
-        "read the system log for errors of the disk"
+        "damaged: read the system log for errors of the disk"
     )
 
 

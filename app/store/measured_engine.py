@@ -1,7 +1,7 @@
-"""The engine with a watch beside it: every command is timed and counted, and slow ones are noted.
+"""Measures the engine: times and counts every command, and adds slow ones to the slow log.
 
-All ways to the engine lead through here, so that its figures miss none. It never changes what a command
-does or answers.
+All calls of the engine go through this module, so the counters are complete. It never changes the effects or
+the reply of a command.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
+from tailrace.api.ports import StoreUnavailable
+from tailrace.api.problems.table import HttpCode
 from tailrace.app.observability.counters.commands import CommandFigures
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import current_timing, note_commands
@@ -23,17 +25,17 @@ from tailrace.core.outcome import Outcome
 from tailrace.core.replies import Reply
 
 Execute = Callable[[Command, int], Outcome]
-"""One of the ways in: a command, and the instant in Unix milliseconds."""
+"""A method that runs one command at a time in Unix milliseconds."""
 
 SOCKET: Final = "websocket"
 SUBSCRIPTION: Final = "subscription"
 WAITING_READER: Final = "waiting_reader"
 TICK: Final = "tick"
-"""Who asked, where it was no HTTP request; names in the slow log."""
+"""The sources of commands other than HTTP requests, as named in the slow log."""
 
 
 class MeasuredEngine:
-    """One engine, or one after the other: see `replace`."""
+    """Measures one engine at a time; `replace` exchanges the engine and keeps the counters."""
 
     def __init__(self, engine: Engine, slow_log: SlowLog) -> None:
         self._engine = engine
@@ -42,29 +44,34 @@ class MeasuredEngine:
 
     @property
     def engine(self) -> Engine:
-        """The engine itself, to look at."""
+        """Return the engine itself, for reading its keyspace."""
         return self._engine
 
     def replace(self, engine: Engine) -> None:
-        """Go on with another engine; the figures go on."""
+        """Continue with another engine and the same counters."""
         self._engine = engine
 
     def execute(self, command: Command, now_ms: int) -> Outcome:
-        """As `Engine.execute`, for a request: its own caller knows its other times, and notes it if slow.
-        About 0.7 us more than the engine's own."""
+        """Run a command of a request, like `Engine.execute`. Adds about 0.7 us.
+
+        The caller measures the whole request and adds it to the slow log if necessary.
+        """
         begin_ns = time.perf_counter_ns()
         outcome = self._engine.execute(command, now_ms)
         self.figures.ran(command, outcome, time.perf_counter_ns() - begin_ns)
         return outcome
 
     def execute_for(self, who: str, command: Command, now_ms: int) -> Outcome:
-        """As `Engine.execute`, where no request waits for it."""
+        """Run a command of the source `who`, like `Engine.execute`. Add it to the slow log if it is slow."""
         outcome = self.execute(command, now_ms)
         self._note_slow(who, (command,), self.figures.last_engine_ns)
         return outcome
 
     def look_again(self, command: Command, now_ms: int) -> Outcome:
-        """As `Engine.execute`, for a waiting reader whose command was counted when it began to wait."""
+        """Run the retry of a waiting reader, like `Engine.execute`.
+
+        The command was counted when the wait began.
+        """
         begin_ns = time.perf_counter_ns()
         outcome = self._engine.execute(command, now_ms)
         engine_ns = time.perf_counter_ns() - begin_ns
@@ -75,13 +82,13 @@ class MeasuredEngine:
     def execute_all(
         self, commands: Sequence[Command], now_ms: int
     ) -> tuple[list[Reply | StreamError], Outcome]:
-        """As `Engine.execute_all`, for a request or for a socket."""
+        """Run commands of a request or a WebSocket, like `Engine.execute_all`."""
         return self._together(partial(self._engine.execute_all, commands, now_ms), commands)
 
     def execute_some(
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom], now_ms: int
     ) -> tuple[list[Reply | StreamError], Outcome]:
-        """As `Engine.execute_some`, for a request or for a socket."""
+        """Run commands of a request or a WebSocket, like `Engine.execute_some`."""
         commands = list(chain.from_iterable(requests))
         return self._together(partial(self._engine.execute_some, requests, rooms, now_ms), commands)
 
@@ -100,6 +107,14 @@ class MeasuredEngine:
         else:
             note_commands(commands, engine_ns)
         return replies, outcome
+
+    def note_refusal(self, command: Command, refusal: StreamError | StoreUnavailable) -> None:
+        """Count a rejected command, also one that the store rejected before it reached the engine. O(1).
+
+        `EngineStore.submit` does not call this: its caller runs a rejected command again by `execute`.
+        """
+        code = refusal.code if isinstance(refusal, StreamError) else HttpCode.NOT_ACCEPTING
+        self.figures.refused(command, code)
 
     def _note_slow(self, who: str, commands: Sequence[Command], engine_ns: int) -> None:
         if engine_ns >= self.slow_log.threshold_ns:

@@ -1,9 +1,9 @@
-"""The memory ceiling: whether the process takes more than it may, looked at once a second.
+"""The memory limit: measures the resident memory of the process.
 
-It owns the look. What is refused meanwhile, the store knows. Resident memory is what an operator sees and
-what the system's own killer goes by; to account for every object would cost each append, and still miss
-what the allocators keep. What they keep free is given back before the answer is yes, so that data that
-was deleted counts no longer.
+It owns the measurement. The store rejects commands while the limit is exceeded. Resident memory is the value
+that operators see and that the system's OOM killer uses. Counting each object would slow down appends, and
+would miss memory that the allocator keeps. Before the limit counts as exceeded, the allocator returns its
+free memory to the system, so deleted data does not count.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 def resident_bytes() -> int:
-    """Resident memory of this process; 0 where the system does not say (it is no Linux)."""
+    """Return the resident memory of this process in bytes; 0 on systems without `/proc`."""
     try:
         return int(_STATM.read_bytes().split()[1]) * _PAGE_BYTES
     except OSError:
@@ -30,7 +30,7 @@ def resident_bytes() -> int:
 
 
 def give_back() -> None:
-    """Return to the system what is free; on other C libraries than glibc nothing happens."""
+    """Return free memory to the system. Without glibc, this has no effect."""
     gc.collect(0)
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
@@ -38,7 +38,7 @@ def give_back() -> None:
 
 
 class MemoryCeiling:
-    """Whether `limit_mb` is exceeded; 0: it never is. `measure` gives bytes."""
+    """The limit `limit_mb` in MiB; 0: no limit. `measure` returns bytes; `relieve` frees unused memory."""
 
     def __init__(
         self,
@@ -51,7 +51,10 @@ class MemoryCeiling:
         self._relieve = relieve
 
     def is_exceeded(self) -> bool:
-        """Look now. Costs a read of a file; above the ceiling also what giving back takes, milliseconds."""
+        """Return whether the limit is exceeded now.
+
+        Reads one file; above the limit it takes some milliseconds.
+        """
         if not self._limit_bytes or self._measure() <= self._limit_bytes:
             return False
         self._relieve()

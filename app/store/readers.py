@@ -1,14 +1,15 @@
-"""Readers that wait: kept in the engine's queue, woken by its signals, timed by one timer of the loop.
+"""Keeps waiting reads in the engine's queue, retries them at wake-ups, and times them with one timer.
 
-Looking again is running the reader's command again (`core.waiters`); who is served, and with what, the
-engine decides. Deadlines are kept on the monotonic clock, so that a step of the system's clock makes no
-reader time out early or wait for ever; ids and idle times stay on the system's clock. When that clock
-steps, readers that wait for a claim look again: their entries may be idle for long enough by now.
+A retry runs the command of the read again (`core.waiters`); the engine decides which reads get entries.
+Deadlines use the monotonic clock, so a step of the system clock never changes the duration of a wait. Ids and
+idle times use the system clock. When that clock steps, reads that wait for a claim are retried, because their
+entries may now have the required idle time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable
 from typing import Final, cast
 
@@ -16,22 +17,24 @@ from msgspec.structs import replace
 
 from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.app.clock import Clock
+from tailrace.app.observability.timing import WAIT, note_phase
 from tailrace.core.commands import Command
-from tailrace.core.errors import StreamError, kept
+from tailrace.core.errors import StreamError, kept, too_many_readers
 from tailrace.core.outcome import Outcome, Wait, WakeUp
+from tailrace.core.replies import Reply, ServerStats
 from tailrace.core.waiters import WaitQueue
 
 Receive = Callable[[Answer], None]
 
 TIMEOUT_SLACK_MS: Final = 1
-"""Both clocks are read in whole milliseconds, so a timeout counted from them could end that much early."""
+"""Added to timeouts: both clocks have whole milliseconds, so a timeout could end this much early."""
 
 STEP_MS: Final = 100
-"""Clocks that part by less than this between two looks drift; by more, the system's clock was set."""
+"""A smaller change between the clocks is drift; a greater one means that the system clock was set."""
 
 
 class Reader:
-    """One waiting read. `command` is what to run when it looks again."""
+    """One waiting read. `command`: the command of a retry. `until_ms`: its monotonic deadline, or None."""
 
     __slots__ = ("_readers", "command", "receive", "until_ms")
 
@@ -49,9 +52,10 @@ class Reader:
 
 
 class WaitingReaders:
-    """All readers of one store. `run` executes a command; `hand_over` gives an answer to a reader.
+    """All waiting reads of one store.
 
-    `ran_at_ms` gives the time at which the last command was executed: what an outcome's deadlines count from.
+    `run` runs a command. `hand_over` passes an answer to a reader. `ran_at_ms` returns the time of the last
+    command, from which the deadlines of its outcome count. `readers_max`: how many reads may wait.
     """
 
     def __init__(
@@ -60,11 +64,13 @@ class WaitingReaders:
         hand_over: Callable[[Receive, Answer], None],
         ran_at_ms: Clock,
         monotonic_clock: Clock,
+        readers_max: int,
     ) -> None:
         self._run = run
         self._hand_over = hand_over
         self._ran_at_ms = ran_at_ms
         self._monotonic_clock = monotonic_clock
+        self._readers_max = readers_max
         self._clocks_apart_ms: int | None = None
         self._queue = WaitQueue()
         self._timer: asyncio.TimerHandle | None = None
@@ -73,8 +79,36 @@ class WaitingReaders:
     def __len__(self) -> int:
         return len(self._queue)
 
+    def require_room(self) -> None:
+        """Raise `StreamError` if `readers_max` reads are waiting. O(1)."""
+        if len(self._queue) >= self._readers_max:
+            raise too_many_readers(self._readers_max)
+
+    def completed(self, reply: Reply) -> Reply:
+        """Return `reply`; a reply to INFO gets the number of waiting reads, which the engine cannot know."""
+        if isinstance(reply, ServerStats):
+            return replace(reply, blocked_clients=len(self._queue))
+        return reply
+
+    async def answer_of(self, outcome: Outcome) -> Reply:
+        """Wait for the reply to the read with this outcome. Cancelling it ends the wait.
+
+        Raises `StreamError` or `StoreUnavailable` if the read ends with an error.
+        """
+        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        reader = self.add(outcome, lambda answer: _settle(answered, answer))
+        begin_ns = time.perf_counter_ns()
+        try:
+            answer = await answered
+        finally:
+            reader.cancel()
+            note_phase(WAIT, begin_ns)
+        if isinstance(answer, StreamError | StoreUnavailable):
+            raise answer
+        return answer
+
     def add(self, outcome: Outcome, receive: Receive) -> Reader:
-        """A read found nothing and waits; `outcome` says for what. O(keys + log n)."""
+        """Add a read that found no entries; `outcome` says what it waits for. O(keys + log readers)."""
         assert outcome.wait is not None
         assert outcome.retry is not None
         until_ms = None
@@ -95,36 +129,36 @@ class WaitingReaders:
         return wall_ms - self._ran_at_ms() + self._monotonic_clock()
 
     def discard(self, reader: Reader) -> bool:
-        """`reader` waits no more; False where it did not."""
+        """Remove `reader`; return False if it was not waiting."""
         return self._queue.discard(reader)
 
     def wake(self, wake_ups: Iterable[WakeUp]) -> None:
-        """Have the readers of these keys look again, in the order in which they came."""
+        """Retry the readers of these keys in the order of their arrival. O(1) if no reader waits."""
         if not len(self._queue):
             return
-        self._look_again(cast("list[Reader]", self._queue.woken(wake_ups)))
+        self._retry(cast("list[Reader]", self._queue.woken(wake_ups)))
 
     def compare_clocks(self) -> None:
-        """Have readers that wait for a claim look again if the system's clock was set since the last call.
+        """Retry the readers that wait for a claim if the system clock was set since the last call.
 
-        Call it regularly, right after a command. O(1), and O(readers) after a step.
+        Call it regularly, right after a command. O(1); O(readers) after a step.
         """
         apart_ms = self._ran_at_ms() - self._monotonic_clock()
         before_ms, self._clocks_apart_ms = self._clocks_apart_ms, apart_ms
         if before_ms is not None and abs(apart_ms - before_ms) >= STEP_MS:
-            self._look_again(cast("list[Reader]", self._queue.claiming()))
+            self._retry(cast("list[Reader]", self._queue.claiming()))
 
     def close(self, reason: StoreUnavailable) -> None:
-        """Tell every reader why it is not served."""
+        """End every wait with the error `reason`. O(readers)."""
         for reader in cast("list[Reader]", self._queue.tokens()):
             self._queue.discard(reader)
             self._hand_over(reader.receive, reason)
 
-    # --- looking again -------------------------------------------------------------------------
+    # --- retrying ------------------------------------------------------------------------------
 
-    def _look_again(self, readers: Iterable[Reader]) -> None:
+    def _retry(self, readers: Iterable[Reader]) -> None:
         for reader in readers:
-            # An earlier one's answer may have made this one leave.
+            # The answer to an earlier reader may have cancelled this one.
             if self._queue.discard(reader):
                 self._serve(reader)
         self._arm()
@@ -146,7 +180,7 @@ class WaitingReaders:
     # --- the timer -----------------------------------------------------------------------------
 
     def _arm(self) -> None:
-        """Have the loop call `_on_timer` when the earliest deadline is due, and not before."""
+        """Schedule `_on_timer` for the earliest deadline."""
         due_ms = self._queue.next_deadline_ms()
         if due_ms == self._timer_due_ms:
             return
@@ -160,4 +194,9 @@ class WaitingReaders:
 
     def _on_timer(self) -> None:
         self._timer = self._timer_due_ms = None
-        self._look_again(cast("list[Reader]", self._queue.due(self._monotonic_clock())))
+        self._retry(cast("list[Reader]", self._queue.due(self._monotonic_clock())))
+
+
+def _settle(answered: asyncio.Future[Answer], answer: Answer) -> None:
+    if not answered.done():
+        answered.set_result(answer)

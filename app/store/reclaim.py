@@ -1,6 +1,6 @@
-"""Frees what deletions leave behind, a few milliseconds at a time, with requests served in between.
+"""Frees deleted data in the background, a few milliseconds per turn of the event loop.
 
-It owns when that happens. What is freed, and how much at a time, is `core.garbage`'s.
+It owns when this happens. `core.garbage` owns the deleted data and the size of a step.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from tailrace.core.garbage import Garbage
 
 
 class Reclaimer:
-    """The garbage of one keyspace. Use it from one event loop only."""
+    """Frees the garbage of one keyspace. Use it from one event loop only."""
 
     def __init__(self, garbage: Garbage) -> None:
         self.garbage = garbage
         self._is_arranged = False
 
     def arrange(self) -> None:
-        """Free what there is, from the next turn of the event loop on, until nothing is left. O(1)."""
+        """Free all garbage, starting on the next turn of the event loop. O(1)."""
         if not self._is_arranged:
             self._is_arranged = True
             asyncio.get_running_loop().call_soon(self._free_some)

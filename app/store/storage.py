@@ -1,7 +1,7 @@
-"""A data directory in use: its lock, its connections, what was in it, and its checkpoints.
+"""An open data directory: its lock, its connections, the recovered keyspace, and checkpoints.
 
-Joins `core.storage`, which blocks, with the event loop: everything that writes runs in one thread, one
-job after another, so that a commit waits for at most one small job of a checkpoint.
+It connects `core.storage`, whose functions block, with the event loop: one thread runs all writes one after
+another, so a commit waits for at most one small job of a checkpoint. It never runs a command.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from tailrace.core.storage.schema import (
 )
 
 JOURNAL_BYTES_MAX: Final = 64 * 1024 * 1024
-"""A checkpoint is taken when the journal has grown by this much: replaying it takes about a second."""
+"""The growth of the journal after which a checkpoint starts: replaying it takes about a second."""
 
 COPY_BYTES: Final = 64 * 1024
-"""What a copy counts for in the journal: a checkpoint comes after a thousand at the latest."""
+"""How many journal bytes a copy counts as: a checkpoint starts after a thousand copies at the latest."""
 
 COPIED_PART_BYTES: Final = 128
-"""What each part of a copied stream counts for: 2 us of a replay."""
+"""How many journal bytes each part of a copied stream counts as: replaying it takes 2 us."""
 
 _logger: Final = logging.getLogger("tailrace.storage")
 
 
 class Storage:
-    """One open data directory. Opening blocks: it recovers what was kept, before the loop serves.
+    """One open data directory. Opening blocks while it recovers the keyspace: do this before serving.
 
-    Raises `InUse`, `Unusable`, `UnknownFormat`, `Damage`, or `OSError` and `sqlite3.Error` where the system
-    refuses; then the database and its log are as they were.
+    Raises `InUse`, `Unusable`, `UnknownFormat`, `Damage`, `OSError` or `sqlite3.Error`; the database and its
+    log are then unchanged.
     """
 
     def __init__(self, directory: Path, cache: BlockCache | None = None) -> None:
@@ -76,7 +76,10 @@ class Storage:
         self.log: GroupCommit
 
     def start(self, *, waits: bool, on_failure: Callable[[Exception], None]) -> GroupCommit:
-        """Begin to take effects, on the running event loop."""
+        """Start the writer thread and return the log; call this on the running event loop.
+
+        `waits`: replies wait for the disk. `on_failure` is called once, with the first error of a commit.
+        """
         self._thread = WriterThread(asyncio.get_running_loop())
         self.log = GroupCommit(
             self._thread,
@@ -92,7 +95,7 @@ class Storage:
 
     @property
     def journal_bytes(self) -> int:
-        """What the journal has grown by since the last checkpoint."""
+        """Return the growth of the journal since the last checkpoint in bytes."""
         return self._journal_bytes
 
     def _append(self, seq: int, effects: Sequence[Effect]) -> int:
@@ -105,8 +108,11 @@ class Storage:
         self._journal_bytes += self._copied_bytes(effects)
 
     def _copied_bytes(self, effects: Sequence[Effect]) -> int:
-        """What copies count for: a row names two streams, and replaying it takes as long as much of a
-        journal. A copy that is gone by now counts as an empty one."""
+        """Return how many journal bytes the copies in `effects` count as.
+
+        The row of a copy is small, but replaying it takes as long as replaying much of a journal. A copy that
+        no longer exists counts as an empty one.
+        """
         copied = [self.keyspace.streams.get(each.new_key) for each in effects if type(each) is StreamCopied]
         parts = sum(stream.part_count for stream in copied if stream is not None)
         return COPY_BYTES * len(copied) + COPIED_PART_BYTES * parts
@@ -120,7 +126,7 @@ class Storage:
     # --- checkpoints ---------------------------------------------------------------------------
 
     def _checkpoint_when_sealed(self) -> None:
-        """Take a checkpoint once no block waits to be sealed: sealing all of them at once would take long."""
+        """Take a checkpoint when no block waits to be sealed: sealing all at once would block the loop."""
         if self.log.has_failed:
             self._no_checkpoint_runs.set()
         elif self.keyspace.sealing.waiting:
@@ -130,14 +136,14 @@ class Storage:
             self._take_checkpoint()
 
     def checkpoint(self) -> None:
-        """Write the state beside the journal, in the background. One at a time."""
+        """Start a checkpoint in the background. Only one may run at a time."""
         assert self._no_checkpoint_runs.is_set(), "an older snapshot would be published after this one"
         self._no_checkpoint_runs.clear()
         self._take_checkpoint()
 
     def _take_checkpoint(self) -> None:
-        """Take the snapshot now: the row that is flushed first holds all that the state shows, and the
-        thread commits it before it comes to the checkpoint's jobs.
+        """Take the snapshot now. The row that is flushed first contains all effects of the snapshot; the
+        thread commits that row before the jobs of the checkpoint.
         """
         self._journal_bytes = 0
         seq = self.log.flush()
@@ -146,7 +152,7 @@ class Storage:
         self._write(snapshot, iter(checkpoint.chunks(snapshot.blocks)))
 
     def _write(self, snapshot: Snapshot, portions: Iterator[Sequence[BlockRow]]) -> None:
-        """Write the next portion of blocks, or publish. Commits that come meanwhile get their turn."""
+        """Write the next portion of blocks, or publish the snapshot. Commits can run between two portions."""
         portion = next(portions, None)
         if portion is None:
             job = partial(checkpoint.publish, self._writing, snapshot)
@@ -172,7 +178,7 @@ class Storage:
         self._give_back()
 
     def _give_back(self) -> None:
-        """Shrink the file by a portion, and by the next one behind the commits that came meanwhile."""
+        """Shrink the file in portions. Commits can run between two portions."""
         is_more = False
 
         def job() -> None:
@@ -195,32 +201,34 @@ class Storage:
     # --- the end -------------------------------------------------------------------------------
 
     def committed(self) -> Keyspace | None:
-        """What is on disk, read anew after a failure; None where even that fails."""
+        """Read the committed keyspace from disk after a failure; return None if that fails too."""
         try:
             self._reading = connect_for_reading(self.directory)
             return recover(self._reading, self._reading).keyspace
         except (Damage, OSError, sqlite3.Error):
-            _logger.exception("what was committed cannot be read")
+            _logger.exception("the committed data cannot be read")
             return None
 
     async def close(self) -> None:
-        """Write what is gathered and a last checkpoint, so that the next start replays nothing."""
-        # A commit that ends before this goes on may have begun another one.
+        """Commit the remaining effects and take a last checkpoint: the next start then replays no journal."""
+        # A commit that finishes meanwhile may have started another checkpoint.
         while not self._no_checkpoint_runs.is_set():
             await self._no_checkpoint_runs.wait()
         if self.log.failure is None:
             self.checkpoint()
             await self._no_checkpoint_runs.wait()
         self._thread.close()
-        # The connection that may write closes last: it leaves one file and no write-ahead log.
+        # The writing connection closes last, so that SQLite removes the write-ahead log.
         self._reading.close()
         self._writing.close()
         self._lock.release()
 
 
 def _make(directory: Path) -> None:
-    """Make the directory and its parents where they are missing, so that a power cut does not take them:
-    SQLite syncs the names of its own files, and nobody else those above."""
+    """Create the directory and its missing parents, and sync them.
+
+    SQLite syncs the directory entries of its own files only, so a power failure could lose the directory.
+    """
     if directory.exists() and not directory.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(directory))
     missing = [each for each in (directory, *directory.parents) if not each.exists()]
@@ -230,7 +238,7 @@ def _make(directory: Path) -> None:
 
 
 def _keys_of(effect: Effect) -> tuple[bytes, ...]:
-    """The streams whose state an effect changed."""
+    """Return the keys of the streams that an effect changes."""
     return tuple(
         getattr(effect, name) for name in ("key", "new_key") if name in type(effect).__struct_fields__
     )

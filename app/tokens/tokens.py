@@ -2,7 +2,7 @@
 
 The text is ``tlr_<id>_<secret>``: a prefix that secret scanners recognize, the id of the token, and 256
 random bits. The record contains the SHA-256 of the whole text. A slow password hash is unnecessary, because
-nobody can guess 256 random bits.
+256 random bits cannot be guessed.
 
 The module owns the rules for records, names, key patterns and durations. It never accesses the file.
 """

@@ -104,7 +104,7 @@ def test_a_checkpoint_waits_until_full_blocks_are_sealed_and_then_holds_them(
     monkeypatch.setattr(checkpoint, "take", noted)
 
     async def story(store: EngineStore, storage: Storage) -> None:
-        monkeypatch.setattr(store, "_is_sealing", True)
+        monkeypatch.setattr(store._recorder._sealing, "_is_arranged", True)
         await store.execute(c.Append(KEY, FRAGMENTS * 20))
         await storage._no_checkpoint_runs.wait()
         assert storage.figures.checkpoints == 1
@@ -121,7 +121,7 @@ def test_a_checkpoint_that_waits_is_given_up_where_the_storage_fails(
     monkeypatch.setattr(engine_module, "STEP_BYTES", 0)
 
     async def story(store: EngineStore, storage: Storage) -> None:
-        monkeypatch.setattr(store, "_is_sealing", True)
+        monkeypatch.setattr(store._recorder._sealing, "_is_arranged", True)
         # Answered when it is durable, which is when the checkpoint begins to wait.
         await store.execute(c.Append(KEY, FRAGMENTS * 20))
         storage.log.fail(OSError("the disk is gone"))

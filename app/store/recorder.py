@@ -1,0 +1,91 @@
+"""Runs commands on the engine at the current time, and records their effects in the log.
+
+It owns the time of the last command, the handling of damaged blocks, and the background work that effects
+cause. It never rejects a command and never releases a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from tailrace.api.ports import StoreUnavailable
+from tailrace.app.clock import Clock
+from tailrace.app.store.measured_engine import Execute, MeasuredEngine
+from tailrace.app.store.publishing import Publisher
+from tailrace.app.store.reclaim import Reclaimer
+from tailrace.app.store.sealing import BackgroundSealing
+from tailrace.core.command_table import READ_ONLY
+from tailrace.core.commands import Command
+from tailrace.core.engine import Engine
+from tailrace.core.errors import StreamError
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.outcome import Outcome
+from tailrace.core.replies import Reply
+from tailrace.core.storage.damage import Damage
+
+ExecuteTogether: TypeAlias = Callable[[], tuple[Sequence[Reply | StreamError], Outcome]]
+"""Runs commands at one instant; returns their replies, or those of the first of them, and all effects."""
+
+
+class Recorder:
+    """The only user of the engine in one store. `ran_at_ms`: the time of the last single command."""
+
+    def __init__(self, engine: MeasuredEngine, publisher: Publisher, clock: Clock) -> None:
+        self.engine = engine
+        self.clock = clock
+        self.ran_at_ms = 0
+        self._publisher = publisher
+        self._reclaimer = Reclaimer(engine.engine.keyspace.garbage)
+        self._sealing = BackgroundSealing(engine.engine.keyspace)
+
+    def run(self, command: Command, execute: Execute | None = None) -> Outcome:
+        """Run one command and record its effects. `execute`: a method of the engine; None: for requests.
+
+        Raises `StreamError` if the engine rejects the command, and `StoreUnavailable` at a damaged block.
+        """
+        self.ran_at_ms = self.clock()
+        try:
+            outcome = (execute or self.engine.execute)(command, self.ran_at_ms)
+        except Damage as damage:
+            raise self._damaged((command,), damage) from damage
+        self._record(outcome)
+        return outcome
+
+    def run_together(
+        self, commands: Sequence[Command], execute: ExecuteTogether
+    ) -> tuple[Sequence[Reply | StreamError], Outcome]:
+        """Call `execute`, which runs `commands` or the first of them, and record the effects.
+
+        Raises `StoreUnavailable` at a damaged block.
+        """
+        try:
+            replies, outcome = execute()
+        except Damage as damage:
+            raise self._damaged(commands, damage) from damage
+        self._record(outcome)
+        return replies, outcome
+
+    def replace(self, keyspace: Keyspace) -> None:
+        """Continue with another keyspace."""
+        self.engine.replace(Engine(keyspace))
+        self._reclaimer = Reclaimer(keyspace.garbage)
+        self._sealing.keyspace = keyspace
+
+    def _record(self, outcome: Outcome) -> None:
+        if outcome.effects:
+            self._publisher.log.record(outcome.effects)
+            if self._reclaimer.garbage.part_count:
+                self._reclaimer.arrange()
+            if self._sealing.keyspace.sealing.waiting:
+                self._sealing.arrange()
+
+    def _damaged(self, commands: Sequence[Command], damage: Damage) -> StoreUnavailable:
+        """Return the error for a damaged block on disk; after a write command, stop accepting writes.
+
+        A read changes nothing, so it only fails. A write may have changed a part of the keyspace.
+        """
+        if any(type(command) not in READ_ONLY for command in commands):
+            # The log reports the failure to the store, and never writes the partial change, even on close.
+            self._publisher.log.fail(damage)
+        return StoreUnavailable(f"storage is damaged: {damage}")
