@@ -53,7 +53,7 @@ class Admission:
             raise out_of_memory()
 
     def require_accepting(self, command: Command) -> None:
-        """Raise `StoreUnavailable` if the store rejects `command` during shutdown or after a failure. O(1)."""
+        """Raise `StoreUnavailable` if the store rejects `command` at a shutdown or after a failure. O(1)."""
         refusal = self.refusal
         if refusal is not None and (self._refuses_reads or type(command) not in READ_ONLY):
             raise StoreUnavailable(refusal.reason, retry_after_s=refusal.retry_after_s)

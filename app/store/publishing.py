@@ -27,7 +27,7 @@ class Publisher:
         self._failure = reason
 
     async def durable(self) -> None:
-        """Return when all recorded effects are durable. Raises `StoreUnavailable` if the storage fails first."""
+        """Return when all recorded effects are durable. Raises `StoreUnavailable` if storage fails first."""
         if self.log.is_behind:
             reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self.log.when_durable(lambda: _release(reached))

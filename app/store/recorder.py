@@ -1,13 +1,14 @@
 """Runs commands on the engine at the current time, and records their effects in the log.
 
-It owns the time of the last command, the handling of damaged blocks, and the background work that effects
-cause. It never rejects a command and never releases a result.
+It owns the time of the last command, the handling of commands that end midway, and the background work that
+effects cause. It never rejects a command and never releases a result.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from tailrace.api.ports import StoreUnavailable
 from tailrace.app.clock import Clock
@@ -23,6 +24,8 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.outcome import Outcome
 from tailrace.core.replies import Reply
 from tailrace.core.storage.damage import Damage
+
+_logger: Final = logging.getLogger("tailrace.store")
 
 ExecuteTogether: TypeAlias = Callable[[], tuple[Sequence[Reply | StreamError], Outcome]]
 """Runs commands at one instant; returns their replies, or those of the first of them, and all effects."""
@@ -42,13 +45,16 @@ class Recorder:
     def run(self, command: Command, execute: Execute | None = None) -> Outcome:
         """Run one command and record its effects. `execute`: a method of the engine; None: for requests.
 
-        Raises `StreamError` if the engine rejects the command, and `StoreUnavailable` at a damaged block.
+        Raises `StreamError` if the engine rejects the command, and `StoreUnavailable` at a damaged block or
+        after an unexpected error of a write.
         """
         self.ran_at_ms = self.clock()
         try:
             outcome = (execute or self.engine.execute)(command, self.ran_at_ms)
-        except Damage as damage:
-            raise self._damaged((command,), damage) from damage
+        except StreamError:
+            raise
+        except Exception as error:
+            raise self._ended_midway((command,), error) from error
         self._record(outcome)
         return outcome
 
@@ -57,12 +63,14 @@ class Recorder:
     ) -> tuple[Sequence[Reply | StreamError], Outcome]:
         """Call `execute`, which runs `commands` or the first of them, and record the effects.
 
-        Raises `StoreUnavailable` at a damaged block.
+        Raises `StreamError` if the engine rejects all of them, and `StoreUnavailable` as `run` does.
         """
         try:
             replies, outcome = execute()
-        except Damage as damage:
-            raise self._damaged(commands, damage) from damage
+        except StreamError:
+            raise
+        except Exception as error:
+            raise self._ended_midway(commands, error) from error
         self._record(outcome)
         return replies, outcome
 
@@ -80,12 +88,21 @@ class Recorder:
             if self._sealing.keyspace.sealing.waiting:
                 self._sealing.arrange()
 
-    def _damaged(self, commands: Sequence[Command], damage: Damage) -> StoreUnavailable:
-        """Return the error for a damaged block on disk; after a write command, stop accepting writes.
+    def _ended_midway(self, commands: Sequence[Command], error: Exception) -> Exception:
+        """Return the error for commands that ended midway; after a write command, stop accepting writes.
 
-        A read changes nothing, so it only fails. A write may have changed a part of the keyspace.
+        A read changes nothing, so it only fails. A write may have changed a part of the keyspace, and its
+        effects are lost. The log reports the failure to the store, and never writes a later change, which
+        could build on the lost one.
         """
-        if any(type(command) not in READ_ONLY for command in commands):
-            # The log reports the failure to the store, and never writes the partial change, even on close.
-            self._publisher.log.fail(damage)
-        return StoreUnavailable(f"storage is damaged: {damage}")
+        if isinstance(error, Damage):
+            failure: Exception = error
+            answer: Exception = StoreUnavailable(f"storage is damaged: {error}")
+        else:
+            _logger.error("command_failed", exc_info=error)
+            failure = RuntimeError(f"a command ended with an unexpected {type(error).__name__}")
+            answer = StoreUnavailable(str(failure), is_outcome_unknown=True)
+        if all(type(command) in READ_ONLY for command in commands):
+            return answer if isinstance(error, Damage) else error
+        self._publisher.log.fail(failure)
+        return answer

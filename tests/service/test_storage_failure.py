@@ -13,17 +13,23 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import httpx
 import pytest
 
 from tailrace.api.application import create_api
+from tailrace.api.ports import StoreUnavailable
 from tailrace.app.lifespan import keeping
 from tailrace.app.store import storage as storage_module
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
+from tailrace.core.command_table import HANDLERS
+from tailrace.core.commands import Append, Claim, Malformed, StreamLength
+from tailrace.core.effects import StreamDeleted
 from tailrace.core.engine import Engine
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.execution import Execution
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import TURN_COMMANDS_MAX
 from tailrace.core.storage.recovery import recover
@@ -234,3 +240,51 @@ def ids_over_http(server: ServerProcess) -> list[str]:
     answer = httpx.get(f"{server.base_url}/v1/streams/{KEY}/entries", params={"count": 1000})
     assert answer.status_code == HTTPStatus.OK
     return [entry["id"] for entry in answer.json()["entries"]]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_after_an_unexpected_error_of_a_write_only_what_is_stored_is_served_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, alone: bool
+) -> None:
+    def defect(execution: Execution, command: Claim) -> None:
+        execution.do(StreamDeleted(command.key))
+        raise ValueError(command.key)
+
+    async def run() -> None:
+        storage = Storage(tmp_path)
+        store = EngineStore(Engine(storage.keyspace))
+        async with keeping(store, storage, waits=True):
+            await store.execute(Append(b"s", [b'{"a":"1"}']))
+            monkeypatch.setitem(cast("dict[type, object]", HANDLERS), Claim, defect)
+            claim = Claim(b"s", b"g", b"c", Malformed(StreamError(ErrorCode.SYNTAX, "ERR syntax error")))
+            both = [Append(b"t", [b'{"a":"2"}']), claim]
+            running = store.execute(claim) if alone else store.execute_all(both)
+            with pytest.raises(StoreUnavailable, match="unexpected ValueError") as raised:
+                await running
+            assert raised.value.is_outcome_unknown
+            with pytest.raises(StoreUnavailable, match="unexpected ValueError"):
+                await store.execute(Append(b"s", [b'{"a":"3"}']))
+            assert await store.execute(StreamLength(b"s")) == 1
+            assert await store.execute(StreamLength(b"t")) == 0
+
+    asyncio.run(run())
+    assert {key: stream.length for key, stream in kept(tmp_path).streams.items()} == {b"s": 1}
+
+
+def test_an_unexpected_error_of_a_read_ends_that_read_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def defect(_execution: Execution, command: StreamLength) -> None:
+        raise ValueError(command.key)
+
+    async def run() -> None:
+        storage = Storage(tmp_path)
+        store = EngineStore(Engine(storage.keyspace))
+        async with keeping(store, storage, waits=True):
+            monkeypatch.setitem(cast("dict[type, object]", HANDLERS), StreamLength, defect)
+            with pytest.raises(ValueError, match="s"):
+                await store.execute(StreamLength(b"s"))
+            await store.execute(Append(b"s", [b'{"a":"1"}']))
+
+    asyncio.run(run())
+    assert kept(tmp_path).streams[b"s"].length == 1
