@@ -39,9 +39,9 @@ def check(keyspace: Keyspace) -> None:
 def check_stream(stream: Stream) -> None:
     """Check a stream's counters against its entries, and every group."""
     check_log(stream.log)
-    assert stream.last_id >= stream.log.last_id, "an entry lies above the last id"
+    assert stream.last_id >= stream.log.last_id, "an entry is above the last id"
     assert stream.entries_added >= stream.length, "fewer entries added than there are"
-    assert stream.last_id >= stream.max_deleted_id, "a deleted id lies above the last id"
+    assert stream.last_id >= stream.max_deleted_id, "a deleted id is above the last id"
     check_memory(stream.idempotency)
     for name, group in stream.groups.items():
         assert name == group.name, f"group {name!r} is called {group.name!r}"
@@ -80,7 +80,7 @@ def _check_block(block: Block, ids: list[int]) -> None:
     assert len(ids) == block.count == len(block.decode().fragments), "positions are miscounted"
     assert (ids[0], ids[-1]) == (block.first_id, block.last_id), "a block's ends are wrong"
     assert ids == sorted(set(ids)), "ids in a block do not rise"
-    assert block.holes < 1 << block.count, "a hole lies outside the block"
+    assert block.holes < 1 << block.count, "a hole is outside the block"
 
 
 def check_group(group: Group) -> None:

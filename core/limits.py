@@ -151,7 +151,7 @@ the producer that was used least recently is forgotten. Fifty producers may have
 
 EPOCH_PRODUCERS_MAX: Final = 10_000
 """Producers with an epoch that one stream remembers. Those that write at the same time are a few dozen; each
-batch write of Spark leaves one behind, so this is a week of one a minute. Redis has no epochs."""
+batch write of Spark adds one, so this is a week of one batch a minute. Redis has no epochs."""
 
 EPOCH_KEYS_MAX: Final = 100_000
 """Idempotency keys in one epoch; a further key is refused. At Spark's default of 5 000 rows a request, a full
