@@ -1,7 +1,7 @@
-"""Carrying effects out: the one place that changes a keyspace, and the way to rebuild one.
+"""Applying effects: the one place that changes a keyspace, and the way to rebuild one.
 
-`apply` decides nothing and cannot fail: an effect says what happened, with every id, time and count
-in it. Running a command and replaying a journal are the same calls in the same order.
+Applying an effect decides nothing and cannot fail: the effect contains every id, time and count. Executing
+commands and replaying their journal make the same calls in the same order.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from tailrace.core.stream_id import ZERO_ID
 
 
 def apply(keyspace: Keyspace, effect: Effect) -> None:
-    """Carry out one effect, which follows from the state it meets."""
+    """Apply one effect to the keyspace, which must be in the state for which the effect was made."""
     APPLIERS[type(effect)](keyspace, effect)
 
 

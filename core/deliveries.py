@@ -1,4 +1,4 @@
-"""How often an entry was delivered: the greatest count, and how a count grows. It owns nothing else."""
+"""Delivery counts: their maximum, and how they increment. This module stores none."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ DELIVERIES_MAX: Final = (1 << 63) - 1
 
 
 def one_more(deliveries: int) -> int:
-    """The count after one more delivery."""
+    """Return the count after one more delivery."""
     return deliveries + 1 if deliveries < DELIVERIES_MAX else deliveries
 
 
 def each_one_more(counts: Iterable[int]) -> list[int]:
-    """The counts after one more delivery of each entry."""
+    """Return the counts after one more delivery of each entry. O(m)."""
     return [count + 1 if count < DELIVERIES_MAX else count for count in counts]

@@ -1,14 +1,15 @@
-"""The engine: commands in, outcomes out, one after another. It dispatches, and nothing else.
+"""The engine: executes commands one after another and returns an outcome for each. It only dispatches.
 
-What holds for every command, and where it is kept:
+Rules for every command:
 
-* A function of the commands and the time: no clock, no randomness, no I/O below this line.
+* The outcome depends on the keyspace, the command and the time only: `core` has no clock, randomness or I/O.
 * Handlers (`core.handlers`) read the keyspace, check everything, and only then change it, by effects.
-* Effects (`core.effects`) are carried out by `core.apply`, the one writer of the keyspace. Replayed in
-  order onto an empty keyspace, they give the same keyspace: they are what a journal keeps.
-* A command that raises `StreamError` has no effect at all.
-* Wake-ups name keys, never readers: who waits is known to `core.waiters`, and looking again is running
-  the same command again.
+* `core.apply` carries effects (`core.effects`) out, and is the only writer of the keyspace. Applying the
+effects
+  of all commands to an empty keyspace rebuilds the keyspace: the journal stores effects.
+* A command that raises `StreamError` has no effect.
+* Wake-ups name keys, never readers. `core.waiters` knows the readers, and a woken reader runs its command
+again.
 """
 
 from __future__ import annotations
@@ -30,15 +31,17 @@ from tailrace.core.transaction_work import Work, require_bounded
 
 
 class Engine:
-    """All streams of one server. Not thread-safe: it has one caller, and needs no lock."""
+    """The engine of one server. Not thread-safe: it has one caller and no lock."""
 
     def __init__(self, keyspace: Keyspace | None = None) -> None:
+        # All streams and settings. Callers may read it.
         self.keyspace = keyspace or Keyspace()
 
     def execute(self, command: Command, now_ms: int) -> Outcome:
-        """Carry out one command at the instant `now_ms` (Unix milliseconds).
+        """Execute one command at the instant `now_ms` (Unix milliseconds).
 
-        Raises `StreamError`, and then nothing was changed. Cost: see the handler.
+        Raises `StreamError` if the command is refused; then nothing has changed. The cost is that of the
+        handler.
         """
         self.keyspace.sealing.left_bytes = STEP_BYTES
         execution = Execution(self.keyspace, now_ms)
@@ -48,11 +51,12 @@ class Engine:
     def execute_all(
         self, commands: Sequence[Command], now_ms: int
     ) -> tuple[list[Reply | StreamError], Outcome]:
-        """Carry out `commands` at one instant, as MULTI does: a refused one stops none of the others.
+        """Execute `commands` at one instant, as MULTI does. A refused command does not stop the others.
 
-        The replies one by one, and an outcome that joins their effects and wake-ups. Reads that would
-        block answer at once (rule 25). Raises REPLY_TOO_LARGE where the replies together surely do not fit,
-        and LIMIT_EXCEEDED where the commands together take too much work; then nothing was changed.
+        Returns the reply or the error of each command, and one outcome with all effects and wake-ups.
+        Blocking reads reply at once (rule 25). Raises REPLY_TOO_LARGE if the replies together certainly
+        exceed the limit, and LIMIT_EXCEEDED if the commands together take too much work; then nothing has
+        changed.
         """
         require_bounded(self.keyspace, commands)
         self.keyspace.sealing.left_bytes = STEP_BYTES
@@ -66,9 +70,12 @@ class Engine:
     def execute_some(
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom], now_ms: int
     ) -> tuple[list[Reply | StreamError], Outcome]:
-        """Carry out the commands of the first of `requests`, each with its own room, until their replies take
-        `TURN_REPLY_BYTES_MAX`, refused ones included, or their work takes `TURN_STEPS_MAX`: of one request at
-        least. As `execute_all` otherwise."""
+        """Execute the commands of the first requests, until their replies take `TURN_REPLY_BYTES_MAX` or their
+        work takes `TURN_STEPS_MAX`.
+
+        Each request has its own reply room. At least one request is executed, and refused replies count.
+        Returns the replies of the executed commands, and one outcome, as `execute_all` does.
+        """
         self.keyspace.sealing.left_bytes = STEP_BYTES
         execution = Execution(self.keyspace, now_ms)
         replies: list[Reply | StreamError] = []
@@ -87,7 +94,7 @@ class Engine:
 
 
 def _reply(execution: Execution, command: Command, known: KeptReply | None = None) -> Reply | StreamError:
-    """The reply of a command, `known` from before if there is still room for it."""
+    """Return the reply or the error of a command; `known`, a reply made before, if it still fits."""
     if known is not None and known.size_bytes <= execution.room().left_bytes:
         execution.room().charge(known.size_bytes)
         reply: Reply = known.reply

@@ -1,7 +1,7 @@
-"""Every way in which a command can be refused.
+"""The errors with which the engine refuses a command.
 
-One exception type, a stable code, and the exact line Redis answers. The code is what HTTP clients
-branch on; the line is what a client moved over from Redis compares. Status numbers are `api`'s.
+There is one exception type. It has a stable code, which HTTP clients compare, and the exact error line of
+Redis, which clients that come from Redis compare. This module knows no HTTP status.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Final, Literal, TypeAlias, TypeVar
 ErrorT = TypeVar("ErrorT", bound=Exception)
 
 Missing: TypeAlias = Literal["stream", "group"]
-"""What a command that needs a group does not find."""
+"""What is missing for a command that needs a group."""
 
 
 class ErrorCode(StrEnum):
-    """Stable, upper case; new ones may come, none changes its meaning."""
+    """The codes of errors. New codes may be added; the meaning of a code never changes."""
 
     INVALID_ID = "INVALID_ID"
     ID_NOT_GREATER = "ID_NOT_GREATER"
@@ -46,26 +46,24 @@ class ErrorCode(StrEnum):
 
 
 class StreamError(Exception):
-    """A refused command. Nothing was changed.
-
-    `line` is the whole Redis error line without the leading dash (``ERR ...``, ``NOGROUP ...``).
-    `names` holds the names that the error is about (`key`, `group`, `consumer`), byte for byte.
-    `details` holds the live values a client needs to go on (`last_id`, `first_id`, `given`), as text.
-    """
+    """A refused command. Nothing has changed."""
 
     def __init__(
         self, code: ErrorCode, line: str, names: Mapping[str, bytes] | None = None, **details: str
     ) -> None:
         super().__init__(line)
         self.code = code
+        # The whole error line of Redis without the leading dash (``ERR ...``, ``NOGROUP ...``).
         self.line = line
+        # The names that the error is about (`key`, `group`, `consumer`), byte for byte.
         self.names: Mapping[str, bytes] = names or {}
+        # Values that help a client to continue (`last_id`, `first_id`, `given`), as text.
         self.details = details
 
 
 def kept(error: ErrorT) -> ErrorT:
-    """The error, to keep as an answer. Its traceback is dropped: the frames would keep alive what was read
-    before the refusal, megabytes for each error."""
+    """Return the error without its traceback, to keep it as a reply. The frames of the traceback would keep
+    alive what the command read, megabytes for each error."""
     error.__traceback__ = error.__context__ = error.__cause__ = None
     return error
 
@@ -74,8 +72,8 @@ _ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
 
 
 def printable(name: bytes) -> str:
-    r"""A client's word as it stands in an error line: line ends become spaces, as in Redis, and bytes
-    that are not UTF-8 become ``\xNN``."""
+    r"""Return a client's word as an error line shows it: line ends become spaces, as in Redis, and bytes that
+    are not UTF-8 become ``\xNN``."""
     return name.translate(_ONE_LINE).decode("utf-8", "backslashreplace")
 
 
@@ -111,7 +109,7 @@ def no_group(key: bytes, group: bytes) -> StreamError:
 
 
 def no_such_consumer(key: bytes, group: bytes, consumer: bytes) -> StreamError:
-    """A consumer that is named and missing, where Redis answers 0."""
+    """A named consumer does not exist, in commands where Redis replies 0."""
     return StreamError(
         ErrorCode.NO_SUCH_CONSUMER,
         f"ERR the group has no consumer '{printable(consumer)}'",

@@ -1,11 +1,11 @@
-"""Streams and groups that are gone from the keyspace, taken apart a few parts at a time.
+"""Deleted streams and groups, whose memory is freed in small steps.
 
-Deleting a stream takes it out of the keyspace at once, and puts it here. Freeing it takes time for each of
-its blocks and pending units, so the engine's owner calls `free_some` between commands until nothing is left.
-Pending units refer to each other and to their consumers in both directions: taking them apart cuts these
-references, so that memory goes down without the garbage collector.
+A deletion moves a stream from the keyspace to this place at once. Freeing takes time for each block and each
+pending unit, so the engine's owner calls `free_some` between commands until nothing is left. Pending units
+refer to each other and to their consumers in both directions: freeing cuts these references, so that memory
+is released without the garbage collector.
 
-Garbage is no state: no command reads it, no effect changes it, and storage never writes it.
+Garbage is not part of the state: no command reads it, no effect changes it, and storage never writes it.
 """
 
 from __future__ import annotations
@@ -25,28 +25,31 @@ from tailrace.core.scan_order import ScanOrder
 from tailrace.core.stream import Stream
 
 FREED_PARTS_PER_TURN: Final = 1_000
-"""Parts that one call frees, so that others are served before the next call: about 2 ms."""
+"""Parts that one call frees: about 2 ms, so that requests are served between two calls."""
 
 GARBAGE_PARTS_MAX: Final = 1_000_000
-"""Parts that may wait, about 100 MiB. Above it, a deletion frees as many parts as it adds before it ends."""
+"""Parts that may wait, about 100 MiB. Above this, each deletion frees as many parts as it adds."""
 
 _STEP: Final = 100
-"""Parts that are freed between two looks at the budget."""
+"""Parts that are freed between two checks of the budget."""
 
 _BACKLOG_SHARE: Final = 100
-"""A call frees one in so many parts of a large backlog, so that it shrinks while streams are deleted."""
+"""One call frees at least one in this many parts of a large backlog, so that the backlog shrinks even while
+streams are deleted."""
 
 _PARTS_PER_CALL_MAX: Final = 10 * FREED_PARTS_PER_TURN
 
 
 class Garbage:
-    """`part_count`: at least how many parts wait to be freed: streams, blocks, pending units, idempotency
-    keys and names."""
+    """The deleted objects of one keyspace. Parts are streams, blocks, pending units, idempotency keys and
+    names."""
 
     __slots__ = ("_waiting", "part_count")
 
     def __init__(self) -> None:
+        # One iterator per deleted object, in order. Each step frees some parts and yields how many.
         self._waiting: deque[Iterator[int]] = deque()
+        # A lower bound of the parts that wait to be freed.
         self.part_count = 0
 
     def __bool__(self) -> bool:
@@ -55,12 +58,12 @@ class Garbage:
     # --- for core.keyspace ---------------------------------------------------------------------
 
     def add_stream(self, stream: Stream) -> None:
-        """`stream` is in no keyspace any more. O(groups); with a large backlog this call frees as much as
-        it adds."""
+        """Add a stream that was removed from its keyspace. O(groups); with a large backlog, O(parts of the
+        stream)."""
         self._add(_stream(stream), 1 + stream.part_count)
 
     def add_group(self, group: Group) -> None:
-        """`group` is in no stream any more. O(1), as `add_stream`."""
+        """Add a group that was removed from its stream. O(1); with a large backlog, O(parts of the group)."""
         self._add(_group(group), group.part_count)
 
     def _add(self, parts: Iterator[int], count: int) -> None:
@@ -76,16 +79,16 @@ class Garbage:
         keys_by_serial: SortedDict[int, bytes],
         scan_order: ScanOrder,
     ) -> None:
-        """All streams of a keyspace, with the indexes of their names. O(1)."""
+        """Add all streams of a keyspace, with the indexes of their names. O(1)."""
         self._waiting.append(_streams(streams))
         self._waiting.append(_table(keys_by_serial))
         self._waiting.append(_buckets(scan_order))
         self.part_count += 3 * len(streams)
 
-    # --- for the engine's owner -----------------------------------------------------------
+    # --- for the owner of the engine -------------------------------------------------------
 
     def free_some(self) -> bool:
-        """Free `FREED_PARTS_PER_TURN` parts, of a large backlog somewhat more; whether more are left."""
+        """Free `FREED_PARTS_PER_TURN` parts, or more of a large backlog. Return whether parts are left."""
         share = self.part_count // _BACKLOG_SHARE
         self._free(min(max(FREED_PARTS_PER_TURN, share), _PARTS_PER_CALL_MAX))
         return bool(self)
@@ -109,12 +112,12 @@ class Garbage:
         self.part_count = 0
 
 
-# --- what is taken apart: each step says how many parts it freed -----------------------------------------
+# --- freeing: each step yields how many parts it freed -----------------------------------------
 
 
 def _streams(streams: SortedDict[bytes, Stream]) -> Iterator[int]:
     while streams:
-        # The order of the keys goes last, and in one piece: no key is looked up in it any more.
+        # `dict.popitem` leaves the sorted keys as they are: no key is looked up any more.
         _, stream = dict.popitem(streams)
         yield from _stream(stream)
 
@@ -156,7 +159,7 @@ def _group(group: Group) -> Iterator[int]:
 
 
 def _units(pending: PendingEntriesList) -> Iterator[int]:
-    """Cut the units off from each other and from their consumers."""
+    """Cut the references of the units to each other and to their consumers."""
     unit, freed = pending.order.head, 0
     while unit is not None:
         following = unit.next
@@ -174,7 +177,7 @@ def _table(table: dict[Any, Any] | SortedDict[Any, Any]) -> Iterator[int]:
     while table:
         count = min(len(table), _STEP)
         for _ in range(count):
-            # The order of a sorted table is not needed any more.
+            # A sorted table keeps its order in a list: nothing reads it any more.
             dict.popitem(table)
         yield count
 

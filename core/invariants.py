@@ -1,7 +1,8 @@
-"""What must hold of a keyspace between any two commands, checked from scratch.
+"""The invariants of a keyspace between any two commands, checked from scratch.
 
-For tests and for `check` of a restored state: O(everything), so never on the way of a request. Each
-function states one structure's rules; `check` names the stream and group where one is broken.
+Tests and the check of a restored state use it. It costs O(everything), so no request runs it. Each function
+checks the rules of one structure; `check` names the stream with a broken rule. This module never changes
+anything.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tailrace.core.stream import Stream
 
 
 def check(keyspace: Keyspace) -> None:
-    """Raise AssertionError where `keyspace` contradicts itself."""
+    """Raise AssertionError if `keyspace` breaks an invariant."""
     serials = {stream.serial: key for key, stream in keyspace.streams.items()}
     assert serials == dict(keyspace.keys_by_serial), "the index by serial differs from the streams"
     scanned = sorted((scan_position(key), key) for key in keyspace.streams)
@@ -37,11 +38,11 @@ def check(keyspace: Keyspace) -> None:
 
 
 def check_stream(stream: Stream) -> None:
-    """Counters against entries, and every group."""
+    """Check a stream's counters against its entries, and every group."""
     check_log(stream.log)
-    assert stream.last_id >= stream.log.last_id, "an entry lies above the last id"
+    assert stream.last_id >= stream.log.last_id, "an entry is above the last id"
     assert stream.entries_added >= stream.length, "fewer entries added than there are"
-    assert stream.last_id >= stream.max_deleted_id, "a deleted id lies above the last id"
+    assert stream.last_id >= stream.max_deleted_id, "a deleted id is above the last id"
     check_memory(stream.idempotency)
     for name, group in stream.groups.items():
         assert name == group.name, f"group {name!r} is called {group.name!r}"
@@ -49,7 +50,7 @@ def check_stream(stream: Stream) -> None:
 
 
 def check_memory(memory: IdempotencyMemory) -> None:
-    """Keys are counted right, and no producer is kept for nothing."""
+    """Check that the key counts are right and that each producer has keys."""
     timed, epochs = memory.timed, memory.epochs
     assert timed.key_count == sum(map(len, timed.producers.values())), "keys without an epoch are miscounted"
     assert all(timed.producers.values()), "a producer without keys is kept"
@@ -59,13 +60,13 @@ def check_memory(memory: IdempotencyMemory) -> None:
 
 
 def check_log(log: EntryLog) -> None:
-    """Blocks in order, ids rising over all of them, no empty block, the length right."""
+    """Check that blocks are in order and not empty, that ids rise, and that the length is right."""
     previous = 0
     waiting = set(map(id, log.sealing.waiting))
     for index, block in enumerate(log.blocks):
         assert block.live > 0, f"block {index} is empty"
         is_last_or_waits = index == len(log.blocks) - 1 or id(block) in waiting
-        assert not block.is_open or is_last_or_waits, "an open block is not the last, and does not wait"
+        assert not block.is_open or is_last_or_waits, "an open block is neither the last one nor waiting"
         ids = list(block.decode().ids)
         _check_block(block, ids)
         assert previous < ids[0], f"block {index} begins at or below the end of the one before"
@@ -80,11 +81,11 @@ def _check_block(block: Block, ids: list[int]) -> None:
     assert len(ids) == block.count == len(block.decode().fragments), "positions are miscounted"
     assert (ids[0], ids[-1]) == (block.first_id, block.last_id), "a block's ends are wrong"
     assert ids == sorted(set(ids)), "ids in a block do not rise"
-    assert block.holes < 1 << block.count, "a hole lies outside the block"
+    assert block.holes < 1 << block.count, "a hole is outside the block"
 
 
 def check_group(group: Group) -> None:
-    """The pending entries list against the consumers' own indexes and the order of delivery."""
+    """Check the pending entries list against the consumers' indexes and the order of delivery."""
     pending = group.pending
     owners = _check_units(pending)
     assert pending.count == len(owners), "the count of pending entries is wrong"
@@ -97,7 +98,7 @@ def check_group(group: Group) -> None:
 
 
 def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
-    """Each pending id once, with its owner."""
+    """Check that each id is pending once, and return the owner of each."""
     owners: dict[int, Consumer | None] = {}
     previous = -1
     for key, run in pending.runs.items():
@@ -106,12 +107,14 @@ def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
         previous = run.last_id
         owners.update(dict.fromkeys(run.live_ids(), run.consumer))
     for value, unit in pending.scattered.items():
-        assert value in list(unit.live_ids()), "an entry is filed under a unit that does not hold it"
+        assert value in list(unit.live_ids()), "an entry is filed under a unit that does not have it"
         assert value not in owners, "an entry is pending twice"
         owners[value] = unit.consumer
-    held = [value for unit in _distinct(pending.scattered.values()) for value in unit.live_ids()]
-    assert sorted(held) == sorted(pending.scattered), "a unit holds an entry that is not filed under it"
-    assert list(pending.scattered_ids.from_(0)) == sorted(held), "the index of scattered entries is wrong"
+    scattered = [value for unit in _distinct(pending.scattered.values()) for value in unit.live_ids()]
+    assert sorted(scattered) == sorted(pending.scattered), "a unit has an entry that is not filed under it"
+    assert list(pending.scattered_ids.from_(0)) == sorted(scattered), (
+        "the index of scattered entries is wrong"
+    )
     return owners
 
 
@@ -135,7 +138,8 @@ def _check_consumer(consumer: Consumer, ids: list[int]) -> None:
 
 
 def _check_order(order: DeliveryOrder, units: list[Unit]) -> None:
-    """All units once, unowned first, then by time; linked both ways; the index of times right."""
+    """Check that all units are linked once and both ways, unowned first, then by time, and the index of
+    times."""
     listed = list(order)
     assert sorted(map(id, listed)) == sorted(map(id, units)), "the order lacks or repeats a unit"
     times = [-1 if unit.consumer is None else unit.delivered_at_ms for unit in listed]

@@ -1,7 +1,7 @@
-"""How far a group has come: the counter of entries read, and the lag (rules 56 to 59).
+"""The progress of a group: its counter of entries read, and its lag (rules 56 to 59).
 
-Both are exact where no entry was deleted ahead of the group, or where the group stands at an end of
-the stream; elsewhere they are not known, and None says so. Pure functions.
+Both are exact if no entry was deleted after the group's position, or if the position is at an end of the
+stream. Otherwise they are unknown: None. The functions change nothing.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from tailrace.core.stream_id import StreamId
 
 
 def _tombstone_ahead(stream: Stream, position: StreamId) -> bool:
-    """Whether an entry at or after `position` was deleted; False where the stream is empty."""
+    """Whether an entry at or after `position` was deleted; False for an empty stream."""
     return bool(stream.length and stream.max_deleted_id) and position <= stream.max_deleted_id
 
 
 def estimate_entries_read(stream: Stream, position: StreamId) -> int | None:
-    """How many entries were ever added at or before `position`, where the counters tell (rule 58).
+    """Return how many entries were ever added at or before `position`, None if unknown (rule 58). O(1).
 
-    The stream has entries: nobody asks about an empty one, whose groups lag by nothing.
+    The stream must not be empty.
     """
     if position and position < stream.max_deleted_id:
         return None
@@ -40,9 +40,10 @@ def _estimate_at_first(stream: Stream, position: StreamId) -> int | None:
 def entries_read_after(
     stream: Stream, position: StreamId, entries_read: int | None, delivered: Sequence[StreamId]
 ) -> int | None:
-    """The counter after a group at `position` was given the entries `delivered`, one after another.
+    """Return the counter of entries read after a group at `position` delivered the entries `delivered`,
+    rising.
 
-    O(1) in the common case: from the first entry on that can be counted, all others can.
+    O(1) in the common case: after the first entry that can be counted, all later ones can. Else O(m).
     """
     for index, value in enumerate(delivered):
         if entries_read is not None and _counts_on(stream, position):
@@ -57,7 +58,7 @@ def _counts_on(stream: Stream, position: StreamId) -> bool:
 
 
 def lag_of(stream: Stream, group: Group) -> int | None:
-    """How many entries the group has yet to be given, None where that is not known (rule 59)."""
+    """Return how many entries the group has not delivered yet, None if unknown (rule 59). O(1)."""
     if not stream.entries_added or not stream.length:
         return 0
     first_id, position = stream.first_id, group.last_delivered_id

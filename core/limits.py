@@ -1,6 +1,6 @@
-"""Every limit of the server, once, with its reason. `GET /v1/limits` shows this table.
+"""The limits of the server, each defined once, with its reason. `GET /v1/limits` shows them.
 
-Limits bound what one request may cost, not what a stream may hold.
+A limit bounds the cost of one request, never the size of a stream. This module holds numbers only.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ the producer that was used least recently is forgotten. Fifty producers may have
 
 EPOCH_PRODUCERS_MAX: Final = 10_000
 """Producers with an epoch that one stream remembers. Those that write at the same time are a few dozen; each
-batch write of Spark leaves one behind, so this is a week of one a minute. Redis has no epochs."""
+batch write of Spark adds one, so this is a week of one batch a minute. Redis has no epochs."""
 
 EPOCH_KEYS_MAX: Final = 100_000
 """Idempotency keys in one epoch; a further key is refused. At Spark's default of 5 000 rows a request, a full
@@ -178,10 +178,9 @@ TRIM_LIMIT_MAX: Final = 1_000_000
 """The default LIMIT of an approximate trim: factor x node entries, clamped (rule 12)."""
 
 ACKED_TRIM_LOOKS_MAX: Final = 10_000
-"""How far one trim under ACKED looks: a block of which a group has entries pending counts as one, and as
-many more
-as it has entries where some of them are not pending. About 0.05 s of the writer's time; the next trim goes on
-from there (rule 15)."""
+"""The steps of one trim under ACKED: one for each block in which a group has pending entries, and one for
+each entry of a block if only some of its entries are pending. About 0.05 s of the writer's time; the next
+trim goes on from there (rule 15)."""
 
 XAUTOCLAIM_SCAN_FACTOR: Final = 10
 """XAUTOCLAIM examines at most COUNT times this many pending entries a call (rule 52)."""

@@ -1,8 +1,8 @@
-"""Entry ids: how they are written, read, compared and stepped.
+"""Entry ids: their form as numbers and as text.
 
-An id is written ``ms-seq``, two unsigned 64-bit decimals. Inside the server it is one Python int,
-``ms << 64 | seq``: ints compare, hash and sort in C, and a run of consecutive ids is a ``range``.
-This module never looks at a clock and knows no stream: which id comes next is the stream's business.
+An id is written ``ms-seq``, two unsigned 64-bit decimals. Inside the server it is one Python int, ``ms << 64
+| seq``: ints compare, hash and sort in C, and consecutive ids are a ``range``. This module has no clock,
+knows no stream, and never chooses an id.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from tailrace.core.errors import ErrorCode, StreamError
 
 StreamId: TypeAlias = int
-"""``ms << 64 | seq``; 0 is ``0-0``, which no entry ever has."""
+"""``ms << 64 | seq``. 0 is ``0-0``, which is no entry's id."""
 
 SEQ_BITS: Final = 64
 U64_MAX: Final = (1 << 64) - 1
@@ -23,10 +23,10 @@ ZERO_ID: Final[StreamId] = 0
 MAX_ID: Final[StreamId] = (1 << 128) - 1
 
 RUN_MIN: Final = 16
-"""Fewer ids gain nothing from being a range."""
+"""Fewer ids are not converted to a range: it would save nothing."""
 
 ID_TEXT_BYTES_MAX: Final = 127
-"""Longer id arguments are invalid whatever they hold (rule 1)."""
+"""Longer id arguments are invalid (rule 1)."""
 
 _DASHES: Final = b"-\n"
 _AS_JSON: Final = bytes.maketrans(_DASHES, b",,")
@@ -34,27 +34,27 @@ _decode_numbers: Final = msgspec.json.Decoder(list[int]).decode
 
 
 def make_id(ms: int, seq: int) -> StreamId:
-    """The id of `ms` and `seq`, both unsigned 64-bit. O(1)."""
+    """Return the id of `ms` and `seq`, both unsigned 64-bit. O(1)."""
     return ms << SEQ_BITS | seq
 
 
 def id_ms(value: StreamId) -> int:
-    """The time part, in Unix milliseconds where the server chose the id."""
+    """Return the time part: Unix milliseconds if the server chose the id, any number if the client did."""
     return value >> SEQ_BITS
 
 
 def id_seq(value: StreamId) -> int:
-    """The sequence part."""
+    """Return the sequence part."""
     return value & U64_MAX
 
 
 def format_id(value: StreamId) -> str:
-    """The id as clients write it: ``1692632086370-0``."""
+    """Return the id as text: ``1692632086370-0``."""
     return f"{value >> SEQ_BITS}-{value & U64_MAX}"
 
 
 def invalid_id(raw: bytes | str) -> StreamError:
-    """The error for an argument that is no id, naming it in the details."""
+    """Return the error for an argument that is not an id, with the argument in its details."""
     given = raw if isinstance(raw, str) else raw.decode("utf-8", "backslashreplace")
     return StreamError(
         ErrorCode.INVALID_ID,
@@ -64,10 +64,10 @@ def invalid_id(raw: bytes | str) -> StreamError:
 
 
 def parse_id(raw: bytes, missing_seq: int = 0) -> StreamId:
-    """The id written in `raw`; `missing_seq` stands in where only the time part is given (rule 3).
+    """Return the id that `raw` spells. `missing_seq` is the sequence part if `raw` is a time part only (rule
+    3).
 
-    `-` and `+` are no ids here (rule 2); `parse_position` takes them.
-    Raises `StreamError` INVALID_ID.
+    Raises `StreamError` INVALID_ID, also for `-` and `+` (rule 2): `parse_position` accepts those.
     """
     ms_text, dash, seq_text = raw.partition(b"-")
     if not ms_text.isdigit() or (dash and not seq_text.isdigit()) or len(raw) > ID_TEXT_BYTES_MAX:
@@ -80,17 +80,18 @@ def parse_id(raw: bytes, missing_seq: int = 0) -> StreamId:
 
 
 def parse_ids(texts: Sequence[str]) -> Sequence[StreamId]:
-    """All ids of a list: as `parse_id` of each, at a fifth of its cost where all are written in full.
+    """Return the ids that `texts` spell, as `parse_id` does for each; five times as fast if all are complete.
 
-    Raises `StreamError` INVALID_ID for the first that is none.
+    Raises `StreamError` INVALID_ID for the first invalid one.
     """
     return _parse_plain_ids(texts) or [parse_id(text.encode()) for text in texts]
 
 
 def _parse_plain_ids(texts: Sequence[str]) -> Sequence[StreamId] | None:
-    """All ids where each is two numbers, else None: read in one go, as a list of numbers in JSON."""
+    """Return all ids if each text is two numbers and a dash, else None. Decodes all numbers at once, as
+    JSON."""
     lines = "\n".join(texts).encode()
-    # What is left without digits shows that there is one dash in each text, and nothing else.
+    # Without its digits, each text must be exactly one dash.
     if lines.translate(None, b"0123456789") != _DASHES * (len(texts) - 1) + b"-":
         return None
     try:
@@ -110,7 +111,8 @@ def _parse_plain_ids(texts: Sequence[str]) -> Sequence[StreamId] | None:
 
 
 def parse_position(raw: bytes, missing_seq: int = 0) -> StreamId:
-    """Like `parse_id`, and `-` and `+` are the least and the greatest id (rule 2)."""
+    """Return the id that `raw` spells; `-` and `+` are the least and the greatest id (rule 2). Raises
+    INVALID_ID."""
     if raw == b"-":
         return ZERO_ID
     if raw == b"+":
@@ -119,9 +121,9 @@ def parse_position(raw: bytes, missing_seq: int = 0) -> StreamId:
 
 
 def parse_range_start(raw: bytes) -> StreamId:
-    """The inclusive lower end written in `raw`: an id, `-`, `+`, or `(id` for exclusive (rule 4).
+    """Return the lowest id of a range whose start is `raw`: an id, `-`, `+`, or `(id` for exclusive (rule 4).
 
-    Raises `StreamError` INVALID_ID, or INVALID_ARGUMENT where `(` steps over the greatest id.
+    Raises `StreamError` INVALID_ID, or INVALID_ARGUMENT if `(` excludes the greatest id.
     """
     if not raw.startswith(b"("):
         return parse_position(raw, 0)
@@ -132,7 +134,11 @@ def parse_range_start(raw: bytes) -> StreamId:
 
 
 def parse_range_end(raw: bytes) -> StreamId:
-    """The inclusive upper end written in `raw`; a missing sequence is the greatest (rules 3 and 4)."""
+    """Return the highest id of a range whose end is `raw`; a missing sequence part is the greatest (rules 3,
+    4).
+
+    Raises `StreamError` INVALID_ID, or INVALID_ARGUMENT if `(` excludes the least id.
+    """
     if not raw.startswith(b"("):
         return parse_position(raw, U64_MAX)
     value = parse_id(raw[1:], U64_MAX)

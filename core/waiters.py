@@ -1,15 +1,18 @@
-"""Who waits for what: blocked readers by key, in the order in which they came, and their deadlines.
+"""Waiting readers: blocked reads by key, in order of arrival, and their deadlines (rules 41 to 46).
 
-The engine says what a read would wait for (`Outcome.wait`) and which keys became ready
-(`Outcome.wake_ups`); this queue brings the two together. Looking again is running the command again:
-the caller takes the readers that `woken` or `due` name, one after another, runs each one's command, and
-puts back with `add` those that found nothing. Rules 41 to 46.
+The engine says what a read waits for (`Outcome.wait`) and which keys became ready (`Outcome.wake_ups`); this
+queue matches the two. The caller takes the readers that `woken` or `due` return, one after another, runs the
+command of each one again, and calls `add` for those that still found nothing.
 
-* A key wakes its readers in the order in which they began to wait, and each signal tries those that
-  waited when it came, once each (rule 43).
-* One heap holds every deadline, of timeouts and of claims; the owner sleeps until `next_deadline_ms`.
-* Waiting and leaving cost O(keys + log n), a wake-up O(readers of its key): readers of other keys are
-  never looked at. A wake-up of every key, by a flush, looks at all readers.
+* A key wakes its readers in the order in which they began to wait, and each signal wakes every reader that
+waits at
+  that moment once (rule 43).
+* One heap has all deadlines, of timeouts and of claims; the owner sleeps until `next_deadline_ms`.
+* Adding and removing a reader cost O(keys + log n), and a wake-up O(readers of its key). A wake-up of every
+key (a
+  flush) costs O(all readers).
+
+The queue has no clock, and never runs a command.
 """
 
 from __future__ import annotations
@@ -23,23 +26,31 @@ from msgspec import Struct
 from tailrace.core.outcome import Signal, Wait, WakeUp
 
 HEAP_SLACK: Final = 64
-"""Stale deadlines that the heap may hold beside as many as there are readers, before it is rebuilt."""
+"""The heap is rebuilt when it has more deadlines than four for each reader and this many besides."""
 
 
 class _Waiting(Struct, eq=False):
-    """`serial`: the order of arrival; one that looks in vain and waits again gets a new one (rule 43)."""
+    """One waiting reader."""
 
     token: Hashable
+    """The caller's name for the reader."""
     wait: Wait
+    """What the reader waits for."""
     serial: int
+    """The order of arrival. A reader that wakes, finds nothing and waits again gets a new serial (rule
+    43)."""
 
 
 class WaitQueue:
-    """Readers by a token of the caller's choice, each waiting once."""
+    """The waiting readers, by tokens that the caller chooses. n: readers."""
 
     def __init__(self) -> None:
+        # The readers in order of arrival.
         self._readers: dict[Hashable, _Waiting] = {}
+        # The readers of each key by serial. A key without readers is not kept.
         self._by_key: dict[bytes, dict[int, _Waiting]] = {}
+        # A heap of deadlines: Unix time in milliseconds, serial and token of the reader. A deadline is stale
+        # if its reader has left, or has another serial.
         self._deadlines: list[tuple[int, int, Hashable]] = []
         self._last_serial = 0
 
@@ -50,11 +61,11 @@ class WaitQueue:
         return token in self._readers
 
     def tokens(self) -> list[Hashable]:
-        """All readers, in the order in which they came."""
+        """Return all readers in order of arrival. O(n)."""
         return list(self._readers)
 
     def add(self, token: Hashable, wait: Wait) -> None:
-        """`token` begins to wait, behind all who wait already; it must not be waiting."""
+        """Add a reader after all others; `token` must not be in the queue. O(keys + log n)."""
         assert token not in self._readers, "a reader waits once"
         self._last_serial += 1
         waiting = _Waiting(token, wait, self._last_serial)
@@ -67,7 +78,8 @@ class WaitQueue:
         self._rebuild_heap_if_stale()
 
     def discard(self, token: Hashable) -> bool:
-        """`token` waits no more: it was served, timed out or disconnected. False: it did not wait."""
+        """Remove a reader that was served, timed out or disconnected. Return whether it was in the queue.
+        O(keys)."""
         waiting = self._readers.pop(token, None)
         if waiting is None:
             return False
@@ -79,11 +91,11 @@ class WaitQueue:
         return True
 
     def claiming(self) -> list[Hashable]:
-        """The readers that wait for a claim, in the order in which they came. O(readers)."""
+        """Return the readers that wait for a claim, in order of arrival. O(n)."""
         return [token for token, each in self._readers.items() if each.wait.claim_at_ms is not None]
 
     def woken(self, wake_ups: Iterable[WakeUp]) -> list[Hashable]:
-        """The readers that should look again, each once, in the order in which they came to wait."""
+        """Return the readers that should run their command again, each once, in order of arrival."""
         found = {
             waiting.serial: waiting.token
             for wake_up in wake_ups
@@ -96,7 +108,8 @@ class WaitQueue:
         return self._readers.values() if key is None else self._by_key.get(key, {}).values()
 
     def due(self, now_ms: int) -> list[Hashable]:
-        """The readers whose timeout or claim is due, earliest first; the deadlines are used up."""
+        """Return the readers whose timeout or claim time has come, earliest first, and forget those
+        deadlines."""
         found: dict[Hashable, None] = {}
         while self._deadlines and self._deadlines[0][0] <= now_ms:
             _, serial, token = heappop(self._deadlines)
@@ -105,7 +118,7 @@ class WaitQueue:
         return list(found)
 
     def next_deadline_ms(self) -> int | None:
-        """When `due` will next have somebody, None where no reader has a deadline."""
+        """Return the time of the next deadline in Unix milliseconds, None if no reader has one."""
         while self._deadlines and not self._is_current(*self._deadlines[0][:0:-1]):
             heappop(self._deadlines)
         return self._deadlines[0][0] if self._deadlines else None
@@ -115,7 +128,8 @@ class WaitQueue:
         return waiting is not None and waiting.serial == serial
 
     def _rebuild_heap_if_stale(self) -> None:
-        """Readers that leave early leave their deadlines behind: keep no more of those than readers."""
+        """Drop stale deadlines when they are most of the heap: readers that leave early do not remove
+        theirs."""
         if len(self._deadlines) > 4 * len(self._readers) + HEAP_SLACK:
             current = [entry for entry in self._deadlines if self._is_current(entry[2], entry[1])]
             heapify(current)
@@ -123,7 +137,8 @@ class WaitQueue:
 
 
 def _concerns(wake_up: WakeUp, wait: Wait) -> bool:
-    """Data concerns all; what is gone concerns group readers, of that group or of all (rule 45)."""
+    """Data concerns all readers; a deletion concerns the readers of that group, or of all groups (rule
+    45)."""
     if wake_up.signal is Signal.DATA:
         return True
     return wait.group is not None and wake_up.group in (None, wait.group)

@@ -1,4 +1,4 @@
 """The entries of a stream: how an entry is stored, how blocks hold entries, how a log holds blocks.
 
-It never looks at groups, and never decides what a command does.
+The package never reads groups, and never decides what a command does.
 """

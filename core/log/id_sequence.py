@@ -1,8 +1,8 @@
-"""Rising ids packed small: a `range` where they are consecutive, else two arrays.
+"""Compact sequences of rising ids: a `range` if they are consecutive, else two arrays.
 
-A batch append gives consecutive ids, and a range of them costs the same for two as for a million.
-Ids chosen by the clock are 16 bytes each here, against 52 as Python ints in a list. Both kinds are
-immutable sequences of ints. This module knows nothing of entries or of who holds the ids.
+A batch append makes consecutive ids, and a range takes the same memory for two ids as for a million. Other
+ids take 16 bytes each, compared with 52 as Python ints in a list. Both kinds are immutable sequences of ints.
+This module knows nothing of entries.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Final, TypeAlias, overload
 from tailrace.core.stream_id import RUN_MIN, SEQ_BITS, U64_MAX, StreamId
 
 ID_BYTES: Final = 16
+"""The bytes of one id in `PackedIds.to_bytes`."""
 
 
 class PackedIds(Sequence[StreamId]):
@@ -62,7 +63,7 @@ class PackedIds(Sequence[StreamId]):
             yield ms << SEQ_BITS | seq
 
     def bisect(self, wanted: StreamId) -> int:
-        """How many ids are below `wanted`. O(log n), in C."""
+        """Return how many ids are below `wanted`. O(log n), in C."""
         ms = wanted >> SEQ_BITS
         low = bisect_left(self._ms, ms)
         if low == len(self._ms) or self._ms[low] != ms:
@@ -75,7 +76,7 @@ IdSequence: TypeAlias = range | PackedIds
 
 
 def pack_ids(ids: Sequence[StreamId]) -> IdSequence:
-    """`ids`, rising and not empty, in the smallest form. O(n), O(1) for a range."""
+    """Return `ids`, which rise and are not empty, in the smallest form. O(n), O(1) for a range."""
     first, last = ids[0], ids[-1]
     if isinstance(ids, range):
         return ids
@@ -85,21 +86,21 @@ def pack_ids(ids: Sequence[StreamId]) -> IdSequence:
 
 
 def as_run(ids: Sequence[StreamId]) -> Sequence[StreamId]:
-    """`ids`, which rise, as a range where they are consecutive and enough to gain by it. O(1)."""
+    """Return `ids`, which rise, as a range if there are at least `RUN_MIN` and they are consecutive. O(1)."""
     if len(ids) < RUN_MIN or ids[-1] - ids[0] != len(ids) - 1:
         return ids
     return range(ids[0], ids[-1] + 1)
 
 
 def are_same(some: Sequence[StreamId], others: Sequence[StreamId]) -> bool:
-    """Whether both hold the same ids in the same order. O(n) in C, O(1) for two ranges."""
+    """Whether both have the same ids in the same order. O(n) in C, O(1) for two ranges."""
     if isinstance(some, range) and isinstance(others, range):
         return some == others
     return len(some) == len(others) and all(map(eq, some, others))
 
 
 def count_below(ids: Sequence[StreamId], wanted: StreamId) -> int:
-    """How many of the rising `ids` are below `wanted`. O(log n), O(1) for a range."""
+    """Return how many of the rising `ids` are below `wanted`. O(log n), O(1) for a range."""
     if isinstance(ids, range):
         return min(max(wanted - ids.start, 0), len(ids))
     if isinstance(ids, PackedIds):
@@ -108,6 +109,6 @@ def count_below(ids: Sequence[StreamId], wanted: StreamId) -> int:
 
 
 def position_of(ids: Sequence[StreamId], wanted: StreamId) -> int:
-    """Where `wanted` stands in the rising `ids`, or -1. O(log n), O(1) for a range."""
+    """Return the index of `wanted` in the rising `ids`, or -1. O(log n), O(1) for a range."""
     position = count_below(ids, wanted)
     return position if position < len(ids) and ids[position] == wanted else -1

@@ -1,6 +1,6 @@
 """A keyspace on disk: the SQLite file, the journal, checkpoints, recovery.
 
-Owns the format (`records`, `state`, `schema`), writing it (`journal`, `checkpoint`) and reading it
-(`recovery`). Plain blocking code: which thread runs it, and when, is `app`'s. It never decides what a
-command does, and it never repairs: what is damaged is named.
+The package owns the format (`records`, `state`, `schema`), writing it (`journal`, `checkpoint`) and reading
+it (`recovery`, `salvage`). The code blocks; `app` decides which thread runs it, and when. The package never
+decides what a command does, and never repairs a file in place: it reports damage.
 """

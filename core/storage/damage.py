@@ -1,6 +1,7 @@
-"""Checksums around every stored value, and the error that names a value that is not what was stored.
+"""Checksums of stored values, and the error for a value that differs from what was stored.
 
-It owns the difference between damage, which asks for a backup, and a system that refuses to read or write.
+This module tells damage, which needs a backup, from a system that refuses to read or write. It repairs
+nothing.
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ from typing import Final
 from zlib import crc32
 
 CHECKSUM_BYTES: Final = 4
-"""How many of them stand before a body."""
+"""The bytes of the checksum before each body."""
 
 
 class Damage(Exception):
-    """The data directory holds something that was not written so; the text says where and what."""
+    """The data directory has a value that differs from what was written. The text says where, and what is
+    wrong."""
 
     def __init__(self, where: str, what: str) -> None:
         super().__init__(f"{where}: {what}")
+        # The damaged row or file.
         self.where = where
+        # What is wrong with it.
         self.what = what
 
 
@@ -38,17 +42,18 @@ _NOT_DAMAGE: Final = frozenset(
         sqlite3.SQLITE_CANTOPEN,
     }
 )
-"""The system refuses something; what is stored may be intact."""
+"""The system refused an operation; the stored data may be intact."""
 
 
 def code_of(error: sqlite3.Error) -> int:
-    """SQLite's primary result code, 0 where Python raised the error by itself."""
+    """Return SQLite's primary result code, 0 if Python raised the error itself."""
     return getattr(error, "sqlite_errorcode", 0) & _CODE_MASK
 
 
 @contextmanager
 def telling_damage(where: str) -> Iterator[None]:
-    """Raise `Damage` for what SQLite finds malformed; what the system refuses stays a `sqlite3.Error`."""
+    """Raise `Damage` where SQLite finds malformed data. If the system refused, the `sqlite3.Error` is not
+    changed."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -58,12 +63,14 @@ def telling_damage(where: str) -> Iterator[None]:
 
 
 def sealed(body: bytes, *context: bytes) -> bytes:
-    """`body` with a checksum over it and over `context`: the columns under which it is filed."""
+    """Return `body` after a checksum of it and of `context`, the columns under which it is filed.
+    O(bytes)."""
     return _checksum(body, context) + body
 
 
 def opened(raw: object, where: str, *context: bytes) -> bytes:
-    """The body that `sealed` made; raises `Damage` naming `where`."""
+    """Return the body of `raw`, which `sealed` made. Raises `Damage` with `where` if the checksum differs.
+    O(bytes)."""
     if not isinstance(raw, bytes) or len(raw) < CHECKSUM_BYTES:
         raise Damage(where, "not a value of the right kind")
     body = raw[CHECKSUM_BYTES:]

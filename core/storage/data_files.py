@@ -1,8 +1,8 @@
-"""Which files a data directory may hold together, judged before SQLite opens any of them.
+"""The files of a data directory: which combinations are valid, checked before SQLite opens any of them.
 
-SQLite considers an empty database new and deletes the log beside it, reads a database without its log as if
-it were complete, and writes to the target of a symbolic link. This module refuses each such state with a
-sentence that names the file, and changes nothing in the directory.
+SQLite considers an empty database new and deletes its log, reads a database without its log as if it were
+complete, and writes to the target of a symbolic link. This module refuses each such state with an error that
+names the file, and changes nothing in the directory.
 
     tailrace.db   -wal        -shm
     -             -           -            new

@@ -1,4 +1,4 @@
-"""Ids as bytes: msgpack has no integers of 128 bits."""
+"""Ids as bytes, because msgpack has no 128-bit integers. This module knows nothing of entries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EMPTY: Final = b""
 
 
 def id_bytes(value: StreamId) -> bytes:
-    """16 bytes, most significant first, so that they sort as the ids do."""
+    """Return 16 bytes, most significant first, so that bytes sort as the ids do."""
     return value.to_bytes(ID_BYTES, "big")
 
 
@@ -25,7 +25,7 @@ def id_of(raw: bytes) -> StreamId:
 
 
 def ids_bytes(ids: Sequence[StreamId]) -> bytes:
-    """Ids in their order; rising consecutive ones take 33 bytes however many they are."""
+    """Return `ids` in their order as bytes. Consecutive rising ids take 33 bytes, any number of them."""
     if not ids:
         return _EMPTY
     packed = _packed(ids)

@@ -1,8 +1,8 @@
-"""Looking at a data directory without changing a byte of it, and copying it whole.
+"""Reading a data directory without changing a byte of it, and copying it completely.
 
-A directory that a server uses is read as any reader of SQLite does, as of one instant, while the server
-goes on. One that nobody uses is read as it lies; only where the last stop was a crash, and SQLite would
-have to put its log in order first, is that done to a copy in the system's temporary directory.
+If a server uses the directory, the server continues, and this module reads one instant as any reader of
+SQLite does. If no server uses it, the files are read as they are. After a crash, SQLite would have to recover
+the log first; then that happens in a copy in the system's temporary directory.
 """
 
 from __future__ import annotations

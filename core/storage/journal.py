@@ -1,8 +1,8 @@
-"""The journal: what happened since the checkpoint, one row a commit, numbered without a gap.
+"""The journal: the effects since the checkpoint, one row per commit, numbered without a gap.
 
-A row is appended together with the number of the last one (`tail`), so that a row that vanishes is
-missed wherever it stood. A large one is compressed: what a busy second brings is written several times, to
-SQLite's log, from there to the file, and its blocks beside it.
+Each commit also writes the number of the last row (`tail`), so that recovery detects any missing row. Large
+rows are compressed, because each byte is written several times: to SQLite's log, from there to the file, and
+once more with its block. This module never decides what an effect does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tailrace.core.storage.records import decode_effects
 from tailrace.core.storage.schema import get_meta, put_meta
 
 COMPRESSED_FROM_BYTES: Final = 16 * 1024
-"""A smaller row takes a few pages, and packing it longer than writing them."""
+"""A smaller row takes a few pages, and compressing it takes longer than writing them."""
 
 _LEVEL: Final = 1
 _FRAME_MAGIC: Final = zstandard.FRAME_HEADER

@@ -1,19 +1,20 @@
-"""Whether SQLite's write-ahead log breaks off where a crash may break it off, and not before.
+"""SQLite's write-ahead log: whether its first broken frame can come from a crash, or is damage.
 
-SQLite takes the commits up to the first frame that is not whole, and passes over the rest: that is right
-for what a power cut tore, and hides what was damaged later. The two can be told apart. A commit is
-synced before the next one begins, so behind the break there can be at most one commit::
+SQLite uses the commits before the first broken frame and ignores the rest. That is right after a power cut,
+and hides later damage. The two can be distinguished: each commit is synced before the next one begins, so
+after the break of a power cut there is at most one commit::
 
     header | frame frame* | frame frame frame* | FRAME frame* | frame frame*        * ends a commit
                                                  ^ broken       ^ was begun, so the one before was synced
 
-The log is emptied at every start, so that nothing of an earlier crash lies behind the break. A break in
-the last commit of all stays what it looks like: a torn write. So does one in the few bytes that tell that
-the last frame of the commit before it belongs to the log.
+The log is emptied at every start, so no frame of an earlier crash follows the break. A break in the last
+commit always counts as a torn write, and so does a break in the few bytes which show that the last frame of
+the commit before belongs to the log.
 
-How far SQLite reads the log, its index says (the file -shm). Only the first look at the log reads that
-file, with no connection to the database open in this process: a process that closes any descriptor of a
-file loses all its locks on that file, and then the next process to come takes the database for unused.
+The log's index (the file -shm) says how far SQLite reads the log. Only the first check of the log reads that
+file, while this process has no connection to the database: a process that closes any descriptor of a file
+loses all its locks on the file, and then the next process would consider the database unused. This module
+changes no file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Effects as bytes, for the journal: an array a record, its number first, then its fields in order.
+"""Effects as bytes, for the journal: one array per effect, its kind's number first, then its fields in order.
 
-A number stands for its kind of effect for ever: kinds are added at the end, and none is reused. Which
-field is an id, and which a sequence of them, is read off the effects' own annotations.
+The number of a kind never changes: new kinds are added at the end, and no number is reused. The annotations
+of the effects say which fields are ids or sequences of ids. This module applies no effect.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Reading a keyspace back: the checkpoint, then the journal above it. All of it, or `Damage`.
+"""Recovery: reads a keyspace from the checkpoint and the journal after it, all of it or none (`Damage`).
 
-Blocks are not read, only their index: starting costs what there are blocks and pending entries, not
-entries. What each row must be is said by another one: the totals count the streams, a stream's state
-its groups, sealed blocks and entries, the journal's tail its rows.
+Recovery reads the index of the blocks and not the blocks, so a start costs O(blocks + pending entries), not
+O(entries). A missing row is detected, because another row counts it: the totals count the streams, a stream's
+state counts its groups, sealed blocks and entries, and the journal's tail has the number of the last row.
+This module repairs nothing.
 """
 
 from __future__ import annotations

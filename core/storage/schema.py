@@ -1,4 +1,4 @@
-"""The SQLite file: its tables, its settings, its version, and who may open it.
+"""The SQLite file: its tables, its settings, its version, and the lock of the data directory.
 
 ::
 
@@ -9,7 +9,8 @@
     blocks        serial, first id -> head  the index of sealed blocks: last id, count, holes
     payloads      serial, first id -> body  the blocks themselves, read only when asked for
 
-Every value carries a checksum over itself and the columns it is filed under (`core.storage.damage`).
+Every value has a checksum of itself and of the columns under which it is filed (`core.storage.damage`). This
+module never reads a stream's state.
 """
 
 from __future__ import annotations

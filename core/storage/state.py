@@ -1,7 +1,8 @@
 """The state of a stream, of a group and of the server as bytes, for the checkpoint.
 
-A stream's state holds everything but its sealed blocks and its groups, and says how many of each there
-are: a row that vanished is missed. A group's state holds its pending units in order of delivery.
+A stream's state has everything but its sealed blocks and its groups. It has their numbers, so that recovery
+detects a missing row. A group's state has its pending units in order of delivery. This module never reads or
+writes a file.
 """
 
 from __future__ import annotations
@@ -28,23 +29,28 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.decode
 
 _UNOWNED: Final = -1
+"""The owner's number of a unit without an owner."""
 
 _RUN: Final = False
 _SINGLE: Final = True
 _BUNCH: Final = 2
-"""Kinds of pending units; the first two are older than the third, hence not numbers."""
+"""Kinds of pending units in a group's state. The first two are booleans for data of earlier releases."""
 
 
 # --- the server ------------------------------------------------------------------------------------
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """As of which journal row the checkpoint stands, and what must be found beside it."""
+    """The server's part of a checkpoint."""
 
     seq: int
+    """The number of the last journal row that the checkpoint covers."""
     stream_count: int
+    """The number of streams in the checkpoint: recovery must find as many."""
     last_serial: int
+    """The greatest serial ever used."""
     config: dict[str, int]
+    """The settings of CONFIG GET."""
 
 
 def encode_totals(keyspace: Keyspace, seq: int) -> bytes:
@@ -61,22 +67,32 @@ def decode_totals(raw: bytes) -> Totals:
 
 
 class StreamState(msgspec.Struct, frozen=True, array_like=True):
-    """`tail`: the open block, None where the last block is sealed. `block_count`: sealed ones."""
+    """A stream without its sealed blocks and groups. Ids are as `core.storage.ids` writes them."""
 
     key: bytes
+    """The stream's key."""
     last_id: bytes
+    """As `Stream.last_id`."""
     max_deleted_id: bytes
+    """As `Stream.max_deleted_id`."""
     max_trimmed_id: bytes
+    """As `Stream.max_trimmed_id`."""
     entries_added: int
+    """As `Stream.entries_added`."""
     length: int
+    """The number of live entries, in sealed blocks and in the open one."""
     block_count: int
+    """The number of sealed blocks: recovery must find as many."""
     group_count: int
+    """The number of groups: recovery must find as many."""
     tail: list[Any] | None
+    """The open block (see `_tail_row`); None if the last block is sealed."""
     idempotency: list[Any]
+    """The idempotency keys (see `_memory_row`)."""
 
 
 def encode_stream(key: bytes, stream: Stream) -> bytes:
-    """O(the open block + idempotency keys)."""
+    """Return the state of `stream` as bytes. O(entries of the open block + idempotency keys)."""
     tail = stream.log.blocks[-1] if stream.log.blocks and stream.log.blocks[-1].is_open else None
     return _encode(
         StreamState(
@@ -100,7 +116,7 @@ def decode_stream(raw: bytes) -> StreamState:
 
 
 def restore_stream(stream: Stream, state: StreamState, sealed_blocks: list[Block]) -> None:
-    """Give `stream`, which is new, the state and its blocks."""
+    """Set the state and the blocks of `stream`, which is new. O(blocks)."""
     blocks = sealed_blocks if state.tail is None else [*sealed_blocks, _tail_of(state.tail)]
     stream.log.restore(blocks)
     stream.last_id = id_of(state.last_id)
@@ -132,12 +148,12 @@ def _holes_of(raw: bytes) -> int:
 
 
 def encode_head(block: Block) -> bytes:
-    """What the index must know of a sealed block beside its first id."""
+    """Return what the index keeps of a sealed block beside its first id: last id, count, holes."""
     return _encode([id_bytes(block.last_id), block.count, _holes_bytes(block.holes)])
 
 
 def decode_head(raw: bytes) -> tuple[int, int, int]:
-    """Last id, count, holes."""
+    """Return last id, count and holes: the inverse of `encode_head`."""
     last_id, count, holes = _decode(raw)
     return id_of(last_id), count, _holes_of(holes)
 
@@ -146,8 +162,11 @@ def decode_head(raw: bytes) -> tuple[int, int, int]:
 
 
 def _memory_row(memory: IdempotencyMemory) -> list[Any]:
-    """A row is a producer's name, its keys without an epoch, and its epochs. The rows are in order of last
-    use, those without an epoch first; releases before this order wrote one row for both kinds."""
+    """Return settings, counters, and one row per producer and kind of key: name, keys without an epoch,
+    epochs.
+
+    Rows are in order of last use, those without an epoch first. Earlier releases wrote one row for both
+    kinds."""
     timed = [[name, _keys_rows(keys), []] for name, keys in memory.timed.producers.items()]
     epochs = [
         [name, [], [[each.number, each.layout, _keys_rows(each.keys)] for each in epochs]]
@@ -161,7 +180,7 @@ def _keys_rows(keys: dict[bytes, Remembered]) -> list[list[Any]]:
 
 
 def restore_memory(row: list[Any]) -> IdempotencyMemory:
-    """The memory of idempotency keys that a stream's state holds."""
+    """Return the idempotency keys of a stream's state: the inverse of `_memory_row`."""
     duration_s, maxsize, keys_added, duplicates, producers = row
     memory = IdempotencyMemory(duration_s, maxsize)
     memory.keys_added, memory.duplicates = keys_added, duplicates
@@ -182,7 +201,7 @@ def _keys_of(rows: list[list[Any]]) -> OrderedDict[bytes, Remembered]:
 
 
 def encode_group(group: Group) -> bytes:
-    """O(pending units), and O(pending entries) where some of a run are gone."""
+    """Return the state of `group` as bytes. O(pending units), and O(n) for a run with removed entries."""
     numbers = {id(consumer): number for number, consumer in enumerate(group.consumers.values())}
     consumers = [[c.name, c.seen_at_ms, c.active_at_ms] for c in group.consumers.values()]
     units = [_unit_row(unit, numbers) for unit in group.pending.order]
@@ -202,7 +221,7 @@ def _unit_row(unit: Unit, numbers: dict[int, int]) -> list[Any]:
 
 
 def decode_group(raw: bytes) -> Group:
-    """The group, with everything that is pending in it."""
+    """Return the group with its consumers and pending entries: the inverse of `encode_group`."""
     name, last_delivered_id, entries_read, consumers, count, units = _decode(raw)
     group = Group(name, id_of(last_delivered_id), entries_read)
     for consumer_name, seen_at_ms, active_at_ms in consumers:
