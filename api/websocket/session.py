@@ -29,7 +29,7 @@ from tailrace.api.websocket.frames import Frame, ReadRequest, split_frame
 from tailrace.api.websocket.held import Held
 from tailrace.api.websocket.plans import Answers, Plan, Planner
 from tailrace.api.websocket.pushes import Failure, problem_for
-from tailrace.api.websocket.requests import RequestId
+from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket_limits import (
