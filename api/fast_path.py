@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 
 from tailrace.api import hot
 from tailrace.api.access.operation_scopes import scope_of
-from tailrace.api.ports import TokenScope
+from tailrace.api.principals import TokenScope
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.wire.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
 from tailrace.api.wire.imports import LARGE_BYTES

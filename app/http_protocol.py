@@ -24,7 +24,8 @@ from tailrace.api.access.rates import QUOTA_STATE, Quota, Rates
 from tailrace.api.access.security import Security
 from tailrace.api.fast_path import FastRoute, plain_command, plain_route
 from tailrace.api.http.request_id import request_id_of_header
-from tailrace.api.ports import DirectStore, Principal, Unauthenticated
+from tailrace.api.ports import DirectStore
+from tailrace.api.principals import Principal, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.app.bounded_http import BoundedHttpProtocol
 from tailrace.app.hot_observer import HotObserver

@@ -16,7 +16,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from tailrace.api.access.rates import Quota
 from tailrace.api.fast_path import REPLAYED_LINE, REPLAYED_STATUS, FastRoute
 from tailrace.api.hot import encode
-from tailrace.api.ports import Answer, NotAccepting, Principal
+from tailrace.api.ports import Answer, NotAccepting
+from tailrace.api.principals import Principal
 from tailrace.api.problems.table import DEFECT, PROBLEM_MEDIA_TYPE, HttpCode, not_accepting_problem, problem
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.hot_observer import HotObserver, HotTiming

@@ -18,7 +18,8 @@ from starlette.types import Receive, Scope, Send
 
 from tailrace.api.access.rates import Quota, Rates, host_of, require_quota
 from tailrace.api.access.security import Guard, Security
-from tailrace.api.ports import NotAccepting, TurnStore, Unauthenticated
+from tailrace.api.ports import NotAccepting, TurnStore
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.tallies import OpenLimits
 from tailrace.api.websocket.codecs import Codec

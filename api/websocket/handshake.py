@@ -21,7 +21,7 @@ from tailrace.api.access.security import (
     token_in_url_refusal,
 )
 from tailrace.api.access.tickets import TICKET_SUBPROTOCOL
-from tailrace.api.ports import Principal, Unauthenticated
+from tailrace.api.principals import Principal, Unauthenticated
 from tailrace.api.problems.table import (
     PROBLEM_MEDIA_TYPE,
     HttpCode,

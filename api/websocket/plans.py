@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from tailrace.api.access.permissions import is_administrative
 from tailrace.api.access.security import Guard, admitted
-from tailrace.api.ports import NotAccepting, TokenScope
+from tailrace.api.ports import NotAccepting
+from tailrace.api.principals import TokenScope
 from tailrace.api.problems.table import CommandRefused, RequestRefused
 from tailrace.api.schemas.texts import shown, suggestion
 from tailrace.api.websocket import frames

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from tailrace.api.ports import NotAccepting, Unauthenticated
+from tailrace.api.ports import NotAccepting
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import (
     RequestRefused,
     not_accepting_problem,

@@ -19,7 +19,6 @@ class Request(WireModel):
 
     id: RequestId = Field(
         description="An id that the client chooses. The reply has the same `id`, and the pushes of a "
-        "subscription have "
-        "it as `sub`.",
+        "subscription have it as `sub`.",
         examples=[7],
     )

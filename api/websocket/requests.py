@@ -35,7 +35,7 @@ class CommandRequest(Request):
     command: list[str | int | dict[Literal["base64"], str]] = Field(
         min_length=1,
         max_length=COMMAND_ARGUMENTS_MAX,
-        description='The words of the command: strings, integers, or `{"base64": "..."}` (MessagePack: `bin`).',
+        description='The words of the command: strings, integers, or `{"base64": "..."}` (msgpack: `bin`).',
         examples=[["XLEN", "race:france"]],
     )
 

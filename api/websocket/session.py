@@ -22,7 +22,8 @@ from typing import Any, Final, NamedTuple, Protocol
 from tailrace.api import websocket_limits as limits
 from tailrace.api.access.rates import Quota, require_quota
 from tailrace.api.access.security import Guard
-from tailrace.api.ports import NotAccepting, StreamStore, Unauthenticated
+from tailrace.api.ports import NotAccepting, StreamStore
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.websocket.codecs import Codec, Envelope
 from tailrace.api.websocket.frames import Frame, ReadRequest, split_frame

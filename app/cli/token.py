@@ -12,7 +12,7 @@ from typing import Annotated, Final, TypeAlias, cast
 import msgspec
 import typer
 
-from tailrace.api.ports import TokenScope
+from tailrace.api.principals import TokenScope
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.reasons import reason
 from tailrace.app.settings import ENVIRONMENT_PREFIX

@@ -23,7 +23,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Final, TypeAlias
 
-from tailrace.api.ports import ANONYMOUS_LOCAL, Act, Audit, Principal, Unauthenticated
+from tailrace.api.principals import ANONYMOUS_LOCAL, Act, Audit, Principal, Unauthenticated
 from tailrace.app.clock import Clock, system_clock_ms
 from tailrace.app.tokens.file import BadTokensFile, DamagedEntry, Entry, read_entries
 from tailrace.app.tokens.tokens import digest_of
@@ -45,7 +45,7 @@ _logger: Final = logging.getLogger("tailrace.tokens")
 
 
 class TokenKeeper:
-    """`api.ports.Authenticator` over a tokens file that need not be there yet.
+    """`api.principals.Authenticator` over a tokens file that need not be there yet.
 
     Raises `BadTokensFile` or `OSError` where there is one that cannot be used.
     """
@@ -84,7 +84,7 @@ class TokenKeeper:
         """Entries of the file that are ignored."""
         return len(self._damaged)
 
-    # --- api.ports.Authenticator -----------------------------------------------------------------
+    # --- api.principals.Authenticator ------------------------------------------------------------
 
     def authenticate(self, authorization: bytes | None) -> Principal:
         """Who sent this header. O(1); a header that was good before costs one look-up."""
