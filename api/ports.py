@@ -1,29 +1,27 @@
-"""What the HTTP surface needs of the world, and nothing of how it is done.
+"""The interfaces that `api` needs: the store and the slow log.
 
-`app` implements these; tests may too. A store answers commands of `core.commands` with replies of
-`core.replies`, or raises `StreamError`, or `StoreUnavailable` where nothing is wrong with the request.
+`app` implements them. A store answers commands of `core.commands` with replies of `core.replies`. It raises
+`StreamError` if it refuses a command, and `StoreUnavailable` if it accepts no such command now.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Access, Command, Read, ReadGroup
+from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
-from tailrace.core.glob import Glob, compile_glob
 from tailrace.core.replies import Reply
 
 
 class StoreUnavailable(Exception):
-    """The store takes no such command now; the text says why.
+    """The store does not accept the command now; `reason` says why.
 
-    `retry_after_s`: when to try again, None where a restart is needed first. `is_outcome_unknown`: the
-    command was carried out, and it could not be made sure that it lasts; else nothing was changed.
+    `retry_after_s` is when to try again; None if the server must be restarted first. `is_outcome_unknown` is
+    true if the command ran, but the store could not make its changes durable; otherwise nothing was changed.
     """
 
     def __init__(
@@ -36,98 +34,101 @@ class StoreUnavailable(Exception):
 
 
 Answer: TypeAlias = Reply | StreamError | StoreUnavailable
-"""What becomes of a command: its reply, or why there is none."""
+"""The result of a command: its reply, or the error."""
 
 
 class Watch(Protocol):
-    """A read that was given to `StreamStore.watch`."""
+    """A running read of `StreamStore.watch`."""
 
     def cancel(self) -> bool:
-        """Stop waiting. True: nothing was taken, and `receive` is never called.
+        """Stop waiting. Return True if the read took no entries; then `receive` is not called.
 
-        False: the answer was taken already; `receive` was called, or will be once it is durable.
+        Return False if the answer already exists: `receive` was called, or will be when the answer is
+        durable.
         """
         ...
 
 
 class StreamStore(Protocol):
-    """Streams by name. Commands take effect one after another, in the order in which they arrive."""
+    """A store of streams. Commands take effect one after another, in the order of the calls."""
 
     async def execute(self, command: Command) -> Reply:
-        """Carry out one command. A read that blocks waits here; cancelling it takes nothing.
+        """Run one command. A blocking read waits here; if it is cancelled, it takes no entries.
 
-        Raises `StreamError` where the command is refused, `StoreUnavailable` where the store is closed.
+        Raises `StreamError` if the command is refused, and `StoreUnavailable` if the store is closed.
         """
         ...
 
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
-        """Carry out `commands` with nothing between them, at one instant; a refused one stops none.
+        """Run `commands` in one atomic step. If one of them is refused, the others still run.
 
         Reads do not block. Raises `StoreUnavailable`, or `StreamError` REPLY_TOO_LARGE if the replies
-        together are certain not to fit; then nothing was done.
+        together are certainly too large; then no command was run.
         """
         ...
 
     def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
-        """Run a read, and hand its answer to `receive`: once, on the event loop, after this returns.
+        """Run a read, and call `receive` with its answer: once, on the event loop, after this call returns.
 
-        With `block_ms` it waits for data, for something to claim, for its timeout (the answer is then a
-        reply without entries), or until what it reads is gone. No task is spent on the waiting.
+        With `block_ms` the read waits for new entries, for entries to claim, until its timeout (the answer
+        is then a reply without entries), or until its stream or group is deleted. Waiting needs no task.
         """
         ...
 
     @property
     def not_ready_reason(self) -> str | None:
-        """Why the store takes no writes, or None where it does."""
+        """Why the store accepts no writes, or None if it accepts them."""
         ...
 
 
 class TurnStore(StreamStore, Protocol):
-    """A store that carries out long lists of commands in turns, and serves other requests in between."""
+    """A store that runs long lists of commands in turns, and serves other requests in between."""
 
     async def execute_each(
         self, commands: Sequence[Command], room: ReplyRoom, take: Callable[[Answer], Awaitable[None]]
     ) -> None:
-        """Carry out `commands` one after another, and hand each answer to `take`, in order. Other requests
-        are served in between, and while `take` is awaited. `room`: what the replies together may take; a
-        read whose reply does not fit is refused with REPLY_TOO_LARGE.
+        """Run `commands` one after another, and pass each answer to `take`, in order.
 
-        Show the answers to a client only after this returns: then what they reveal is durable. Raises
-        `StoreUnavailable` if nothing was done, or if the outcome is unknown. A store that closes meanwhile
-        hands the refusal to `take` for each command that is left.
+        Other requests are served in between, and while `take` is awaited. `room` limits the replies
+        together; a read whose reply does not fit is refused with REPLY_TOO_LARGE.
+
+        Send the answers to a client only after this call returns, because only then all changes that they
+        show are durable. Raises `StoreUnavailable` if no command was run, or if the outcome is unknown. If
+        the store closes in between, `take` receives the error for each remaining command.
         """
         ...
 
     async def execute_turn(
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]
     ) -> Sequence[Reply | StreamError]:
-        """Carry out the commands of the first of `requests` with nothing between them, until their replies
-        are enough for one turn: of one request at least. `rooms`: what the replies of each may take.
+        """Run the commands of the first `requests` in one atomic step, until their replies fill one turn.
 
-        Returns the replies to all commands that were carried out. Submit the other requests again.
-
-        Reads do not block. Raises `StoreUnavailable`, and then nothing was done.
+        At least one request is run. `rooms` limits the replies of each request. Reads do not block. Return
+        the replies to all commands that were run; submit the other requests again. Raises
+        `StoreUnavailable` if no command was run.
         """
         ...
 
 
 class HotStore(Protocol):
-    """What the hot requests need of a store."""
+    """The interface of a store for hot requests."""
 
     def submit(self, command: Command, receive: Callable[[Answer], None]) -> None:
-        """Carry out one command that does not block, and hand its answer to `receive`, once.
+        """Run one command that does not block, and call `receive` once with its answer.
 
-        The answer may come before this returns, or later from the event loop. No task is spent.
+        The call can happen before this method returns, or later on the event loop. No task is needed.
         """
         ...
 
 
 class SlowOperation(Struct, frozen=True):
-    """One operation that took the server long. `commands`: names of commands, keys and groups, and sizes,
-    never a value; the first few of `command_count`. `operation`: of the HTTP route, or who else asked.
+    """A slow operation.
 
-    `engine_ms`: the engine's part; `commit_ms`: the disk's; `other_ms`: parsing, waiting for its turn,
-    and writing the answer.
+    `operation` is the id of the HTTP operation, or another source such as `websocket`. `commands` are the
+    first of
+    `command_count` commands, with the names of commands, keys and groups, and sizes, but without values.
+    `engine_ms` is the time in the engine, `commit_ms` that of the disk, and `other_ms` that of parsing,
+    queueing and writing the response. `at_ms` is the end of the operation in Unix milliseconds.
     """
 
     id: int
@@ -142,142 +143,37 @@ class SlowOperation(Struct, frozen=True):
 
 
 class SlowLog(Protocol):
-    """The last slow operations. `threshold_ms`: what counts as slow; 0 everything, -1 nothing."""
+    """The most recent slow operations."""
 
     @property
     def threshold_ms(self) -> int:
-        """From how long on an operation is noted."""
+        """Milliseconds from which on an operation is recorded; 0 records all operations, -1 none."""
         ...
 
     @property
     def capacity(self) -> int:
-        """How many are kept."""
+        """How many operations the log keeps."""
         ...
 
     def latest(self, limit: int) -> Sequence[SlowOperation]:
-        """Up to `limit` of them, the newest first."""
+        """Return up to `limit` operations, newest first."""
         ...
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all operations."""
         ...
 
 
 class NoSlowLog:
-    """Where nothing is noted."""
+    """A slow log that records nothing."""
 
     threshold_ms = -1
     capacity = 0
 
     def latest(self, limit: int) -> Sequence[SlowOperation]:
-        """None."""
+        """Return no operations."""
         del limit
         return ()
 
     def clear(self) -> None:
-        """There is nothing to forget."""
-
-
-# --- who asks ----------------------------------------------------------------------------------------
-
-TokenScope: TypeAlias = Access
-"""A kind of access that a token allows."""
-
-SCOPES: Final[frozenset[TokenScope]] = frozenset(get_args(Access))
-"""What a token may allow. None of them implies another."""
-
-ALL_KEYS: Final = b"*"
-"""The pattern that allows what concerns the whole keyspace, too."""
-
-
-@dataclass(frozen=True)
-class Principal:
-    """Who asks, and what they may. The object stands for one state of one token: another state is another.
-
-    `key_patterns` are globs over keys, as in KEYS. `expires_at_ms`: Unix time, None for never.
-    """
-
-    token_id: str
-    name: str
-    scopes: frozenset[TokenScope]
-    key_patterns: tuple[bytes, ...]
-    expires_at_ms: int | None = None
-    reaches_all_keys: bool = field(init=False, repr=False, compare=False)
-    """Whether what concerns the whole keyspace is allowed."""
-    _globs: tuple[Glob, ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "reaches_all_keys", ALL_KEYS in self.key_patterns)
-        object.__setattr__(self, "_globs", tuple(compile_glob(glob) for glob in self.key_patterns))
-
-    def may(self, scope: TokenScope, key: bytes) -> bool:
-        """Whether `scope` is allowed on `key`. O(patterns)."""
-        if scope not in self.scopes:
-            return False
-        return self.reaches_all_keys or any(glob.matches(key) for glob in self._globs)
-
-
-NOBODY: Final = Principal("", "nobody", frozenset(), ())
-"""Who asks for what is open to all, and is not asked who it is."""
-
-OPEN_PATHS: Final = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz"})
-"""What is answered to everybody: the page that explains, and whether the server is there."""
-
-OPEN_FOLDERS: Final = ("/problems/",)
-"""Paths below these are answered to everybody, too: what a problem means is no secret."""
-
-
-def is_open(path: str) -> bool:
-    """Whether `path`, as it was sent, is answered to everybody."""
-    return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
-
-
-ANONYMOUS_LOCAL: Final = Principal("local", "anonymous", SCOPES, (ALL_KEYS,))
-"""Everybody, where no tokens are configured: then only loopback is served."""
-
-
-class Unauthenticated(Exception):
-    """Nobody known asks, or no longer; the text says why, and holds nothing of a token.
-
-    `is_given`: something was shown, and it is not good. `is_changed`: the token stands, with other rights;
-    who comes back with it has those.
-    """
-
-    def __init__(self, reason: str, *, is_given: bool = True, is_changed: bool = False) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.is_given = is_given
-        self.is_changed = is_changed
-
-
-class Authenticator(Protocol):
-    """Knows tokens."""
-
-    def authenticate(self, authorization: bytes | None) -> Principal:
-        """Who sent this `Authorization` header. Raises `Unauthenticated`. Cheap: asked at every request."""
-        ...
-
-    def require_standing(self, principal: Principal) -> None:
-        """Raises `Unauthenticated` where the token has been revoked or changed, or has expired, since."""
-        ...
-
-    def watch(self, principal: Principal, on_end: Callable[[Unauthenticated], None]) -> Callable[[], None]:
-        """Have `on_end` called, once, on the event loop, when `principal` stands no more.
-
-        The function that is given back ends the watch; it may be called after `on_end`, too.
-        """
-        ...
-
-
-class Act(NamedTuple):
-    """An administrative act, for the record. `keys` empty: it concerned no stream, or all of them."""
-
-    principal: Principal
-    operation: str
-    keys: Sequence[bytes]
-    outcome: str
-    request_id: str | None
-
-
-Audit: TypeAlias = Callable[[Act], None]
-"""Writes an act down."""
+        """Do nothing."""

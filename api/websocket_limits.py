@@ -1,4 +1,4 @@
-"""Every bound of one WebSocket connection, with its reason, and the codes with which one is closed."""
+"""The limits of one WebSocket connection, each with its reason, and the close codes."""
 
 from __future__ import annotations
 
@@ -8,64 +8,68 @@ from typing import Final
 from tailrace.core.limits import ENTRY_BYTES_MAX, MIB, PIPELINE_COMMANDS_MAX, READ_STREAMS_MAX
 
 FRAME_BYTES_MAX: Final = ENTRY_BYTES_MAX + MIB
-"""One message from a client: the largest entry, and the request around it. Larger ones close with 1009."""
+"""Bytes of one message from a client: the largest entry, and the request around it. A larger message closes
+the connection with 1009."""
 
 REQUESTS_PER_FRAME_MAX: Final = PIPELINE_COMMANDS_MAX
-"""Requests in one array: as many as one pipeline over HTTP."""
+"""Requests in one array: as many as commands of one pipeline over HTTP."""
 
 TURN_REQUESTS_MAX: Final = 1_000
-"""Requests carried out in one go: bounds how long one connection holds the writer."""
+"""Requests that run in one turn. This limits how long one connection occupies the writer."""
 
 BACKLOG_MAX: Final = 4 * TURN_REQUESTS_MAX
-"""Requests that wait for their turn before no more is taken from the connection: pipelining needs a few
-turns in stock, and a client that sends without end must be slowed, not stored."""
+"""Waiting requests of a connection above which the server stops reading from it. Pipelining needs a few turns
+in stock, but a client must not fill the memory."""
 
 SUBSCRIPTIONS_MAX: Final = 100
-"""Subscriptions of one connection; one of them takes many streams."""
+"""Subscriptions of one connection. One subscription can have many streams."""
 
 WATCHED_STREAMS_MAX: Final = READ_STREAMS_MAX
-"""Streams over all subscriptions of one connection: as many as one read may name."""
+"""Streams of all subscriptions of one connection together: as many as one read may have."""
 
 FILTER_FIELDS_MAX: Final = 16
 FILTER_VALUES_MAX: Final = 1_000
-"""A filter is looked at for every entry that passes by."""
+"""Fields of a filter, and values of one field. The server applies a filter to every new entry."""
 
 CREDIT_MAX: Final = (1 << 53) - 1
-"""The greatest integer that every JSON client writes exactly; more credit than anyone uses up."""
+"""The greatest credit: the greatest integer that every JSON client writes exactly."""
 
 PUSH_ENTRIES_MAX: Final = 1_000
-"""Entries in one push: bounds what is held for a client while it takes the push."""
+"""Entries of one push. This limits the memory for a push while the client reads it."""
 
 PUSH_BYTES_MAX: Final = MIB
-"""Bytes of entries in one push, about: the last entry may overshoot, and a larger one goes alone."""
+"""Approximate bytes of entries in one push. The last entry may exceed it; a larger entry is pushed alone."""
 
 OUTPUT_PAUSE_BYTES: Final = 256 * 1024
-"""Output that waits for the client above which nothing more is read for its subscriptions and none of its
-requests are carried out: enough to keep a fast link busy, small enough to have ten thousand of."""
+"""Waiting output, in bytes, above which the server runs no requests of the connection and reads nothing for
+its subscriptions. It keeps a fast connection busy, and ten thousand connections fit into memory."""
 
 OUTPUT_BYTES_MAX: Final = 16 * MIB
-"""Output that waits for the client above which it is closed (4008). What was under way when the pause
-began may still come: a push for each subscription."""
+"""Waiting output, in bytes, above which the server closes the connection (4008). After the pause began, each
+subscription may still add one push."""
 
 REPLY_BYTES_MAX: Final = OUTPUT_BYTES_MAX
-"""The replies to one message together, counted as those of an HTTP request are (`core.limits`), of which a
-message gets a third: a frame exists more often while it is sent, and a client holds it whole, too."""
+"""Bytes of all replies to one message, counted like those of an HTTP request (`core.limits`). It is a third
+of that limit, because a frame is in memory several times while it is sent, and the client needs it as a
+whole."""
 
 STALL_S: Final = 4
-"""How long a client may take nothing of what waits for it. One that never reads is cut within twice this
-and the grace below, thus within 10 s."""
+"""Seconds that a client may read nothing while output waits. A client that never reads is disconnected within
+twice this time plus `CLOSE_GRACE_S`, so within 10 s."""
 
 CLOSE_GRACE_S: Final = 1
-"""How long a client that is closed for not reading gets to read that before the connection is cut."""
+"""Seconds that a client has to read the close frame after the server closes the connection, before the server
+cuts it."""
 
 RELEASED_IDS_MAX: Final = 100_000
-"""Deliveries that are given back when a connection with `on_close: "nack"` ends: the latest ones. Older
-ones stay pending and are claimed by their idle time."""
+"""How many of its latest deliveries a consumer with `on_close: "nack"` returns when the connection ends.
+Older ones stay pending, until another consumer claims them."""
 
 
 class CloseCode(IntEnum):
-    """Why a connection is closed. 1xxx: RFC 6455. 4000 to 4499: come back, after a while; 4500 to 4999: do
-    not, the same will happen."""
+    """Why the server closes a connection. Codes below 4000 are those of RFC 6455. After 4000 to 4499 the
+    client can connect again later; after 4500 to 4999 the same would happen again.
+    """
 
     GOING_AWAY = 1001
     UNSUPPORTED_DATA = 1003
@@ -81,7 +85,7 @@ class CloseCode(IntEnum):
 
 
 class ProtocolViolation(Exception):
-    """What arrived cannot be answered: the connection must be closed."""
+    """The client sent something that has no reply; the connection must be closed with `code`."""
 
     def __init__(self, code: CloseCode, reason: str) -> None:
         super().__init__(reason)

@@ -13,7 +13,7 @@ from math import ceil
 from typing import Final
 
 from tailrace.api.access.rates import Quota
-from tailrace.api.ports import ANONYMOUS_LOCAL, Principal
+from tailrace.api.principals import ANONYMOUS_LOCAL, Principal
 from tailrace.api.server_limits import ServerLimits
 from tailrace.app.protocols.connections import network_of
 

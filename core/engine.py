@@ -70,8 +70,9 @@ class Engine:
     def execute_some(
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom], now_ms: int
     ) -> tuple[list[Reply | StreamError], Outcome]:
-        """Execute the commands of the first requests, until their replies take `TURN_REPLY_BYTES_MAX` or their
-        work takes `TURN_STEPS_MAX`.
+        """Execute the commands of the first requests, within the bounds of one turn.
+
+        A turn ends when the replies take `TURN_REPLY_BYTES_MAX` or the work takes `TURN_STEPS_MAX`.
 
         Each request has its own reply room. At least one request is executed, and refused replies count.
         Returns the replies of the executed commands, and one outcome, as `execute_all` does.

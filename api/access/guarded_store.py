@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from tailrace.api.access.security import Guard, admitted
-from tailrace.api.ports import Answer, StoreUnavailable, TokenScope, TurnStore, Unauthenticated, Watch
+from tailrace.api.ports import Answer, StoreUnavailable, TurnStore, Watch
+from tailrace.api.principals import TokenScope, Unauthenticated
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError

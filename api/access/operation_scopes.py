@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
-from tailrace.api.ports import TokenScope
+from tailrace.api.principals import TokenScope
 from tailrace.core.command_table import ACCESS
 
 Need: TypeAlias = TokenScope | Literal["any", "open"]

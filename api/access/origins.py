@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tailrace.api.http.path_shim import raw_path_of
-from tailrace.api.ports import is_open
+from tailrace.api.principals import is_open
 from tailrace.api.problems.table import HttpCode, problem, problem_response, request_id_of
 
 METHODS: Final = ("GET", "HEAD", "PUT", "POST", "DELETE")

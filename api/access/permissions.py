@@ -24,7 +24,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from tailrace.api.access.option_scopes import option_needing_admin
-from tailrace.api.ports import ANONYMOUS_LOCAL, Principal, TokenScope
+from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope
 from tailrace.core.command_table import DESCRIPTORS, KEYS_OF, READ_ONLY, Reach
 from tailrace.core.commands import Command, Listing
 from tailrace.core.errors import ErrorCode, StreamError, printable

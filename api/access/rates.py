@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tailrace.api.access.security import authorization_of
 from tailrace.api.http.path_shim import raw_path_of
-from tailrace.api.ports import Authenticator, Principal, Unauthenticated
+from tailrace.api.principals import Authenticator, Principal, Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused, problem, problem_response, request_id_of
 
 UNCOUNTED_PATHS: Final = frozenset({"/healthz", "/readyz"})

@@ -23,14 +23,14 @@ from tailrace.api.access.permissions import allowed, is_administrative, require_
 from tailrace.api.access.tickets import TicketBook
 from tailrace.api.http.path_shim import raw_path_of
 from tailrace.api.http.problem_handlers import unauthenticated_response
-from tailrace.api.ports import (
+from tailrace.api.ports import StoreUnavailable
+from tailrace.api.principals import (
     ANONYMOUS_LOCAL,
     NOBODY,
     Act,
     Audit,
     Authenticator,
     Principal,
-    StoreUnavailable,
     TokenScope,
     Unauthenticated,
     is_open,

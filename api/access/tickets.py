@@ -14,7 +14,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Final, NamedTuple
 
-from tailrace.api.ports import Principal, Unauthenticated
+from tailrace.api.principals import Principal, Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused
 
 TICKET_SUBPROTOCOL: Final = "tailrace.ticket."

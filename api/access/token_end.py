@@ -16,7 +16,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from tailrace.api.access.security import Guard
-from tailrace.api.ports import Unauthenticated
+from tailrace.api.principals import Unauthenticated
 
 ABORT_EXTENSION: Final = "tailrace.abort"
 """An ASGI extension of the server: a function of no arguments that drops the connection and what is

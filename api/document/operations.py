@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from tailrace.api.access.operation_scopes import Need, need_of
-from tailrace.api.ports import SCOPES
+from tailrace.api.principals import SCOPES
 from tailrace.api.problems.table import KINDS, PROBLEM_MEDIA_TYPE, HttpCode, ProblemCode
 from tailrace.api.wire.negotiation import JSON, settles
 from tailrace.core.errors import ErrorCode

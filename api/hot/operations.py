@@ -11,7 +11,7 @@ import re
 from typing import Final, NamedTuple
 
 from tailrace.api.access.operation_scopes import scope_of
-from tailrace.api.ports import TokenScope
+from tailrace.api.principals import TokenScope
 from tailrace.api.wire.negotiation import JSON, NDJSON
 
 

@@ -27,7 +27,7 @@ from tailrace.api.hot.operations import (
     XREADGROUP,
     HotOperation,
 )
-from tailrace.api.ports import TokenScope
+from tailrace.api.principals import TokenScope
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.wire.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
 from tailrace.api.wire.imports import LARGE_BYTES

@@ -22,7 +22,8 @@ from starlette.types import Scope
 from tailrace.api.http.disconnect import client_gone
 from tailrace.api.http.path_shim import raw_path_of
 from tailrace.api.http.request_id import REQUEST_ID_HEADER
-from tailrace.api.ports import StoreUnavailable, Unauthenticated
+from tailrace.api.ports import StoreUnavailable
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.redis_over_rest import (
     commands_are_elsewhere,
     is_command_path,

@@ -15,7 +15,8 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from tailrace.api.name_members import named
-from tailrace.api.ports import StoreUnavailable, Unauthenticated
+from tailrace.api.ports import StoreUnavailable
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.refusal_texts import human_text, rest_text
 from tailrace.core.errors import ErrorCode, StreamError
 

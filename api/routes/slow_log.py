@@ -10,7 +10,8 @@ from starlette.responses import Response
 
 from tailrace.api.access.security import Security, guard_of, principal_of
 from tailrace.api.document.operations import operation
-from tailrace.api.ports import Act, SlowLog
+from tailrace.api.ports import SlowLog
+from tailrace.api.principals import Act
 from tailrace.api.problems.table import request_id_of
 from tailrace.api.schemas.slow_log import SlowLogPage
 from tailrace.api.wire.replies import json_response, no_content

@@ -1,4 +1,4 @@
-"""Tails: readers that follow streams by Server-Sent Events, and the responses that carry them.
+"""Tails: readers that follow streams as Server-Sent Events, and the responses that send the events.
 
-It never routes a request, and waits only through the store.
+The package has no routes, and waits for entries only with the store.
 """

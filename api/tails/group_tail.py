@@ -1,7 +1,8 @@
-"""The state of a tail that reads as a group's consumer, and holds at most a window of deliveries.
+"""The state of a tail that reads as a group's consumer, with a limited number of unacknowledged entries.
 
-Sans-IO, like `api.tails.tail`, whose protocol it follows. It owns the window: what was sent on this tail
-and is still pending for its consumer. The store alone knows what was acknowledged, so it is asked.
+It does no input or output, like `api.tails.tail`, whose protocol it implements. It owns the window: the
+entries that were sent on this tail and are still pending for its consumer. Only the store knows which
+entries were acknowledged, so the tail asks it.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from tailrace.core.replies import ReadReply, Reply, StreamRead
 from tailrace.core.stream_id import StreamId
 
 _ALL: Final = 1 << 62
-"""A count that bounds nothing: the ids asked about do."""
+"""A count without effect: the range of ids limits the reply."""
 
 
 class GroupReader(NamedTuple):
-    """Who reads, and how.
+    """The group and consumer of a tail, and its options.
 
-    `prefetch`: how many deliveries may be unacknowledged on this tail. With `noack` new entries are not
-    pending, and the window does not count.
+    `prefetch` is how many entries of this tail can be unacknowledged. With `noack`, new entries do not
+    become pending, and `prefetch` has no effect.
     """
 
     group: bytes
@@ -35,10 +36,10 @@ class GroupReader(NamedTuple):
 
 
 class GroupTail:
-    """A tail as a group's consumer.
+    """A tail that reads as a group's consumer.
 
-    `history`: for streams where the consumer's own pending entries come first, the exclusive position
-    above which. `keys`: all streams.
+    `keys` are all streams. `history` has, for streams whose pending entries are sent first, the id after
+    which to begin.
     """
 
     def __init__(
@@ -48,21 +49,22 @@ class GroupTail:
         self._keys = list(keys)
         self._history = dict(history)
         self._sent = dict(history)
-        """The greatest id sent of each stream: claimed entries lie below and move it back nowhere."""
+        """The greatest id sent of each stream. Claimed entries have smaller ids and do not change it."""
         self._form = form
         self._unacknowledged: dict[bytes, set[StreamId]] = {}
 
     @property
     def is_full(self) -> bool:
-        """Whether the window is used up."""
+        """True if the tail has `prefetch` unacknowledged entries."""
         return self._room() <= 0
 
     def opening(self) -> bytes:
-        """The first bytes."""
+        """Return the first bytes of the response."""
         return sse.opening(self._form.last_event_id(self._sent))
 
     def questions(self) -> Sequence[PendingRange]:
-        """What is still pending of what was sent; asked once half of the window is used."""
+        """Return reads of the entries that were sent and are still pending, once half of the window is
+        used."""
         if 2 * self._room() >= self._reader.prefetch:
             return []
         group, consumer = self._reader.group, self._reader.consumer
@@ -72,7 +74,7 @@ class GroupTail:
         ]
 
     def answered(self, replies: Sequence[Reply | StreamError]) -> list[bytes]:
-        """Whatever is no longer pending for this consumer leaves the window; there is nothing to send."""
+        """Remove the entries from the window that are no longer pending. There is no event to send."""
         pending: dict[bytes, set[StreamId]] = {}
         for (key, sent), reply in zip(self._unacknowledged.items(), replies, strict=True):
             if isinstance(reply, StreamError):
@@ -84,7 +86,8 @@ class GroupTail:
         return []
 
     def read(self, block_ms: int) -> ReadGroup:
-        """First the consumer's own pending entries, a stream at a time; then claimed and new ones of all."""
+        """Return the next read: first the consumer's pending entries, stream by stream, then claimed and new
+        ones."""
         room = min(self._room(), sse.EVENT_ENTRIES_MAX)
         limits = ReadLimits(max_count=room, max_bytes=sse.EVENT_BYTES_MAX)
         group, consumer = self._reader.group, self._reader.consumer
@@ -95,7 +98,7 @@ class GroupTail:
         return ReadGroup(group, consumer, sources, limits, block_ms, claim_min_idle_ms, noack)
 
     def taken(self, reply: ReadReply) -> list[bytes]:
-        """One event for each stream that gave entries; a history that gave none is read to its end."""
+        """Return one event for each stream with entries. A history without entries is complete."""
         events = [self._entries(read) for read in reply.streams if read.entries.ids]
         if events:
             return events
@@ -105,7 +108,7 @@ class GroupTail:
         return [sse.COMMENT]
 
     def refused(self, error: StreamError) -> None:
-        """The group is gone, and with it the tail."""
+        """Raise `error`, which ends the tail: the group does not exist any more."""
         raise error
 
     def _entries(self, read: StreamRead) -> bytes:

@@ -1,15 +1,15 @@
-"""The state of one tail: where it stands, what it asks the store next, and what it sends.
+"""The state of one tail: its position, the next command for the store, and the events to send.
 
-Sans-IO: replies of the store go in, events as bytes come out, and whoever drives it
-(`api.tails.tail_response`) does so step by step::
+It does no input or output. Replies of the store go in, and events come out as bytes.
+`api.tails.tail_response` calls it step by step::
 
-    questions() -> answered(replies)     what must be known before it reads on, mostly nothing
-    is_full                              a group's window holds no more: look again later
-    read(block_ms) -> taken(reply)       or refused(error), which raises what ends the tail
+    questions() -> answered(replies)     commands that the tail needs before it reads on; mostly none
+    is_full                              a group's window is full: ask again later
+    read(block_ms) -> taken(reply)       or refused(error), which raises the error that ends the tail
 
-Two kinds. `PlainTail` reads from positions and reports what was trimmed away before it came by;
-`api.tails.group_tail` reads as a group's consumer. In both streams take turns: the one that was served last
-is asked last, so that a busy one starves no other.
+There are two kinds. `PlainTail` reads from positions and reports gaps. `GroupTail` (`api.tails.group_tail`)
+reads as a group's consumer. In both, the streams take turns: the stream that was served last is read last,
+so that a busy stream does not delay the others.
 """
 
 from __future__ import annotations
@@ -31,59 +31,60 @@ _PROBE_LIMITS: Final = ReadLimits(max_count=1)
 
 
 class Form(NamedTuple):
-    """How entries are written; `labelled`: the tail is over several streams, and each event names its."""
+    """The form of the entries. With `labelled`, the tail has several streams, and each event names its
+    stream."""
 
     shape: Shape
     labelled: bool
 
     def entries(self, read: StreamRead, *, deliveries: bool) -> object:
-        """The data of an `entries` event."""
+        """Return the data of an `entries` event."""
         if self.labelled:
             return slice_json(read, self.shape, deliveries=deliveries)
         return entries_json(read.entries, self.shape, deliveries=deliveries)
 
     def last_event_id(self, positions: Mapping[bytes, StreamId]) -> str:
-        """What to send back as `Last-Event-ID` to resume from `positions`; empty where there is none."""
+        """Return the `Last-Event-ID` with which to resume from `positions`; empty if there are none."""
         if self.labelled:
             return sse.composite_id(positions)
         return "".join(map(format_id, positions.values()))
 
 
 class Tail(Protocol):
-    """What both kinds are to their driver."""
+    """The interface of both kinds of tails."""
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing may be read before the consumer acknowledges."""
+        """True if the consumer must acknowledge entries before the tail reads on."""
         ...
 
     def opening(self) -> bytes:
-        """The first bytes."""
+        """Return the first bytes of the response."""
         ...
 
     def questions(self) -> Sequence[Command]:
-        """Commands that do not wait, to be executed at one instant before reading on."""
+        """Return commands that do not wait, to run in one atomic step before the next read."""
         ...
 
     def answered(self, replies: Sequence[Reply | StreamError]) -> list[bytes]:
-        """The events that their replies give. Raises the `StreamError` that ends the tail."""
+        """Return the events that follow from the replies. Raises the `StreamError` that ends the tail."""
         ...
 
     def read(self, block_ms: int) -> Read | ReadGroup:
-        """The read that is to be executed next."""
+        """Return the next read, which waits up to `block_ms`."""
         ...
 
     def taken(self, reply: ReadReply) -> list[bytes]:
-        """The events that its reply gives; a comment where it waited in vain."""
+        """Return the events of the read's reply; a comment if it has no entries."""
         ...
 
     def refused(self, error: StreamError) -> None:
-        """Its read was refused: raises `error`, or the next questions deal with it."""
+        """Handle a refused read: raise `error`, or ask questions about it next."""
         ...
 
 
 class PlainTail:
-    """A tail of streams from `positions` on, each exclusive."""
+    """A tail of streams without a group. It sends the entries after `positions`."""
 
     is_full = False
 
@@ -91,30 +92,32 @@ class PlainTail:
         self._positions = dict(positions)
         self._form = form
         self._trimmed = False
-        """Whether some position is known to have been trimmed away, and not yet which."""
+        """True if entries after some position were trimmed, and it is not yet known of which stream."""
         self._holes: tuple[bytes, StreamId] | None = None
-        """A stream with entries missing between those that are left, and up to where that may be so."""
+        """A stream with missing entries between existing ones, and the id up to which entries may be
+        missing."""
 
     def opening(self) -> bytes:
-        """The first bytes; their id is where the tail begins."""
+        """Return the first bytes of the response, with the start position as id."""
         return sse.opening(self._last_event_id())
 
     def read(self, block_ms: int) -> Read:
-        """All streams at once; refused where entries ahead were trimmed, so that no loss goes unseen."""
+        """Return a read of all streams. It fails if entries after a position were trimmed, so that every gap
+        is noticed."""
         return Read(self._sources(), _EVENT_LIMITS, block_ms, strict=True)
 
     def taken(self, reply: ReadReply) -> list[bytes]:
-        """One event for each stream that gave entries."""
+        """Return one event for each stream with entries, or a comment."""
         return [self._entries(read) for read in reply.streams if read.entries.ids] or [sse.COMMENT]
 
     def refused(self, error: StreamError) -> None:
-        """Trimmed positions are looked for; any other refusal ends the tail."""
+        """Look for the gap if entries were trimmed; raise any other error."""
         if error.code is not ErrorCode.POSITION_TRIMMED:
             raise error
         self._trimmed = True
 
     def questions(self) -> Sequence[Read]:
-        """Where something was trimmed: which streams that concerns, one read each."""
+        """Return one read for each stream, to find the streams whose entries were trimmed."""
         if self._holes is not None:
             key, _ = self._holes
             return [Read((ReadFrom(key, self._positions[key]),), _EVENT_LIMITS)]
@@ -123,13 +126,13 @@ class PlainTail:
         return []
 
     def answered(self, replies: Sequence[Reply | StreamError]) -> list[bytes]:
-        """Gaps, or what is left of a stream with holes."""
+        """Return gap events, or the remaining entries of a stream with missing entries."""
         if self._holes is not None:
             return self._read_past_holes(*self._holes, replies[0])
         return self._report_gaps(replies)
 
     def _report_gaps(self, replies: Sequence[Reply | StreamError]) -> list[bytes]:
-        """A gap for each position that was refused; a stream with holes is dealt with before the next."""
+        """Return a gap for each refused position. A stream with holes is handled before the next stream."""
         self._trimmed = False
         events = []
         for key, reply in zip(tuple(self._positions), replies, strict=True):
@@ -141,10 +144,10 @@ class PlainTail:
         return events
 
     def _gap(self, key: bytes, error: StreamError) -> bytes:
-        """Report what is gone, and go on where the stream begins now.
+        """Return a gap event, and continue at the stream's first entry.
 
-        Where it begins at or before the position, entries were trimmed out of its middle (by reference
-        policy): how far, only its last id bounds, and what is left up to there follows.
+        If the first entry is at or before the position, entries in the middle were trimmed (by the reference
+        policy). Then the gap ends at the stream's last id, and the remaining entries up to there follow.
         """
         if error.code is not ErrorCode.POSITION_TRIMMED:
             raise error

@@ -1,8 +1,8 @@
-"""One tail on one connection: asks the store what the tail asks, sends what the tail sends, until the end.
+"""Sends one tail on one connection: runs the commands of the tail, and sends its events until it ends.
 
-It owns the loop, its pauses, and the bound on what waits for a slow client: the next read is made only
-when the last event was taken, and a client that takes nothing is cut off. It decides nothing about
-streams: that is `api.tails.tail`.
+It owns the loop, its pauses, and the limit on memory for a slow client: it reads again only after the client
+has read the last event, and disconnects a client that reads nothing. `api.tails.tail` decides what to read
+and send.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from starlette.types import Receive, Scope, Send
 from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.access.token_end import abort_of, end_with_token
 from tailrace.api.http.disconnect import disconnected, while_connected
-from tailrace.api.ports import StoreUnavailable, Unauthenticated
+from tailrace.api.ports import StoreUnavailable
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import DEFECT, HttpCode, problem, problem_of, unauthenticated_problem
 from tailrace.api.tails import sse
 from tailrace.api.tails.tail import Tail
@@ -31,18 +32,18 @@ from tailrace.core.replies import ReadReply
 
 PAUSE_MS_MIN: Final = 10
 PAUSE_MS_MAX: Final = 320
-"""How often a full window is looked at: after the first of these, doubling up to the second. The store
-tells nobody of acknowledgments, so this is the one place that asks again."""
+"""The pauses, in milliseconds, after which a full window is checked again: from the first, doubling up to the
+second. The store does not notify tails of acknowledgments."""
 
 
 class ClientStalled(Exception):
-    """The client has taken nothing for too long."""
+    """The client has read nothing for too long."""
 
 
 class TailResponse(Response):
-    """Answers with the events of `tail`, counted in `open_limit` while it lasts, and ended with the token.
+    """A response with the events of `tail`. It is counted in `open_limit`, and ends when the token ends.
 
-    `heartbeat_ms` and `stall_s`: see `api.tails.sse`.
+    For `heartbeat_ms` and `stall_s`, see `api.tails.sse`.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class TailResponse(Response):
         self._stall_s = stall_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve until the tail ends or the client goes."""
+        """Send events until the tail ends or the client disconnects."""
         try:
             with self._open_limit, end_with_token(self._store.guard, scope), suppress(ClientDisconnect):
                 await while_connected(receive, self._serve(send))
@@ -85,7 +86,7 @@ class TailResponse(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send(self, send: Send, event: bytes) -> None:
-        """Hand the event over in chunks, each of which the client must make room for in time."""
+        """Send an event in chunks. Raises `ClientStalled` if the client does not read a chunk in time."""
         for begin in range(0, len(event), sse.CHUNK_BYTES):
             chunk = event[begin : begin + sse.CHUNK_BYTES]
             try:
@@ -95,14 +96,16 @@ class TailResponse(Response):
                 raise ClientStalled from None
 
     async def _events(self) -> AsyncIterator[bytes]:
-        """All events, `end` or `error` last. A defect is told to the client and raised, to be logged."""
+        """Yield all events; the last one is `end` or `error`. An unexpected error is sent and also raised,
+        so that it is logged."""
         yield self._tail.opening()
         pauses = _Pauses(self._heartbeat_ms)
         try:
             while True:
                 for event in await self._step(pauses):
                     yield event
-                # Through a backlog neither store nor client may ever wait: others get their turn here.
+                # With many stored entries, neither the store nor the client may ever wait; let other
+                # requests run.
                 await asyncio.sleep(0)
         except StreamError as error:
             yield sse.failure("end", problem_of(error, self._request_id))
@@ -138,7 +141,7 @@ class TailResponse(Response):
 
 
 class _Pauses:
-    """Pauses that grow, and the comment that is due when they add up to a heartbeat."""
+    """Growing pauses, with a comment whenever their sum reaches the heartbeat interval."""
 
     def __init__(self, heartbeat_ms: int) -> None:
         self._heartbeat_ms = heartbeat_ms
@@ -149,7 +152,7 @@ class _Pauses:
         self._silent_ms = 0
 
     async def next(self) -> list[bytes]:
-        """Sleep for a while; what is to be sent after it."""
+        """Sleep for the next pause. Return the events to send after it."""
         await asyncio.sleep(self._pause_ms / 1000)
         self._silent_ms += self._pause_ms
         self._pause_ms = min(2 * self._pause_ms, PAUSE_MS_MAX)

@@ -1,18 +1,24 @@
-"""The WebSocket: frames to commands and subscriptions, replies and pushes to frames.
+"""The WebSocket: turns frames into commands and subscriptions, and replies and pushes into frames.
 
-It owns the two subprotocols, requests and their replies, subscriptions and their credit. It never
-touches a connection, a task or a clock: `api.websocket.endpoint` carries bytes and time to it.
+It owns the two subprotocols, requests and their replies, and subscriptions with their credit. Only
+`api.websocket.endpoint` uses connections and tasks; the other modules use no sockets, tasks or clocks.
 
-==================  =================================================================================
-`limits`            every bound of a connection, with its reason, and the close codes
-`requests`          what a client may send, as models
-`messages`          what the server sends, as models that document it
-`codecs`            what a subprotocol is; `json_codec`, `msgpack_codec`, `subprotocols`: the two
-`plans`             what a request asks of the store, and how the answer is told
-`pushes`            what is pushed, and which entries a filter lets through
-`shared_reads`      one read for all subscriptions that stand at the same place
-`subscriptions`     streams and groups pushed under credit; `subscription_book`: those of one connection
-`held`              what is given back when a connection ends
-`session`           one connection: requests in order, replies in order
-==================  =================================================================================
+=========================  ==========================================================================
+`request`                  the base class of requests
+`requests`                 requests of commands, entries and acknowledgments, and the table of all ops
+`subscription_requests`    requests of subscriptions
+`messages`                 models that document what the server sends
+`codecs`                   the base class of subprotocols; `json_codec` and `msgpack_codec`: the two
+`frames`                   splits frames into requests
+`handshake`                checks an opening handshake
+`plans`                    the commands of each request, and the reply from their results
+`pushes`                   writes pushes, and applies filters to entries
+`shared_reads`             one read for all subscriptions at the same position of a stream
+`credit`                   how much a subscription may still push
+`subscriptions`            subscriptions to streams; `consumption`: those of a group's consumer
+`subscription_book`        the subscriptions of one connection
+`unsettled`                the entries that a connection returns when it ends
+`session`                  one connection: runs requests and answers them in order
+`endpoint`                 the connection itself and its tasks
+=========================  ==========================================================================
 """

@@ -1,20 +1,20 @@
-"""What a subprotocol is: how requests are read and replies written, whatever the bytes look like.
+"""The base class of the two subprotocols: how to read requests and write replies.
 
-It owns the form that both share, and the reading of an append's envelope. It never knows what a request
-does. `tailrace.v1.json` is `api.websocket.json_codec`, `tailrace.v1.msgpack` `api.websocket.msgpack_codec`.
+It owns what both share, and the reading of appends. It does not know what a request does.
+`api.websocket.json_codec` implements `tailrace.v1.json`, and `api.websocket.msgpack_codec` implements
+`tailrace.v1.msgpack`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.websocket.requests import Request
+from tailrace.api.websocket.request import Request
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, CloseCode, ProtocolViolation
 from tailrace.api.wire.appends import UNREADABLE, trimming_of
 from tailrace.api.wire.bodies import mismatch
@@ -22,7 +22,7 @@ from tailrace.api.wire.names import checked_name, name_from_body
 from tailrace.core.commands import Trim
 from tailrace.core.errors import ErrorCode
 from tailrace.core.grammar import Resp
-from tailrace.core.log.entry import BadEntry
+from tailrace.core.log.entry import BadEntry, from_base64
 from tailrace.core.replies import Entries
 
 RequestT = TypeVar("RequestT", bound=Request)
@@ -31,14 +31,14 @@ _ABSENT: Final = (b"", b"null", b"\xc0")
 
 
 class Envelope(msgspec.Struct):
-    """What every request has; of any type, until it is looked at."""
+    """The members of every request. Their types are not checked yet."""
 
     id: Any = None
     op: Any = None
 
 
 class NewEntry(NamedTuple):
-    """An append, read: the stream, the entry, and under which conditions."""
+    """A decoded append: the stream, the entry, and its options."""
 
     key: bytes
     fragment: bytes
@@ -49,7 +49,7 @@ class NewEntry(NamedTuple):
 
 
 class RawAppend(msgspec.Struct, forbid_unknown_fields=True):
-    """An `append`, its key and fields still as they came. Documented as `AppendRequest`."""
+    """An `append` with its key and fields as raw bytes. Documented as `AppendRequest`."""
 
     key: msgspec.Raw
     id: Any = None
@@ -64,7 +64,7 @@ class RawAppend(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class RawCommand(msgspec.Struct, forbid_unknown_fields=True):
-    """A `command`, its words still as they came. Documented as `CommandRequest`."""
+    """A `command` with its words as raw bytes. Documented as `CommandRequest`."""
 
     command: msgspec.Raw
     id: Any = None
@@ -72,7 +72,7 @@ class RawCommand(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Codec(ABC):
-    """One subprotocol. It has no state: one object serves all connections."""
+    """A subprotocol. It has no state, so one object serves all connections."""
 
     subprotocol: ClassVar[str]
     is_text: ClassVar[bool]
@@ -80,16 +80,19 @@ class Codec(ABC):
     # --- in ------------------------------------------------------------------------------------
 
     def split(self, data: str | bytes) -> tuple[bool, list[bytes]]:
-        """The requests of one frame, each still as bytes, and whether they came as an array.
+        """Return whether a frame is an array of requests, and its requests as raw bytes. O(bytes).
 
-        Raises `ProtocolViolation` for a frame of the wrong kind, one that is too big, or no document.
+        Raises `ProtocolViolation` if the frame has the wrong type (text or binary), is too large, or cannot
+        be decoded.
         """
         if isinstance(data, str) is not self.is_text:
             wanted = "text" if self.is_text else "binary"
-            raise ProtocolViolation(CloseCode.UNSUPPORTED_DATA, f"{self.subprotocol} is spoken in {wanted}")
+            raise ProtocolViolation(CloseCode.UNSUPPORTED_DATA, f"{self.subprotocol} uses {wanted} frames")
         raw = data.encode() if isinstance(data, str) else data
         if len(raw) > FRAME_BYTES_MAX:
-            raise ProtocolViolation(CloseCode.TOO_BIG, f"a frame may take {FRAME_BYTES_MAX} bytes at most")
+            raise ProtocolViolation(
+                CloseCode.TOO_BIG, f"the frame is too large; at most {FRAME_BYTES_MAX} bytes are allowed"
+            )
         try:
             return self._split(raw)
         except UNREADABLE as error:
@@ -100,67 +103,68 @@ class Codec(ABC):
 
     @abstractmethod
     def envelope(self, raw: bytes) -> Envelope:
-        """The request's id and op. Raises `RequestRefused` where it is no object."""
+        """Return the id and op of a request. Raises `RequestRefused` if the request is not an object."""
 
     @abstractmethod
     def request(self, raw: bytes, model: type[RequestT]) -> RequestT:
-        """The request as its model. Raises `RequestRefused`."""
+        """Return the request as `model`. Raises `RequestRefused`."""
 
     @abstractmethod
     def new_entry(self, raw: bytes) -> NewEntry:
-        """An `append`. Raises `RequestRefused`."""
+        """Return a decoded `append`. Raises `RequestRefused`."""
 
     @abstractmethod
     def words(self, raw: bytes) -> list[bytes]:
-        """The words of a `command`. Raises `RequestRefused`."""
+        """Return the words of a `command`. Raises `RequestRefused`."""
 
     # --- out -----------------------------------------------------------------------------------
 
     @abstractmethod
     def encode(self, content: object) -> bytes:
-        """Anything that the other methods gave, and plain values, as one frame's bytes."""
+        """Return one frame with `content`: plain values, and results of the other methods. O(bytes)."""
 
     @abstractmethod
     def names(self, **names: bytes | None) -> Mapping[str, object]:
-        """Members that hold names."""
+        """Return members with these names."""
 
     @abstractmethod
     def entries(self, entries: Entries, *, deliveries: bool = False) -> object:
-        """The entries as an array; `deliveries`: with idle time and count of deliveries. O(bytes)."""
+        """Return the entries as an array; with `deliveries`, also their idle time and delivery count.
+        O(bytes)."""
 
     @abstractmethod
     def result(self, reply: Resp) -> object:
-        """A RESP2 reply."""
+        """Return a RESP2 reply as content of a frame."""
 
     def joined(self, frames: Sequence[bytes]) -> bytes:
-        """Encoded contents as one array."""
+        """Return one frame with an array of encoded contents."""
         return self.encode([msgspec.Raw(frame) for frame in frames])
 
 
 def name_of(value: str | bytes, encoding: Any, what: str) -> bytes:
-    """The name that a request's member stands for. Raises `RequestRefused` INVALID_NAME."""
+    """Return the name that a member of a request encodes. Raises `RequestRefused` INVALID_NAME."""
     if isinstance(value, bytes):
         return checked_name(value, what)
     return name_from_body(value, encoding, what)
 
 
 def octets_of(value: str | bytes, encoding: Any) -> bytes:
-    """A field's value as it is stored. Raises `RequestRefused`."""
+    """Return the bytes of a field's value. Raises `RequestRefused` if it is not valid base64."""
     if isinstance(value, bytes):
         return value
     if encoding is None:
         return value.encode()
     try:
-        return b64decode(value, validate=True)
-    except ValueError:
-        raise mismatch([("", f"not base64: {value[:40]!r}")]) from None
+        return from_base64(value)
+    except BadEntry as error:
+        raise mismatch([("", str(error))]) from None
 
 
 # --- for both -----------------------------------------------------------------------------------------
 
 
 def new_entry_of(key: bytes, fragment: bytes, request: RawAppend) -> NewEntry:
-    """All of it that is the same in both subprotocols. Raises `RequestRefused` for a bad trimming rule."""
+    """Return a decoded append. Raises `RequestRefused` for an invalid trimming rule."""
     return NewEntry(
         key,
         fragment,
@@ -172,30 +176,31 @@ def new_entry_of(key: bytes, fragment: bytes, request: RawAppend) -> NewEntry:
 
 
 def has_fields(request: RawAppend) -> bool:
-    """Whether the entry is written as `fields`; else it is as `pairs`. One of the two must be there."""
+    """Return whether an append has `fields` rather than `pairs`. Raises `BadEntry` unless it has exactly
+    one."""
     fields, pairs = bytes(request.fields) not in _ABSENT, bytes(request.pairs) not in _ABSENT
     if fields is pairs:
-        raise BadEntry("exactly one of `fields` and `pairs` is needed")
+        raise BadEntry("give exactly one of `fields` and `pairs`")
     return fields
 
 
 def encoding_of(request: RawAppend) -> Any:
-    """`base64` or None. Raises `BadEntry`."""
+    """Return `base64` or None. Raises `BadEntry` for another value."""
     if request.encoding not in (None, "base64"):
-        raise BadEntry("`encoding` is `base64` or absent")
+        raise BadEntry("`encoding` must be `base64`, or absent")
     return request.encoding
 
 
 def entry_refusal(error: Exception) -> RequestRefused:
-    """What to tell of an entry that could not be read."""
+    """Return the error for an entry that could not be read."""
     if isinstance(error, BadEntry) and error.too_large:
         return RequestRefused(ErrorCode.ENTRY_TOO_LARGE, str(error))
     return mismatch([("", str(error))])
 
 
 def decoded_envelope(decode: Callable[[bytes], Envelope], raw: bytes) -> Envelope:
-    """The envelope. Raises `RequestRefused` where the request is no object."""
+    """Return the envelope of a request. Raises `RequestRefused` if the request is not an object."""
     try:
         return decode(raw)
     except UNREADABLE as error:
-        raise mismatch([("", f"a request is an object: {error}")]) from None
+        raise mismatch([("", f"a request must be an object: {error}")]) from None

@@ -1,7 +1,7 @@
-"""`/v1/ws` on a real connection: the handshake, the task that serves it, and its end.
+"""Serves `/v1/ws` on a connection: the handshake, the tasks, and the end of the connection.
 
-It owns tasks and order of sending; what is said is `api.websocket`'s. A push costs no task and no ASGI
-cycle: it is written to the connection where the store calls back.
+It owns the tasks and the order of sending. The other modules of the package decide what to send. A push
+needs no task and no ASGI call: the store's callback writes it to the connection.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from starlette.types import Receive, Scope, Send
 
 from tailrace.api.access.rates import Quota, Rates, client_address_of, require_quota
 from tailrace.api.access.security import Guard, Security
-from tailrace.api.ports import StoreUnavailable, TurnStore, Unauthenticated
+from tailrace.api.ports import StoreUnavailable, TurnStore
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.tallies import OpenLimits
 from tailrace.api.websocket.codecs import Codec
@@ -43,29 +44,29 @@ _logger = logging.getLogger("tailrace.websocket")
 
 
 class Socket(Protocol):
-    """A connection as the server offers it beside ASGI: `app` has one for uvicorn.
+    """A connection with direct access to its output, in addition to ASGI. `app` implements it for uvicorn.
 
-    `on_relief`: called when it is no longer congested, and when it is lost.
+    The server calls `on_relief` when the connection is no longer congested, and when it is lost.
     """
 
     on_relief: Callable[[], None]
 
     @property
     def is_congested(self) -> bool:
-        """Whether so much waits for the client that no more should be sent."""
+        """True if so much output waits for the client that no more should be sent."""
         ...
 
     def send_now(self, payload: bytes, *, is_text: bool) -> None:
-        """Write one frame, without waiting; nothing, where the connection is closing."""
+        """Write one frame without waiting. If the connection is closing, do nothing."""
         ...
 
     def close_now(self, code: int, reason: str) -> None:
-        """Close the connection behind what was written."""
+        """Close the connection after the output that is already written. `code`: see `CloseCode`."""
         ...
 
 
 class WebSocketEndpoint:
-    """ASGI: one object serves all connections of one store. `version` is told in the greeting."""
+    """ASGI application that serves all WebSockets of one store. The greeting contains `version`."""
 
     def __init__(
         self, store: TurnStore, version: str, open_limits: OpenLimits, rates: Rates, security: Security
@@ -78,7 +79,7 @@ class WebSocketEndpoint:
         self._reads = SharedReads(store, open_limits.subscriptions)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection to its end."""
+        """Serve one connection until it ends."""
         await receive()
         try:
             self._open_limit.require_room()
@@ -98,12 +99,12 @@ class WebSocketEndpoint:
 
 
 async def upgrade_required(_request: Request) -> Response:
-    """The answer to a plain HTTP request for the WebSocket's path."""
+    """Refuse a plain HTTP request to the path of the WebSocket (426)."""
     raise RequestRefused(HttpCode.UPGRADE_REQUIRED, _NO_HANDSHAKE, headers={"Upgrade": "websocket"})
 
 
 class _Connection:
-    """One connection, its session and its tasks: one receives, and one works while requests wait."""
+    """One connection with its session and tasks. One task receives; another runs while requests wait."""
 
     def __init__(
         self,
@@ -126,7 +127,7 @@ class _Connection:
         socket.on_relief = self._relieved
 
     async def serve(self, receive: Receive, version: str) -> None:
-        """Greet, then carry out requests until the connection ends, and clean up."""
+        """Send the greeting, run requests until the connection ends, and clean up."""
         self.send(self._session.greeting(version))
         forget = self._guard.watch(self._token_ended)
         try:
@@ -144,19 +145,19 @@ class _Connection:
 
     @property
     def is_congested(self) -> bool:
-        """Whether much waits for the client."""
+        """True if much output waits for the client."""
         return self._socket.is_congested
 
     def send(self, frame: bytes) -> None:
-        """Write one frame, without waiting."""
+        """Write one frame without waiting."""
         self._socket.send_now(frame, is_text=self._codec.is_text)
 
     def restarting(self) -> None:
-        """Close the connection: the client may come back to whoever serves next."""
+        """Close the connection with 1012, because the server shuts down. The client may connect again."""
         self._socket.close_now(CloseCode.SERVICE_RESTART, "the server is shutting down")
 
     def _token_ended(self, error: Unauthenticated) -> None:
-        """Say so to each subscription, and close: nothing more is pushed, and nothing more is carried out."""
+        """End each subscription with `error` and close the connection. Later requests are not run."""
         self._session.end_access(error)
         code = CloseCode.ACCESS_CHANGED if error.is_changed else CloseCode.ACCESS_ENDED
         self._socket.close_now(code, error.reason)
@@ -181,7 +182,7 @@ class _Connection:
             await asyncio.wait({self._work})
 
     async def _carry_out(self) -> None:
-        """Turn by turn, until no request waits."""
+        """Run requests, turn by turn, until none is waiting."""
         try:
             while turn := self._session.next_turn():
                 self._turn_taken.set()
@@ -212,7 +213,7 @@ class _Connection:
     # --- the end -------------------------------------------------------------------------------
 
     async def _end(self) -> None:
-        """Let what is under way end, then give back what the client had asked to be given back."""
+        """Wait for running requests, then return (nack) the entries of consumers with `on_close: "nack"`."""
         await self._worked_off()
         held = self._session.unsettled
         questions = held.questions()
@@ -222,7 +223,7 @@ class _Connection:
             releases = held.releases(await self._in_turns(questions))
             await self._in_turns(releases)
         except StoreUnavailable as refusal:
-            # They stay pending, and are claimed by their idle time.
+            # The entries stay pending. Consumers can claim them after their idle time.
             _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
 
     def _release(self, commands: Sequence[Command]) -> None:

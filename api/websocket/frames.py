@@ -1,7 +1,7 @@
-"""The requests of one frame, and how much of them has been read.
+"""Splits frames into requests, and decodes what depends only on the bytes of a frame.
 
-It owns what can be read from a frame's bytes alone, so that a large frame can be read in a thread. What a
-request means for the connection is `api.websocket.plans`'; this module never looks at a connection.
+A thread can do this for a large frame, because this module never uses a connection. `api.websocket.plans`
+decides what a request does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tailrace.core.grammar import Request as RedisRequest
 from tailrace.core.parser import parse_request
 
 Content: TypeAlias = NewEntry | RedisRequest | RequestRefused | StreamError
-"""What an append or a command asks for, or why it is refused."""
+"""The decoded append or command, or the error of an invalid one."""
 
 
 class ReadRequest(NamedTuple):
@@ -35,15 +35,15 @@ class Frame(NamedTuple):
 
 
 def split_frame(codec: Codec, data: str | bytes) -> Frame:
-    """The requests of a frame, each still unread. Raises `ProtocolViolation`."""
+    """Return the requests of a frame as raw bytes. Raises `ProtocolViolation`."""
     is_array, parts = codec.split(data)
     return Frame(is_array, [ReadRequest(part) for part in parts])
 
 
 def read_frame(codec: Codec, data: str | bytes) -> Frame:
-    """The requests of a frame, with their content read where they are appends or commands. O(bytes).
+    """Return the requests of a frame, with decoded appends and commands. O(bytes).
 
-    Raises `ProtocolViolation`. Shares nothing with a connection: may run in a thread.
+    Raises `ProtocolViolation`. It shares no state with a connection, so it can run in a thread.
     """
     frame = split_frame(codec, data)
     if len(frame.requests) > REQUESTS_PER_FRAME_MAX:
@@ -55,7 +55,7 @@ def _read(codec: Codec, raw: bytes) -> ReadRequest:
     try:
         envelope = codec.envelope(raw)
     except RequestRefused:
-        # It is refused again when its turn comes.
+        # The session reports the error when it handles this request.
         return ReadRequest(raw)
     return ReadRequest(raw, envelope, _content(codec, envelope.op, raw))
 

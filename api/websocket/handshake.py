@@ -1,6 +1,6 @@
-"""Who may open a WebSocket: the page's origin, the subprotocol, and the token or the ticket.
+"""Checks the opening handshake of a WebSocket: the page's origin, the subprotocol, and the token or ticket.
 
-It owns what is looked at before a connection is accepted, and the answer where it is not.
+It owns the checks before a connection is accepted, and the response if it is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tailrace.api.access.security import (
     token_in_url_refusal,
 )
 from tailrace.api.access.tickets import TICKET_SUBPROTOCOL
-from tailrace.api.ports import Principal, Unauthenticated
+from tailrace.api.principals import Principal, Unauthenticated
 from tailrace.api.problems.table import (
     PROBLEM_MEDIA_TYPE,
     HttpCode,
@@ -33,18 +33,21 @@ from tailrace.api.problems.table import (
 from tailrace.api.websocket.subprotocols import CODECS
 
 SOCKET_EXTENSION: Final = "tailrace.socket"
-"""Where the ASGI scope's `extensions` hold the connection's `Socket`."""
+"""The key of the connection's `Socket` in `extensions` of the ASGI scope."""
 
 
 class Handshake(NamedTuple):
-    """What a handshake came to: whose connection it is, and the subprotocol to echo."""
+    """An accepted handshake: whose connection it is, and the subprotocol to select."""
 
     principal: Principal
     subprotocol: str | None
 
 
 def shake_hands(scope: Scope, security: Security) -> Handshake:
-    """Raises `RequestRefused` or `Unauthenticated` where the connection is not taken. A ticket is used up."""
+    """Check an opening handshake. A ticket can be used once.
+
+    Raises `RequestRefused` or `Unauthenticated` if the connection is refused.
+    """
     headers = Headers(scope=scope)
     if has_token_in_url(scope):
         raise token_in_url_refusal()
@@ -53,8 +56,8 @@ def shake_hands(scope: Scope, security: Security) -> Handshake:
     offered: Sequence[str] = scope["subprotocols"]
     subprotocol = next((name for name in offered if name in CODECS), None)
     if offered and subprotocol is None:
-        told = f"none of the subprotocols is spoken here; there are {', '.join(CODECS)}"
-        raise RequestRefused(HttpCode.BAD_REQUEST, told)
+        detail = f"none of the offered subprotocols is supported; offer one of {', '.join(CODECS)}"
+        raise RequestRefused(HttpCode.BAD_REQUEST, detail)
     if SOCKET_EXTENSION not in scope.get("extensions", {}):
         raise RequestRefused(HttpCode.INTERNAL, "the server was started without its WebSocket protocol")
     return Handshake(_principal(scope, security, offered), subprotocol)
@@ -65,18 +68,18 @@ def _principal(scope: Scope, security: Security, offered: Sequence[str]) -> Prin
     if not tickets:
         return security.authenticate(authorization_of(scope), host_header_of(scope))
     if len(tickets) > 1:
-        raise Unauthenticated("the handshake has more than one ticket")
+        raise Unauthenticated("the handshake has more than one ticket; send one")
     principal = security.tickets.redeem(tickets[0].removeprefix(TICKET_SUBPROTOCOL))
     security.authenticator.require_standing(principal)
     return principal
 
 
 async def refuse(scope: Scope, send: Send, error: RequestRefused | Unauthenticated) -> None:
-    """Answer the handshake with a problem, where the server can; else close."""
+    """Answer the handshake with a problem, or close the connection if the server does not support that."""
     if "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close"})
         return
-    content, extra = _told(error)
+    content, extra = _problem_and_headers(error)
     named = {"content-type": PROBLEM_MEDIA_TYPE, **extra}
     headers = [(name.lower().encode(), value.encode()) for name, value in named.items()]
     start = {"type": "websocket.http.response.start", "status": content["status"], "headers": headers}
@@ -84,7 +87,7 @@ async def refuse(scope: Scope, send: Send, error: RequestRefused | Unauthenticat
     await send({"type": "websocket.http.response.body", "body": msgspec.json.encode(content)})
 
 
-def _told(error: RequestRefused | Unauthenticated) -> tuple[dict[str, Any], Mapping[str, str]]:
+def _problem_and_headers(error: RequestRefused | Unauthenticated) -> tuple[dict[str, Any], Mapping[str, str]]:
     if isinstance(error, Unauthenticated):
         return unauthenticated_problem(error, None), challenge(error)
     return problem(error.code, error.detail, None, **error.members), error.headers

@@ -1,4 +1,4 @@
-"""`tailrace.v1.json`: text frames, in the JSON of the HTTP surface."""
+"""The subprotocol `tailrace.v1.json`: text frames with the JSON of the HTTP API."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SPACE: Final = b" \t\r\n"
 
 
 class JsonCodec(Codec):
-    """Text frames; the JSON of the HTTP surface."""
+    """Reads and writes text frames with the JSON of the HTTP API."""
 
     subprotocol = "tailrace.v1.json"
     is_text = True
@@ -63,15 +63,15 @@ class JsonCodec(Codec):
         return False, [bytes(self._decode_one(raw))]
 
     def envelope(self, raw: bytes) -> Envelope:
-        """An object with these members."""
+        """Return the id and op of a request. Raises `RequestRefused` if the request is not an object."""
         return decoded_envelope(self._decode_envelope, raw)
 
     def request(self, raw: bytes, model: type[RequestT]) -> RequestT:
-        """Read and checked by pydantic."""
+        """Return the request, parsed and checked by pydantic. Raises `RequestRefused`."""
         return parse_body(raw, model)
 
     def new_entry(self, raw: bytes) -> NewEntry:
-        """Its fields are read once."""
+        """Return a decoded `append`; its fields are parsed once. Raises `RequestRefused`."""
         try:
             request = self._decode_append(raw)
             key = name_from_body(self._decode_text(request.key), encoding_of(request), "key")
@@ -86,31 +86,31 @@ class JsonCodec(Codec):
         return fragment_from_pairs(request.pairs, base64=base64)
 
     def _append_refusal(self, raw: bytes, error: Exception) -> RequestRefused:
-        """The best that can be said of it: the model sees more places than the fast way does."""
+        """Return the error of an invalid append. The model finds all mistakes, the decoder only the first."""
         refusal = entry_refusal(error)
         if refusal.code is ErrorCode.ENTRY_TOO_LARGE:
             return refusal
         return explained(raw, AppendRequest, error)
 
     def words(self, raw: bytes) -> list[bytes]:
-        """As the command endpoint takes them."""
+        """Return the words of a `command`, in the format of the command endpoint. Raises `RequestRefused`."""
         try:
             return decode_command(bytes(self._decode_command(raw).command))
         except UNREADABLE as error:
             raise explained(raw, CommandRequest, error) from None
 
     def encode(self, content: object) -> bytes:
-        """A frame."""
+        """Return one frame with `content`."""
         return self._encode(content)
 
     def names(self, **names: bytes | None) -> Mapping[str, object]:
-        """As text, or all base64."""
+        """Return the names as text, or all of them in base64 if one of them is not UTF-8."""
         return named(**names)
 
     def entries(self, entries: Entries, *, deliveries: bool = False) -> object:
-        """Joined from the stored bytes."""
+        """Return the entries as an array, joined from the stored bytes. O(bytes)."""
         return entries_json(entries, Shape.NATURAL, deliveries=deliveries)
 
     def result(self, reply: Resp) -> object:
-        """As the command endpoint gives it."""
+        """Return a RESP2 reply in the format of the command endpoint."""
         return msgspec.Raw(b"".join(result_parts(reply, all_base64=False)))

@@ -1,6 +1,6 @@
-"""What the server sends, as models: they document frames that are written without them.
+"""Models of the messages that the server sends. They document the messages; the server writes without them.
 
-A test holds every frame that the server sends in it against these.
+Tests validate the frames of the server against these models.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from tailrace.api.schemas.base import NameEncodingField, WireModel
 from tailrace.api.schemas.entries import ENTRY_EXAMPLE, Entry
 from tailrace.api.schemas.problem import Problem
 from tailrace.api.schemas.reads import DeliveredEntry
-from tailrace.api.websocket.requests import RequestId
+from tailrace.api.websocket.request import RequestId
 
 
 class Hello(WireModel):
-    """What a server says of itself."""
+    """The version, subprotocol and limits of the server."""
 
     version: str = Field(description="The server's version.", examples=["1.0.0"])
-    subprotocol: str = Field(description="The subprotocol spoken.", examples=["tailrace.v1.json"])
+    subprotocol: str = Field(description="The subprotocol of this connection.", examples=["tailrace.v1.json"])
     limits: dict[str, int] = Field(
-        description="Bounds of a connection.", examples=[{"subscriptions_max": 100}]
+        description="The limits of a connection, by name.", examples=[{"subscriptions_max": 100}]
     )
 
 
 class HelloMessage(WireModel):
-    """The first frame."""
+    """The first message of the server."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -45,16 +45,16 @@ class HelloMessage(WireModel):
 
 
 class OkMessage(WireModel):
-    """A request was carried out. What `ok` holds depends on the op."""
+    """The reply to a request that succeeded. The members of `ok` depend on the op."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"id": 2, "ok": {"id": "1692632147973-0"}}})
 
-    id: RequestId = Field(description="The request's.", examples=[2])
-    ok: dict[str, Any] = Field(description="The result.", examples=[{"id": "1692632147973-0"}])
+    id: RequestId = Field(description="The id of the request.", examples=[2])
+    ok: dict[str, Any] = Field(description="The result of the request.", examples=[{"id": "1692632147973-0"}])
 
 
 class ErrorMessage(WireModel):
-    """A request was refused, and changed nothing; the connection lives on."""
+    """The reply to a request that failed and changed nothing. The connection stays open."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -62,9 +62,12 @@ class ErrorMessage(WireModel):
                 "id": 4,
                 "error": {
                     "type": "/problems/nogroup",
-                    "title": "No such consumer group",
+                    "title": "The consumer group does not exist",
                     "status": 404,
-                    "detail": "No such key 'race:france' or consumer group 'judges'",
+                    "detail": (
+                        "the stream 'race:france' has no consumer group 'judges'; create it with "
+                        "PUT /v1/streams/{key}/groups/{group}"
+                    ),
                     "code": "NOGROUP",
                     "retryable": False,
                     "side_effects": "none",
@@ -75,13 +78,13 @@ class ErrorMessage(WireModel):
     )
 
     id: RequestId | None = Field(
-        description="The request's; null where it had none that could be read.", examples=[4]
+        description="The id of the request; null if the request has no valid id.", examples=[4]
     )
     error: Problem
 
 
 class EntriesPush(WireModel):
-    """Entries of one stream of a subscription; those of a group carry `idle_ms` and `deliveries`."""
+    """Entries of one stream of a subscription. Entries of a group also have `idle_ms` and `deliveries`."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -94,24 +97,30 @@ class EntriesPush(WireModel):
         }
     )
 
-    sub: RequestId = Field(description="The subscription.", examples=[3])
+    sub: RequestId = Field(description="The id of the subscription.", examples=[3])
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None
     entries: list[DeliveredEntry | Entry] = Field(description="The entries.", examples=[[ENTRY_EXAMPLE]])
     next: str = Field(
-        description="`after` of a subscription that goes on from here.", examples=["1692632086370-0"]
+        description="The position of the subscription after this push: to continue later, send it as "
+        "`after`.",
+        examples=["1692632086370-0"],
     )
 
 
 class GapBounds(WireModel):
-    """Where entries are missing."""
+    """The ids between which entries are missing."""
 
-    after: str = Field(alias="from", description="Entries after this id.", examples=["1692632086370-0"])
-    before: str = Field(alias="to", description="And before this id.", examples=["1692632102976-0"])
+    after: str = Field(
+        alias="from", description="Entries after this id are missing.", examples=["1692632086370-0"]
+    )
+    before: str = Field(
+        alias="to", description="Entries before this id are missing.", examples=["1692632102976-0"]
+    )
 
 
 class GapPush(WireModel):
-    """Entries between two ids were trimmed away before they could be pushed."""
+    """Entries between two ids were trimmed before the server could push them."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -123,14 +132,14 @@ class GapPush(WireModel):
         }
     )
 
-    sub: RequestId = Field(description="The subscription.", examples=[3])
+    sub: RequestId = Field(description="The id of the subscription.", examples=[3])
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None
     gap: GapBounds
 
 
 class EndPush(WireModel):
-    """A subscription is over: its group is gone, or the server stops."""
+    """A subscription ended, because its group was deleted, the token ended, or the server shuts down."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -138,7 +147,7 @@ class EndPush(WireModel):
                 "sub": 4,
                 "end": {
                     "type": "/problems/not-accepting",
-                    "title": "The server takes no such request now",
+                    "title": "The server does not accept this request now",
                     "status": 503,
                     "detail": "the server is shutting down",
                     "code": "NOT_ACCEPTING",
@@ -150,7 +159,7 @@ class EndPush(WireModel):
         }
     )
 
-    sub: RequestId = Field(description="The subscription.", examples=[4])
+    sub: RequestId = Field(description="The id of the subscription.", examples=[4])
     end: Problem
 
 
@@ -162,4 +171,4 @@ MESSAGES: Final[dict[str, type[BaseModel]]] = {
     "gap_push": GapPush,
     "end_push": EndPush,
 }
-"""What the server sends over a WebSocket, by the name in the AsyncAPI document."""
+"""The messages of the server, by their names in the AsyncAPI document."""

@@ -1,7 +1,7 @@
-"""`tailrace.v1.msgpack`: binary frames, with raw bytes for what is not text.
+"""The subprotocol `tailrace.v1.msgpack`: binary frames, with raw bytes where JSON needs base64.
 
-The members are those of JSON. Names and values of an entry are `str` where all of it is UTF-8, else all of
-them are `bin`; so nothing is base64, and nothing is lost.
+It has the same members as JSON. The names and values of an entry are `str` if all of them are UTF-8,
+otherwise all of them are `bin`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tailrace.core.stream_id import format_id
 
 
 class MsgpackCodec(Codec):
-    """Binary frames; names and values as raw bytes where they are not text."""
+    """Reads and writes binary frames."""
 
     subprotocol = "tailrace.v1.msgpack"
     is_text = False
@@ -55,21 +55,21 @@ class MsgpackCodec(Codec):
         return False, [raw]
 
     def envelope(self, raw: bytes) -> Envelope:
-        """An object with these members."""
+        """Return the id and op of a request. Raises `RequestRefused` if the request is not a map."""
         return decoded_envelope(self._decode_envelope, raw)
 
     def request(self, raw: bytes, model: type[RequestT]) -> RequestT:
-        """Read and checked by pydantic."""
+        """Return the request, checked by pydantic. Raises `RequestRefused`."""
         try:
             return model.model_validate(self._decode_any(raw))
         except ValidationError as error:
             raise refused(error, model) from None
         except UnicodeDecodeError:
-            # pydantic names a member that it does not know, and fails where that is `bin` and no text.
-            raise mismatch([("", "a request's members are named by `str`")]) from None
+            # pydantic decodes the name of an unknown member, and fails if it is `bin` and not UTF-8.
+            raise mismatch([("", "the names of a request's members must be `str`")]) from None
 
     def new_entry(self, raw: bytes) -> NewEntry:
-        """Its fields are read once."""
+        """Return a decoded `append`; its fields are parsed once. Raises `RequestRefused`."""
         try:
             request = self._decode_append(raw)
             key = checked_name(_octets(self._decode_any(request.key)), "key")
@@ -82,28 +82,28 @@ class MsgpackCodec(Codec):
             return _flat_pairs(self._decode_any(request.pairs))
         fields = self._decode_any(request.fields)
         if not isinstance(fields, dict) or not fields:
-            raise BadEntry("`fields` is a map with at least one name")
+            raise BadEntry("`fields` must be a map with at least one name")
         if len(fields) != _msgpack_map_length(bytes(request.fields)):
-            raise BadEntry("a name repeats in `fields`: send `pairs` instead")
+            raise BadEntry("a name repeats in `fields`; send `pairs` instead")
         return [_octets(item) for item in chain.from_iterable(fields.items())]
 
     def words(self, raw: bytes) -> list[bytes]:
-        """Strings, integers and bytes."""
+        """Return the words of a `command`: strings, integers and bytes. Raises `RequestRefused`."""
         try:
             return _words(self._decode_any(self._decode_command(raw).command))
         except (*UNREADABLE, BadEntry) as error:
             raise mismatch([("", str(error))]) from None
 
     def encode(self, content: object) -> bytes:
-        """A frame."""
+        """Return one frame with `content`."""
         return self._encode(content)
 
     def names(self, **names: bytes | None) -> Mapping[str, object]:
-        """`str`, or `bin` where a name is not UTF-8."""
+        """Return the names as `str`, or as `bin` if not UTF-8."""
         return {member: None if name is None else _text_or_bytes(name) for member, name in names.items()}
 
     def entries(self, entries: Entries, *, deliveries: bool = False) -> object:
-        """Maps; O(entries), since each is written anew."""
+        """Return the entries as maps. O(entries), because each one is converted from its stored JSON."""
         plain = [
             {"id": format_id(value), **_content(fragment)}
             for value, fragment in zip(entries.ids, entries.fragments, strict=True)
@@ -116,7 +116,7 @@ class MsgpackCodec(Codec):
         return plain
 
     def result(self, reply: Resp) -> object:
-        """Strings as `str`, or `bin` where one is not UTF-8."""
+        """Return a RESP2 reply, with strings as `str`, or as `bin` if not UTF-8."""
         if isinstance(reply, list | Rows):
             return [self.result(item) for item in reply]
         if isinstance(reply, bytes):
@@ -135,24 +135,24 @@ def _is_msgpack_array(raw: bytes) -> bool:
 
 
 def _msgpack_map_length(raw: bytes) -> int:
-    """How many pairs a map says it has; a decoded one keeps only the last of those with equal names."""
+    """Return the number of pairs that a map declares. The decoded map keeps only the last of equal names."""
     width = _MAP_LENGTH_BYTES.get(raw[0])
     return raw[0] & _FIXMAP_MASK if width is None else int.from_bytes(raw[1 : 1 + width])
 
 
 def _flat_pairs(pairs: Any) -> list[bytes]:
     if not isinstance(pairs, list) or not pairs:
-        raise BadEntry("`pairs` is an array with at least one pair")
+        raise BadEntry("`pairs` must be an array with at least one pair")
     if not all(isinstance(pair, list) and len(pair) == len(("name", "value")) for pair in pairs):
-        raise BadEntry("each of `pairs` is an array of a name and a value")
+        raise BadEntry("each of `pairs` must be an array of a name and a value")
     return [_octets(item) for item in chain.from_iterable(pairs)]
 
 
 def _words(words: object) -> list[bytes]:
     if not isinstance(words, list) or not words:
-        raise BadEntry("`command` is an array with at least a name")
+        raise BadEntry("`command` must be an array with at least a name")
     if len(words) > COMMAND_ARGUMENTS_MAX:
-        raise BadEntry(f"{len(words)} arguments: {COMMAND_ARGUMENTS_MAX} may be sent at once")
+        raise BadEntry(f"the command has {len(words)} arguments; at most {COMMAND_ARGUMENTS_MAX} are allowed")
     return [str(word).encode() if type(word) is int else _octets(word) for word in words]
 
 
@@ -161,7 +161,7 @@ def _octets(value: object) -> bytes:
         return value.encode()
     if isinstance(value, bytes):
         return value
-    raise BadEntry(f"names and values are `str` or `bin`, not {type(value).__name__}")
+    raise BadEntry(f"names and values must be `str` or `bin`, not {type(value).__name__}")
 
 
 def _text_or_bytes(value: bytes) -> str | bytes:

@@ -12,27 +12,25 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from tailrace.api.access.permissions import is_administrative
 from tailrace.api.access.security import Guard, admitted
-from tailrace.api.ports import StoreUnavailable, TokenScope
+from tailrace.api.ports import StoreUnavailable
+from tailrace.api.principals import TokenScope
 from tailrace.api.problems.table import CommandRefused, RequestRefused
 from tailrace.api.schemas.texts import shown, suggestion
 from tailrace.api.websocket import frames
 from tailrace.api.websocket.codecs import Codec, Envelope, NewEntry, name_of, octets_of
+from tailrace.api.websocket.consumption import new_entries_of
+from tailrace.api.websocket.credit import CreditBalance
 from tailrace.api.websocket.pushes import filter_of
-from tailrace.api.websocket.requests import (
-    REQUESTS,
-    AckRequest,
-    ClaimRequest,
+from tailrace.api.websocket.request import RequestId
+from tailrace.api.websocket.requests import REQUESTS, AckRequest, ClaimRequest, NackRequest, PingRequest
+from tailrace.api.websocket.subscription_book import SubscriptionBook
+from tailrace.api.websocket.subscription_requests import (
     ConsumeRequest,
     Credit,
     CreditRequest,
-    NackRequest,
-    PingRequest,
-    RequestId,
     SubscribeRequest,
     UnsubscribeRequest,
 )
-from tailrace.api.websocket.subscription_book import SubscriptionBook
-from tailrace.api.websocket.subscriptions import CreditBalance, new_entries_of
 from tailrace.api.websocket.unsettled import Owner, Unsettled
 from tailrace.api.wire.parameters import ids_of, optional_id_of, position_of, references_of, requested_id_of
 from tailrace.api.wire.replies import deletions_json, formatted

@@ -1,7 +1,7 @@
-"""What is pushed: entries, gaps and ends, as frames; and which entries a filter lets through.
+"""Writes the frames of pushes (entries, gaps and ends), and applies filters to entries.
 
-It owns the members of pushes. A delivery that many subscriptions share is encoded once for all of them
-that name it alike and take the same of it.
+It owns the members of pushes. A delivery that several subscriptions share is encoded once for all
+subscriptions with the same id, filter and count.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from tailrace.api.ports import StoreUnavailable, Unauthenticated
+from tailrace.api.ports import StoreUnavailable
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import (
     RequestRefused,
     problem,
@@ -18,7 +19,7 @@ from tailrace.api.problems.table import (
     unauthenticated_problem,
 )
 from tailrace.api.websocket.codecs import Codec
-from tailrace.api.websocket.requests import RequestId
+from tailrace.api.websocket.request import RequestId
 from tailrace.core.errors import StreamError
 from tailrace.core.log.entry import flat_of
 from tailrace.core.replies import Entries, StreamRead
@@ -28,7 +29,7 @@ Failure: TypeAlias = StreamError | RequestRefused | StoreUnavailable | Unauthent
 
 
 def problem_for(failure: Failure) -> dict[str, Any]:
-    """The problem that tells of `failure`. Its `request_id` is null: replies carry their own `id`."""
+    """Return the problem of `failure`. Its `request_id` is null, because replies have their own `id`."""
     if isinstance(failure, StreamError):
         return problem_of(failure, None)
     if isinstance(failure, StoreUnavailable):
@@ -47,7 +48,7 @@ def problem_for(failure: Failure) -> dict[str, Any]:
 def entries_push(
     codec: Codec, sub: RequestId, read: StreamRead, entries: Entries, following: StreamId
 ) -> bytes:
-    """Entries of one stream; those of a group carry idle time and count of deliveries. O(bytes)."""
+    """Return a push of entries. Entries of a group also have idle time and delivery count. O(bytes)."""
     return codec.encode(
         {
             "sub": sub,
@@ -59,13 +60,13 @@ def entries_push(
 
 
 def gap_push(codec: Codec, sub: RequestId, key: bytes, after: StreamId, before: StreamId) -> bytes:
-    """Entries after `after` and before `before` were trimmed away."""
+    """Return a push that says that the entries after `after` and before `before` were trimmed."""
     gap = {"from": format_id(after), "to": format_id(before)}
     return codec.encode({"sub": sub, **codec.names(key=key), "gap": gap})
 
 
 def end_push(codec: Codec, sub: RequestId, failure: Failure) -> bytes:
-    """The subscription is over, and why."""
+    """Return the last push of a subscription, with the reason for its end."""
     return codec.encode({"sub": sub, "end": problem_for(failure)})
 
 
@@ -73,12 +74,13 @@ def end_push(codec: Codec, sub: RequestId, failure: Failure) -> bytes:
 
 
 class Filter(NamedTuple):
-    """Entries in which each of these fields has one of its values; hashable, so that equal ones share."""
+    """Selects entries in which each of these fields has one of its values. Equal filters share their
+    results."""
 
     fields: tuple[tuple[bytes, frozenset[bytes]], ...]
 
     def lets_through(self, fragment: bytes) -> bool:
-        """Whether the entry is wanted; of a name that repeats any value will do. O(bytes)."""
+        """Return whether an entry matches. If a name repeats, one matching value is enough. O(bytes)."""
         flat = flat_of(fragment)
         pairs = list(zip(flat[::2], flat[1::2], strict=True))
         return all(
@@ -86,7 +88,7 @@ class Filter(NamedTuple):
         )
 
     def select(self, entries: Entries) -> Entries:
-        """Those of `entries` that are wanted."""
+        """Return the entries that match. O(bytes)."""
         found = [
             (value, fragment)
             for value, fragment in zip(entries.ids, entries.fragments, strict=True)
@@ -96,12 +98,12 @@ class Filter(NamedTuple):
 
 
 def filter_of(fields: Mapping[bytes, frozenset[bytes]]) -> Filter:
-    """The filter over `fields`."""
+    """Return the filter for these fields and values."""
     return Filter(tuple(sorted(fields.items(), key=lambda item: item[0])))
 
 
 class Delivery:
-    """What one read of a stream gave, for all subscriptions that share it."""
+    """The result of one read of a stream, for all subscriptions that share the read."""
 
     __slots__ = ("_pushes", "_selections", "read")
 
@@ -111,7 +113,7 @@ class Delivery:
         self._pushes: dict[tuple[object, ...], bytes] = {}
 
     def selection(self, wanted: Filter | None) -> Entries:
-        """The entries that the filter lets through; looked for once for each filter."""
+        """Return the entries that match the filter; computed once for each filter."""
         if wanted is None:
             return self.read.entries
         found = self._selections.get(wanted)
@@ -120,7 +122,7 @@ class Delivery:
         return found
 
     def push(self, codec: Codec, sub: RequestId, wanted: Filter | None, count: int) -> bytes:
-        """The push of the first `count` of the selection; encoded once for all that ask for the same."""
+        """Return the push of the first `count` matching entries; encoded once for equal arguments."""
         known_as = (codec.is_text, sub, wanted, count)
         frame = self._pushes.get(known_as)
         if frame is None:
@@ -134,6 +136,6 @@ class Delivery:
         return entries_push(codec, sub, self.read, entries, self.next_after(wanted, count))
 
     def next_after(self, wanted: Filter | None, count: int) -> StreamId:
-        """Where to read on once the first `count` of the selection were taken."""
+        """Return the position after the first `count` matching entries."""
         entries = self.selection(wanted)
         return self.read.next if count == len(entries) else entries.ids[count - 1]

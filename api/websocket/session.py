@@ -22,13 +22,14 @@ from typing import Any, Final, NamedTuple, Protocol
 from tailrace.api import websocket_limits as limits
 from tailrace.api.access.rates import Quota, require_quota
 from tailrace.api.access.security import Guard
-from tailrace.api.ports import StoreUnavailable, StreamStore, Unauthenticated
+from tailrace.api.ports import StoreUnavailable, StreamStore
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.websocket.codecs import Codec, Envelope
 from tailrace.api.websocket.frames import Frame, ReadRequest, split_frame
 from tailrace.api.websocket.plans import Answers, Plan, Planner
 from tailrace.api.websocket.pushes import Failure, problem_for
-from tailrace.api.websocket.requests import RequestId
+from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket.unsettled import Unsettled

@@ -1,8 +1,8 @@
-"""One waiting read for all subscriptions that stand at the same place of a stream.
+"""Shares one waiting read among all subscriptions at the same position of a stream.
 
-A thousand subscribers that have read a stream to its end wait for the same answer: the store looks once,
-and what was encoded for one of them is sent to all. It owns that sharing and nothing of what a
-subscription does with an answer. Group reads are never shared: each takes entries for itself.
+If a thousand subscribers have read a stream to its end, the store runs one read for all of them, and each
+frame is encoded once. This module does not know what a subscription does with the entries. Reads of groups
+are never shared, because each one takes its own entries.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ LIMITS: Final = ReadLimits(max_count=PUSH_ENTRIES_MAX, max_bytes=PUSH_BYTES_MAX)
 
 
 class Place(NamedTuple):
-    """Where a reader stands: after which entry of which stream; `strict`: it wants to know of a gap."""
+    """The position of a reader: a stream, and the id after which it reads. With `strict`, a gap is an
+    error."""
 
     key: bytes
     after: StreamId
@@ -37,15 +38,15 @@ Received: TypeAlias = Delivery | StreamError | StoreUnavailable
 
 
 class Member(Protocol):
-    """One who waits. The object itself is what the read keeps of it: no other is made for a wait."""
+    """A waiting reader. The read refers to this object itself, so that a wait allocates nothing else."""
 
     def received(self, received: Received) -> None:
-        """What the read gave; called once, after which it does not wait any more."""
+        """Receive the result of the read. Called once; the reader no longer waits then."""
         ...
 
 
 class SharedReads:
-    """All shared reads of one store; one object serves all connections, and counts their `subscriptions`."""
+    """The shared reads of one store. One object serves all connections, and counts their `subscriptions`."""
 
     def __init__(self, store: StreamStore, subscriptions: OpenLimit | None = None) -> None:
         self._store = store
@@ -56,7 +57,7 @@ class SharedReads:
         return len(self._reads)
 
     def join(self, place: Place, member: Member) -> SharedRead:
-        """Have `member` wait at `place`, where it does not wait yet. O(1) where others do."""
+        """Let `member` wait at `place`, where it must not wait already. O(1) if others wait there."""
         read = self._reads.get(place)
         if read is None:
             read = self._reads[place] = SharedRead(self, place)
@@ -65,7 +66,7 @@ class SharedReads:
         return read
 
     def forget(self, place: Place) -> None:
-        """Nobody can join the read at `place` any more."""
+        """Remove the read at `place`, so that no reader can join it."""
         del self._reads[place]
 
 
@@ -74,7 +75,7 @@ def _command(place: Place) -> Read:
 
 
 class SharedRead:
-    """One read and those who wait for it, in the order in which they came."""
+    """One read and its waiting readers, in the order in which they joined."""
 
     __slots__ = ("_is_open", "_place", "_reads", "members", "watch")
 
@@ -87,7 +88,7 @@ class SharedRead:
         self.members: dict[Member, None] = {}
 
     def answered(self, answer: Answer) -> None:
-        """The store's answer, for every member."""
+        """Pass the store's answer to every member."""
         if not self._is_open:
             return
         self._close()
@@ -98,12 +99,12 @@ class SharedRead:
             assert isinstance(answer, StreamError | StoreUnavailable)
             received = answer
         for member in list(self.members):
-            # An earlier one's answer may have made this one leave.
+            # The answer to an earlier member may have made this one leave.
             if member in self.members:
                 _give(member, received)
 
     def leave(self, member: Member) -> None:
-        """`member` waits no more, and is told nothing."""
+        """Stop waiting for `member`; it receives nothing."""
         del self.members[member]
         if self._is_open and not self.members:
             self._close()
@@ -115,7 +116,7 @@ class SharedRead:
 
 
 def _give(member: Member, received: Received) -> None:
-    """A member that fails to take its answer must not keep it from the others."""
+    """Pass the answer to a member. An error in one member must not affect the others."""
     try:
         member.received(received)
     except Exception:

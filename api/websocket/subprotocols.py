@@ -1,4 +1,4 @@
-"""The subprotocols that are spoken, by name."""
+"""The supported subprotocols, by name."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from tailrace.api.websocket.json_codec import JsonCodec
 from tailrace.api.websocket.msgpack_codec import MsgpackCodec
 
 DEFAULT_CODEC: Final[Codec] = JsonCodec()
-"""What is spoken with a client that names no subprotocol."""
+"""The subprotocol for clients that offer none."""
 
 CODECS: Final[dict[str, Codec]] = {codec.subprotocol: codec for codec in (DEFAULT_CODEC, MsgpackCodec())}

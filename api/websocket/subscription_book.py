@@ -1,6 +1,6 @@
-"""The subscriptions of one connection by their ids, how many there may be, and which are to be armed.
+"""The subscriptions of one connection by id, with their limits.
 
-It never pushes: `api.websocket.subscriptions` does.
+It never pushes entries; the subscriptions do.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from collections.abc import Sequence
 
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.websocket.consumption import Consumption
+from tailrace.api.websocket.credit import CreditBalance
 from tailrace.api.websocket.pushes import Failure, Filter
-from tailrace.api.websocket.requests import RequestId
+from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.shared_reads import SharedReads
-from tailrace.api.websocket.subscriptions import Connection, Consumption, CreditBalance, Subscription
+from tailrace.api.websocket.subscriptions import Connection, Subscription
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import SUBSCRIPTIONS_MAX, WATCHED_STREAMS_MAX
 from tailrace.core.commands import ReadGroup
@@ -21,10 +23,10 @@ from tailrace.core.stream_id import StreamId
 
 
 class SubscriptionBook:
-    """What `subscribe`, `consume`, `credit` and `unsubscribe` act on.
+    """The open subscriptions of a connection: what `subscribe`, `consume`, `credit` and `unsubscribe` change.
 
-    A subscription is armed by `arm_fresh`, which the session calls once the reply is on its way: no push
-    may overtake the reply that opened it.
+    A new subscription starts to read with `arm_fresh`. The session calls it after it has sent the reply, so
+    that no push is sent before the reply that opened the subscription.
     """
 
     def __init__(
@@ -47,50 +49,52 @@ class SubscriptionBook:
         wanted: Filter | None,
         credit: CreditBalance,
     ) -> None:
-        """Open a subscription to streams. Raises `RequestRefused`."""
+        """Open a subscription to streams. Raises `RequestRefused` if the id is in use or a limit is
+        reached."""
         self._require_room(sub, len(positions))
         self._add(sub, Subscription(self._connection, self._reads, sub, positions, wanted, credit))
 
     def consume(self, sub: RequestId, command: ReadGroup, credit: CreditBalance) -> None:
-        """Open a group's subscription. Raises `RequestRefused`."""
+        """Open a subscription to a group. Raises `RequestRefused` if the id is in use or a limit is
+        reached."""
         self._require_room(sub, len(command.streams))
         self._add(sub, Consumption(self._connection, self._store, sub, command, self._unsettled, credit))
 
     def add_credit(self, sub: RequestId, entries: int, size: int | None) -> CreditBalance:
-        """Allow more; the balance is given back. Raises `RequestRefused` for an unknown subscription."""
+        """Add credit and return the balance. Raises `RequestRefused` for an unknown subscription."""
         subscription = self._find(sub)
         subscription.credit.add(entries, size)
         self._fresh.append(subscription)
         return subscription.credit
 
     def unsubscribe(self, sub: RequestId) -> None:
-        """End a subscription. Raises `RequestRefused` for an unknown one."""
+        """End a subscription. Raises `RequestRefused` for an unknown subscription."""
         self._find(sub).close()
         self.forget(sub)
 
     def forget(self, sub: RequestId) -> None:
-        """It has ended."""
+        """Remove a subscription that has ended."""
         del self._open[sub]
         self._reads.subscriptions.leave()
 
     def arm_fresh(self) -> None:
-        """Let what was opened or credited since the last call push."""
+        """Start the subscriptions that were opened or got credit since the last call."""
         fresh, self._fresh = self._fresh, []
         for subscription in fresh:
             subscription.arm()
 
     def arm_all(self) -> None:
-        """The client has taken what it was sent: go on. O(streams watched)."""
+        """Continue all subscriptions, after the client has read its output. O(watched streams)."""
         for subscription in list(self._open.values()):
             subscription.arm()
 
     def end_all(self, failure: Failure) -> None:
-        """End all subscriptions, and say why."""
+        """End all subscriptions with a last push that has the reason."""
         for subscription in list(self._open.values()):
             subscription.end(failure)
 
     def close(self) -> None:
-        """End all subscriptions without a word."""
+        """End all subscriptions without a push."""
         for subscription in self._open.values():
             subscription.close()
             self._reads.subscriptions.leave()
@@ -105,17 +109,27 @@ class SubscriptionBook:
     def _find(self, sub: RequestId) -> Subscription | Consumption:
         found = self._open.get(sub)
         if found is None:
-            raise RequestRefused(HttpCode.NOT_FOUND, f"no subscription {sub!r:.60} on this connection")
+            raise RequestRefused(
+                HttpCode.NOT_FOUND,
+                f"this connection has no subscription {sub!r:.60}; send the `id` of the request that "
+                "opened it",
+            )
         return found
 
     def _require_room(self, sub: RequestId, stream_count: int) -> None:
         if sub in self._open:
-            raise RequestRefused(HttpCode.BAD_REQUEST, f"there is a subscription {sub!r:.60} already")
+            raise RequestRefused(
+                HttpCode.BAD_REQUEST,
+                f"this connection already has a subscription {sub!r:.60}; use another `id`",
+            )
         if len(self._open) >= SUBSCRIPTIONS_MAX:
-            told = f"a connection may have {SUBSCRIPTIONS_MAX} subscriptions"
-            raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, told)
+            detail = f"the connection has {SUBSCRIPTIONS_MAX} subscriptions, its limit; end one first"
+            raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, detail)
         self._reads.subscriptions.require_room()
         watched = sum(subscription.stream_count for subscription in self._open.values())
         if watched + stream_count > WATCHED_STREAMS_MAX:
-            told = f"{watched + stream_count} streams: a connection may watch {WATCHED_STREAMS_MAX}"
-            raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, told)
+            detail = (
+                f"the connection would watch {watched + stream_count} streams; at most "
+                f"{WATCHED_STREAMS_MAX} are allowed"
+            )
+            raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, detail)

@@ -14,7 +14,7 @@ from typing import Annotated, Final, TypeAlias, TypeVar, cast
 import msgspec
 import typer
 
-from tailrace.api.ports import TokenScope
+from tailrace.api.principals import TokenScope
 from tailrace.app.cli import token_printing as printing
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.reasons import reason

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.access.security import guard_of, principal_of
-from tailrace.api.ports import Principal
+from tailrace.api.principals import Principal
 from tailrace.app.metrics.census import Census, GroupState
 from tailrace.app.metrics.families import PREFIX, families, gauge
 from tailrace.app.metrics.sources import Sources

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from tailrace.api.ports import Act
+from tailrace.api.principals import Act
 from tailrace.core.errors import printable
 
 KEYS_SHOWN_MAX: Final = 20
@@ -20,7 +20,7 @@ _logger.setLevel(logging.INFO)
 
 
 def write_audit_line(act: Act) -> None:
-    """Write `act` to the audit log; implements `api.ports.Audit`."""
+    """Write `act` to the audit log; implements `api.principals.Audit`."""
     fields: dict[str, object] = {
         "token_id": act.principal.token_id,
         "token": act.principal.name,

@@ -14,7 +14,8 @@ from tailrace.api.access.permissions import allowed, is_administrative
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
 from tailrace.api.hot.requests import hot_command, hot_route
-from tailrace.api.ports import HotStore, Principal, TokenScope, Unauthenticated
+from tailrace.api.ports import HotStore
+from tailrace.api.principals import Principal, TokenScope, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.app.protocols.cached_heads import CachedHeads
 from tailrace.app.protocols.hot_observer import HotObserver

@@ -24,7 +24,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Final, TypeAlias
 
-from tailrace.api.ports import ANONYMOUS_LOCAL, Act, Audit, Principal, Unauthenticated
+from tailrace.api.principals import ANONYMOUS_LOCAL, Act, Audit, Principal, Unauthenticated
 from tailrace.app.clock import Clock, system_clock_ms
 from tailrace.app.tokens.file import BadTokensFile, DamagedEntry, Entry, read_entries
 from tailrace.app.tokens.tokens import digest_of
@@ -47,7 +47,7 @@ _logger: Final = logging.getLogger("tailrace.tokens")
 
 
 class TokenKeeper:
-    """Implements `api.ports.Authenticator` with a tokens file, which may be created later.
+    """Implements `api.principals.Authenticator` with a tokens file, which may be created later.
 
     Raises `BadTokensFile` or `OSError` if the file exists and cannot be used.
     """
@@ -86,7 +86,7 @@ class TokenKeeper:
         """Return the number of damaged entries, which are ignored."""
         return len(self._damaged)
 
-    # --- api.ports.Authenticator -----------------------------------------------------------------
+    # --- api.principals.Authenticator ------------------------------------------------------------
 
     def authenticate(self, authorization: bytes | None) -> Principal:
         """Return the principal of an `Authorization` header. O(1); a cached header costs one lookup.

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from tailrace.api.ports import SCOPES, Principal, TokenScope
+from tailrace.api.principals import SCOPES, Principal, TokenScope
 from tailrace.core.limits import PATTERN_BYTES_MAX
 
 PREFIX: Final = "tlr_"

@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection
 
 from tailrace.api.access.security import Security
 from tailrace.api.application import create_api
-from tailrace.api.ports import is_open
+from tailrace.api.principals import is_open
 from tailrace.app.tokens.keeper import TokenKeeper
 from tests.contract.test_openapi_fuzz import CHECKS, EXAMPLES, SEED
 from tests.support.api_client import ApiClient

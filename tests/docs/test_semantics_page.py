@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from tailrace.api.access.permissions import denied
-from tailrace.api.ports import Principal
+from tailrace.api.principals import Principal
 from tailrace.api.routes.command import DISCARDED
 from tailrace.api.schemas.service import Limits
 from tailrace.core.command_table import SYNTAXES

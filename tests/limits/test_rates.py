@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tailrace.api.access.rates import Quota
-from tailrace.api.ports import ANONYMOUS_LOCAL, Principal
+from tailrace.api.principals import ANONYMOUS_LOCAL, Principal
 from tailrace.api.server_limits import ServerLimits
 from tailrace.app import token_buckets
 from tailrace.app.token_buckets import TokenBuckets

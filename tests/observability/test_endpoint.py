@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import Request
 
 from tailrace.api.application import create_api
-from tailrace.api.ports import ANONYMOUS_LOCAL, Principal
+from tailrace.api.principals import ANONYMOUS_LOCAL, Principal
 from tailrace.app.metrics.endpoint import MetricsEndpoint
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.store.service import EngineStore

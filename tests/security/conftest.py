@@ -11,7 +11,7 @@ import httpx
 import pytest
 from websockets.sync.client import ClientConnection
 
-from tailrace.api.ports import TokenScope
+from tailrace.api.principals import TokenScope
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.tokens import ALL_SCOPES, bearer, make_token
 

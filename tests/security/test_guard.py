@@ -11,7 +11,8 @@ import pytest
 
 from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.access.security import Guard, Security
-from tailrace.api.ports import Act, StoreUnavailable, TokenScope, Unauthenticated
+from tailrace.api.ports import StoreUnavailable
+from tailrace.api.principals import Act, TokenScope, Unauthenticated
 from tailrace.app.store.service import EngineStore
 from tailrace.app.tokens.keeper import TokenKeeper
 from tailrace.core.commands import (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tailrace.api.ports import ANONYMOUS_LOCAL, Act, Principal, Unauthenticated
+from tailrace.api.principals import ANONYMOUS_LOCAL, Act, Principal, Unauthenticated
 from tailrace.app.tokens.file import (
     BadTokensFile,
     DamagedEntry,

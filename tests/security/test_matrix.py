@@ -17,7 +17,7 @@ import pytest
 from websockets.sync.client import ClientConnection
 
 from tailrace.api.access.operation_scopes import need_of
-from tailrace.api.ports import TokenScope
+from tailrace.api.principals import TokenScope
 from tailrace.api.websocket.requests import REQUESTS
 from tailrace.core.command_table import ACCESS, DESCRIPTORS, ROWS, Reach, Syntax
 from tests.security.conftest import SecuredServer, ask, state

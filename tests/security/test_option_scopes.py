@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tailrace.api.access.option_scopes import OPTIONS, Option
-from tailrace.api.ports import TokenScope
+from tailrace.api.principals import TokenScope
 from tailrace.core.parser import parse_request
 from tests.security.conftest import SecuredServer, ask, state
 from tests.support.access_table import PAGE, with_table

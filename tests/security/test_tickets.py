@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tailrace.api.access.tickets import EXPIRES_IN_S, TICKETS_PER_TOKEN_MAX, TicketBook
-from tailrace.api.ports import Principal, Unauthenticated
+from tailrace.api.principals import Principal, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 
 GATE = Principal("a", "gate", frozenset({"read"}), (b"*",))

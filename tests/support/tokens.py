@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tailrace.api.ports import TokenScope
+from tailrace.api.principals import TokenScope
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.tokens.file import changing_tokens
 from tailrace.app.tokens.tokens import new_token

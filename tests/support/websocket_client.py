@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from tailrace.api.access.security import UNSECURED, Guard
-from tailrace.api.ports import ANONYMOUS_LOCAL, StoreUnavailable
+from tailrace.api.ports import StoreUnavailable
+from tailrace.api.principals import ANONYMOUS_LOCAL
 from tailrace.api.websocket.plans import Answers
 from tailrace.api.websocket.session import Turn, WebSocketSession
 from tailrace.api.websocket.shared_reads import SharedReads

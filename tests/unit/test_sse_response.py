@@ -17,7 +17,7 @@ from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.access.security import UNSECURED, Guard
 from tailrace.api.access.token_end import ABORT_EXTENSION
 from tailrace.api.http.disconnect import while_connected
-from tailrace.api.ports import ANONYMOUS_LOCAL
+from tailrace.api.principals import ANONYMOUS_LOCAL
 from tailrace.api.tails.group_tail import GroupReader, GroupTail
 from tailrace.api.tails.sse import CHUNK_BYTES, EVENT_ENTRIES_MAX
 from tailrace.api.tails.tail import Form, PlainTail
