@@ -8,6 +8,7 @@ refuses raises `ProtocolRefusal`.
 from __future__ import annotations
 
 import logging
+from itertools import chain
 from typing import Final, Protocol
 
 import httptools
@@ -143,8 +144,8 @@ class RequestReader:
         headers, parser = self._headers, self._parser
         if len(self._target) > URL_BYTES_MAX or len(headers) > HEADERS_MAX:
             raise _too_large_head(self._target)
-        # Only reads that are larger than any head may be can hold one that is too large.
-        if self.unframed_bytes > HEAD_BYTES_MAX and _size_of(self._target, headers) > HEAD_BYTES_MAX:
+        # `unframed_bytes` misses a part of a head that began in the middle of a read.
+        if _size_of(self._target, headers) > HEAD_BYTES_MAX:
             raise _too_large_head(self._target)
         method, version = parser.get_method(), parser.get_http_version()
         require_sound_head(method, version, headers)
@@ -192,4 +193,4 @@ def _too_large_head(target: bytes) -> ProtocolRefusal:
 
 
 def _size_of(target: bytes, headers: Headers) -> int:
-    return len(target) + sum(len(name) + len(value) + len(b": \r\n") for name, value in headers)
+    return len(target) + sum(map(len, chain.from_iterable(headers))) + len(b": \r\n") * len(headers)
