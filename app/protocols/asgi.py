@@ -199,8 +199,8 @@ class AsgiRequest:
 class _PipelineFlow(FlowControl):
     """Keeps reading paused while requests wait in `queue`.
 
-    uvicorn reads on after each answer. One read may hold thousands of requests. So if a client sends faster than
-    the server answers, the queue would grow without a bound.
+    uvicorn reads on after each answer. One read may hold thousands of requests. So the queue would grow
+    without a bound if a client sends faster than the server answers.
     """
 
     def __init__(self, transport: asyncio.Transport, queue: Sized) -> None:

@@ -89,7 +89,7 @@ class RequestReader:
 
     def _read_head_again(self) -> None:
         head, self._repeated = self._repeated, None
-        assert head is not None, "the parser stops behind such heads only"
+        assert head is not None, "the parser stops only after such heads"
         self._parser = _new_parser(self)
         self._state.happened(Event.HEAD_AGAIN)
         self._parser.feed_data(head.to_bytes())
@@ -107,7 +107,7 @@ class RequestReader:
         self._target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or behind a chunked body a trailer, which nobody reads."""
+        """A header, or a trailer after a chunked body. Trailers are ignored."""
         self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
@@ -153,7 +153,7 @@ class RequestReader:
         return RequestHead(method, target, version, headers, version != "1.0" and parser.should_keep_alive())
 
     def _opens_websocket(self, head: RequestHead) -> bool:
-        """Whether the protocol changes with this request; never behind one that is still being answered.
+        """Whether the protocol changes with this request; never while an earlier request is being answered.
 
         Raises `ProtocolRefusal` if the handshake is not valid.
         """
@@ -166,7 +166,7 @@ class RequestReader:
 
 def _new_parser(reader: RequestReader) -> httptools.HttpRequestParser:
     parser = httptools.HttpRequestParser(reader)
-    # A client may send further requests behind one that says `Connection: close`; they are not answered.
+    # A client may send further requests after one that says `Connection: close`; they are not answered.
     parser.set_dangerous_leniencies(lenient_data_after_close=True)
     return parser
 
@@ -178,7 +178,7 @@ def _refusal_of(failure: httptools.HttpParserError) -> ProtocolRefusal:
     if isinstance(cause, ProtocolRefusal):
         return cause
     if isinstance(cause, UnicodeError | httptools.HttpParserError):
-        return ProtocolRefusal(HttpCode.BAD_REQUEST, f"this is no HTTP request: {cause}")
+        return ProtocolRefusal(HttpCode.BAD_REQUEST, f"the request is not valid HTTP: {cause}")
     _logger.error("request_failed", exc_info=cause)
     return ProtocolRefusal(HttpCode.INTERNAL, DEFECT)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,6 +23,10 @@ HALF_A_BODY = b"POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\
 
 def statuses(transport: Transport) -> list[bytes]:
     return [part[:3] for part in b"".join(transport.written).split(b"HTTP/1.1 ")[1:]]
+
+
+def has_answers(transport: Transport, count: int) -> bool:
+    return len(statuses(transport)) == count
 
 
 async def answered_early() -> tuple[Any, Transport]:
@@ -113,7 +118,7 @@ def test_nothing_is_read_while_requests_wait_for_their_turn() -> None:
         protocol.data_received(GET * 5)
         for count in range(1, 5):
             assert not transport.is_reading_now
-            await until(lambda count=count: len(statuses(transport)) == count)
+            await until(partial(has_answers, transport, count))
         await until(lambda: protocol.state.answering is Answering.FREE)
         assert transport.is_reading_now
 
