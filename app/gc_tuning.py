@@ -12,7 +12,7 @@ import gc
 from typing import Final
 
 YOUNG_OBJECTS: Final = 1_000
-"""Objects made, less those freed, before the young are looked at: often, and so for a moment only. With
+"""Allocations minus deallocations that start a young collection: a low number makes each one short. With
 20 000 the share of wake-ups within 2 ms fell from 99.9 to 99.6 %."""
 
 MIDDLE_ROUNDS: Final = 20
@@ -21,7 +21,7 @@ OLD_ROUNDS: Final = 100
 
 
 def tune_garbage_collector() -> None:
-    """Call this once, when everything that stays has been made."""
+    """Call this once, after all long-lived objects exist."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, MIDDLE_ROUNDS, OLD_ROUNDS)

@@ -22,7 +22,7 @@ BUCKETS_MAX: Final = 100_000
 
 
 class TokenBuckets:
-    """`api.access.rates.Rates`. `clock_s` never steps."""
+    """Implements `api.access.rates.Rates`. `clock_s` is monotonic."""
 
     def __init__(self, limits: ServerLimits, clock_s: Callable[[], float] = time.monotonic) -> None:
         self._per_s = limits.requests_per_s
@@ -38,7 +38,7 @@ class TokenBuckets:
         return self._per_s > 0
 
     def take(self, principal: Principal | None, host: str) -> Quota | None:
-        """Count one request; one that is refused takes nothing. O(1)."""
+        """Count one request. A refused request costs nothing. O(1)."""
         if not self._per_s:
             return None
         now_s = self._clock_s()
@@ -59,7 +59,7 @@ class TokenBuckets:
         return min(left + (now_s - at_s) * self._per_s, self._burst)
 
     def _forget_full(self, now_s: float) -> None:
-        """Where none is full, all begin anew: better than to let chance addresses take the memory."""
+        """If no bucket is full, forget all of them: this bounds the memory that random addresses take."""
         self._buckets = {
             who: (left, at_s)
             for who, (left, at_s) in self._buckets.items()
@@ -74,7 +74,7 @@ class TokenBuckets:
 
 
 def _who(principal: Principal | None, host: str) -> str:
-    """Tokens and addresses cannot be mistaken for each other."""
+    """The key of a bucket; keys of tokens and of addresses differ."""
     if principal is None or principal is ANONYMOUS_LOCAL:
         return f"address {network_of(host)}"
     return f"token {principal.token_id}"

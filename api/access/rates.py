@@ -19,10 +19,10 @@ from tailrace.api.principals import Authenticator, Principal, Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused, problem, problem_response, request_id_of
 
 UNCOUNTED_PATHS: Final = frozenset({"/healthz", "/readyz"})
-"""Whoever looks whether the server lives must not be told that it asks too often."""
+"""Health probes: the server never refuses them for their rate."""
 
 QUOTA_STATE: Final = "rate_quota"
-"""Where the scope's state has what a request was counted as before the framework saw it."""
+"""The key in the scope's state for the quota of a request that was counted before the framework saw it."""
 
 _POLICY: Final = "requests"
 
@@ -41,21 +41,21 @@ class Quota(NamedTuple):
 
     @property
     def headers(self) -> Sequence[tuple[bytes, bytes]]:
-        """What an answer shows of it."""
+        """The rate headers of the response."""
         policy = f'"{_POLICY}";q={self.burst};w={self.window_s}'
         state = f'"{_POLICY}";r={self.remaining};t={self.whole_in_s}'
         return ((b"ratelimit-policy", policy.encode()), (b"ratelimit", state.encode()))
 
     @property
     def detail(self) -> str:
-        """What to tell of a refusal."""
+        """The detail of the refusal."""
         return (
             f"{self.burst} requests in {self.window_s} s are allowed; the next one in {self.retry_after_s} s"
         )
 
 
 class Rates(Protocol):
-    """Counts requests of whoever sends them."""
+    """Counts the requests of each token and of each address."""
 
     @property
     def is_set(self) -> bool:
@@ -68,7 +68,7 @@ class Rates(Protocol):
 
 
 class NoRates:
-    """`Rates` where requests come as fast as they like."""
+    """`Rates` without a limit."""
 
     is_set = False
 
@@ -99,9 +99,9 @@ def require_quota(quota: Quota | None) -> None:
 class RateLimit:
     """Pure ASGI: counts each request once, shows the quota, refuses what is beyond it.
 
-    It stands before the layer that answers 401, and asks by itself who it is: whoever has no good token
-    counts by address, so that nobody can try tokens without end. A request that was counted on its way
-    here brings its quota along, as `QUOTA_STATE`.
+    It runs before the layer that answers 401, and authenticates by itself. Requests without a valid token
+    count by address, so that nobody can try tokens without a bound. If the request was counted before, its
+    quota is in the scope's state as `QUOTA_STATE`.
     """
 
     def __init__(self, app: ASGIApp, rates: Rates, authenticator: Authenticator) -> None:

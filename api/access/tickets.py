@@ -1,8 +1,8 @@
 """Tickets: how a browser's page opens a WebSocket, which can send no header, and never a token in a URL.
 
-A ticket is random, good for one handshake within a minute, and stands for the principal that asked for it:
-where that token is revoked meanwhile, so is the ticket. It owns the book of tickets that are out, in memory
-only, as digests: what is looked up is a hash, so how long the look-up takes says nothing of any ticket.
+A ticket is random and valid for one handshake within a minute. It represents the principal that asked for
+it; if the token of this principal is revoked, so is the ticket. This module owns the issued tickets, in
+memory only. It keeps their digests: the time of a look-up reveals nothing about any ticket.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from tailrace.api.principals import Principal, Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused
 
 TICKET_SUBPROTOCOL: Final = "tailrace.ticket."
-"""What stands before a ticket in the list of subprotocols."""
+"""The prefix of a ticket in the list of subprotocols."""
 
 EXPIRES_IN_S: Final = 60
 
 TICKETS_PER_TOKEN_MAX: Final = 1_000
-"""Tickets that one token may have out; a page needs one for each socket, and has a minute to use it."""
+"""Unused tickets of one token; a page needs one for each socket, and has a minute to use it."""
 
 
 class _Ticket(NamedTuple):
@@ -40,7 +40,7 @@ class TicketBook:
         self._counts: Counter[str] = Counter()
 
     def issue(self, principal: Principal) -> str:
-        """A new ticket. Raises `RequestRefused` where the token has too many out."""
+        """Issue a ticket. Raises `RequestRefused` if the token has too many unused ones."""
         self._forget_expired()
         if self._counts[principal.token_id] >= TICKETS_PER_TOKEN_MAX:
             told = f"a token may have {TICKETS_PER_TOKEN_MAX} tickets out; each is good for {EXPIRES_IN_S} s"

@@ -139,7 +139,7 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
     ),
     HttpCode.NOT_IMPLEMENTED: Example("Transfer-Encoding 'gzip' is not supported: `chunked` is the only one"),
     HttpCode.HTTP_VERSION_NOT_SUPPORTED: Example("HTTP/2.0 is not supported: send HTTP/1.1 or HTTP/1.0"),
-    HttpCode.REQUEST_TIMEOUT: Example("nearly nothing of the body came within 8 s"),
+    HttpCode.REQUEST_TIMEOUT: Example("too little of the body arrived within 8 s"),
     HttpCode.URL_TOO_LONG: Example(f"a target may take {URL_BYTES_MAX} bytes at most"),
     HttpCode.HEAD_TOO_LARGE: Example("a head may take 131072 bytes and 100 lines at most, a trailer as many"),
     HttpCode.RATE_LIMITED: Example(

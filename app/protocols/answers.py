@@ -1,4 +1,4 @@
-"""The order of the answers on one connection: the request that is being answered, and those behind it.
+"""The order of the answers on one connection: the current request, and the requests that wait after it.
 
 It owns the queue, and starts each request of the application in its turn. It never writes.
 """
@@ -13,7 +13,7 @@ from tailrace.app.protocols.state import Answering, ConnectionState, Event
 
 
 class Answers:
-    """`current`: the request that Answering follows (`state`). `queue`: the requests behind it, the oldest
+    """`current`: the request that Answering follows (`state`). `queue`: the requests after it, the oldest
     first; all of them are the application's."""
 
     __slots__ = ("_state", "current", "queue")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sized
 from typing import Any, Final, Protocol, cast
 from urllib.parse import unquote
 
@@ -58,9 +59,12 @@ class AsgiAdapter:
         self._transport: _AnswerTransport
         self._scope: dict[str, Any] = {}
 
-    def connect(self, connection: AsgiConnection, transport: asyncio.Transport) -> str:
-        """The connection is made. Returns the client's address, empty if it is unknown."""
-        self.flow = FlowControl(transport)
+    def connect(self, connection: AsgiConnection, transport: asyncio.Transport, queue: Sized) -> str:
+        """The connection is made. Returns the client's address, empty if it is unknown.
+
+        `queue`: the requests that wait for their turn.
+        """
+        self.flow = _PipelineFlow(transport, queue)
         self._connection = connection
         self._transport = _AnswerTransport(connection, transport)
         self.server_state.connections.add(cast("Any", connection))
@@ -192,6 +196,23 @@ class AsgiRequest:
         self._cycle.message_event.set()
 
 
+class _PipelineFlow(FlowControl):
+    """Keeps reading paused while requests wait in `queue`.
+
+    uvicorn reads on after each answer. One read may hold thousands of requests. So the queue would grow
+    without a bound if a client sends faster than the server answers.
+    """
+
+    def __init__(self, transport: asyncio.Transport, queue: Sized) -> None:
+        super().__init__(transport)
+        self._queue = queue
+
+    def resume_reading(self) -> None:
+        """Read on, unless requests wait. The current request is complete if another one waits behind it."""
+        if not self._queue:
+            super().resume_reading()
+
+
 class _AnswerTransport:
     """What the cycle has for a transport: only the connection itself may end the connection."""
 
@@ -204,4 +225,7 @@ class _AnswerTransport:
 
 
 def _expects_continue(head: RequestHead) -> bool:
-    return any(name == b"expect" and value.lower() == b"100-continue" for name, value in head.headers)
+    """Whether the client waits for a `100 Continue`, which HTTP/1.0 does not have."""
+    return head.version != "1.0" and any(
+        name == b"expect" and value.lower() == b"100-continue" for name, value in head.headers
+    )

@@ -41,7 +41,7 @@ class TimedConnection(Protocol):
     """A connection that knows its own deadlines."""
 
     def check_deadlines(self, passed_s: float) -> None:
-        """So much time has passed since the last call, about a second: end what is overdue."""
+        """End the connection if a deadline is over. `passed_s`: since the last call, about a second."""
         ...
 
 
@@ -76,7 +76,7 @@ class Connections:
         self._turns = count()
 
     def __len__(self) -> int:
-        """Those that are served."""
+        """Return the number of connections that are served."""
         return len(self._portion_of) - len(self._refused)
 
     def enter(self, connection: TimedConnection, host: str) -> Excess | None:
@@ -104,13 +104,13 @@ class Connections:
         return None
 
     def replace(self, connection: TimedConnection, successor: TimedConnection) -> None:
-        """The connection is another object's from now on: it became a WebSocket."""
+        """Count `successor` in place of `connection`, which became a WebSocket."""
         portion = self._portion_of.pop(connection)
         portion[successor] = portion.pop(connection)
         self._portion_of[successor] = portion
 
     def leave(self, connection: TimedConnection) -> None:
-        """A connection is gone; harmless where it was never counted."""
+        """Forget a connection that is gone. Does nothing if it was never counted."""
         portion = self._portion_of.pop(connection, None)
         if portion is None:
             return
@@ -135,14 +135,14 @@ class Connections:
     # --- what they hold together ---------------------------------------------------------------
 
     def hold(self, size: int) -> bool:
-        """Count so many bytes more of bodies that are held; False where that is too much: none is counted."""
+        """Count `size` more bytes of bodies. If that exceeds the limit, return False and count none."""
         if self.held_bytes + size > self._held_bytes_max:
             return False
         self.held_bytes += size
         return True
 
     def release(self, size: int) -> None:
-        """They are held no more."""
+        """Count `size` bytes less."""
         self.held_bytes -= size
 
 
@@ -163,13 +163,13 @@ class HeldMemory:
         return True
 
     def release(self) -> None:
-        """Nothing is held any more."""
+        """Give back all of it."""
         self._connections.release(self.held_bytes)
         self.held_bytes = 0
 
 
 def network_of(host: str) -> str:
-    """Who an address counts as: itself, or its /64 in IPv6, all of which one client has to choose from."""
+    """The network that an address counts for: itself, or in IPv6 its /64, which one client may own."""
     if ":" not in host:
         return host
     address = ip_address(host.partition("%")[0])

@@ -155,10 +155,10 @@ def _overdue(mark: _Mark, progress: Progress) -> Overdue:
     reason = None if mark.phase is Phase.IDLE else mark.phase.value
     is_cut = mark.phase in {Phase.ANSWER, Phase.LEAVING}
     if mark.phase is Phase.BODY:
-        return Overdue(reason, is_cut, _too_slow("nearly nothing of the body came", mark))
+        return Overdue(reason, is_cut, _too_slow("too little of the body arrived", mark))
     # Browsers open connections in stock: one that was never used is no error.
     if mark.phase is Phase.HEAD and progress.head_bytes:
-        return Overdue(reason, is_cut, _too_slow("the head was not there", mark))
+        return Overdue(reason, is_cut, _too_slow("the head did not arrive in full", mark))
     return Overdue(reason, is_cut, None)
 
 

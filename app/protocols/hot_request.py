@@ -60,7 +60,7 @@ class HotConnection(Protocol):
     """What a hot request needs of its connection."""
 
     def answer_hot(self, request: HotRequest, status: int, headers: bytes, content: bytes) -> None:
-        """Write the answer, and go on with what arrived behind. `headers`: the request's own, as lines."""
+        """Write the answer, and go on with the next request. `headers`: the request's own, as lines."""
         ...
 
     def hand_on(self, request: HotRequest) -> None:

@@ -1,9 +1,7 @@
 """HTTP/1.1 on one connection: the steps of `state`, carried out.
 
-It owns which collaborator takes each step, and announces the steps to `state`. What arrives goes to the
-parser (`request_reader`), unless it is a hot request whose head is cached. A hot request goes to the store;
-every other request goes to the application, in a queue while an earlier one is being answered. A hot request
-that the store refuses is handed on: the documented route answers it from its start.
+It owns which collaborator takes each step. The store gets hot requests. The application gets all others, one
+after another, and those that the store refuses. A hot request whose head is cached skips the parser.
 """
 
 from __future__ import annotations
@@ -56,11 +54,11 @@ class HttpProtocol(asyncio.Protocol):
     # --- the transport -------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # a stream's
-        """Count the connection; if there are too many, say so and end."""
+        """Count the connection. If the server has too many, refuse it."""
         self.transport = transport
         self._ending = Ending(self.state, transport)
         self._refusals = Refusals(self.state, self._answers, self._ending, transport, self._server_state)
-        self._client_address = self._asgi.connect(self, transport)
+        self._client_address = self._asgi.connect(self, transport, self._answers.queue)
         self._flow = self._asgi.flow
         excess = self.registry.enter(self, self._client_address)
         if excess is not None and excess.is_mute:
@@ -85,7 +83,7 @@ class HttpProtocol(asyncio.Protocol):
         self._asgi.disconnect()
 
     def pause_writing(self) -> None:
-        """The client lags behind what is written."""
+        """The client reads more slowly than the server writes."""
         self._flow.pause_writing()
 
     def resume_writing(self) -> None:
@@ -131,10 +129,12 @@ class HttpProtocol(asyncio.Protocol):
 
     def body_received(self, piece: bytes) -> None:
         """Gather a piece of a body, or pass it on. Raises `ProtocolRefusal` if all bodies take too much."""
+        assert self._arriving is not None, "a head comes before its body"
+        if self._arriving.is_answered:
+            return  # the rest of the body is thrown away, and takes no memory
         if self._reader.body_bytes > SMALL_BODY_BYTES and not self._memory.hold(len(piece)):
             most = self.registry.limits.bodies_mb
-            raise ProtocolRefusal(HttpCode.TOO_MANY_OPEN, f"bodies of {most} MiB are held already")
-        assert self._arriving is not None, "a head comes before its body"
+            raise ProtocolRefusal(HttpCode.TOO_MANY_OPEN, f"the server already holds {most} MiB of bodies")
         self._arriving.feed(piece)
 
     def request_received(self) -> None:
@@ -195,18 +195,18 @@ class HttpProtocol(asyncio.Protocol):
             self._memory.release()
         if self.state.answering is not Answering.FREE or self.transport.is_closing():
             return
-        if self._flow.read_paused:
-            self._flow.resume_reading()
         self._answers.current = None
         if self._answers.queue:
             self._answers.start_next()
         elif self.state.receiving is Receiving.DISCARDING:
             self._refusals.write_if_due()
+        if self._flow.read_paused:
+            self._flow.resume_reading()
 
     # --- the end -------------------------------------------------------------------------------
 
     def _refuse(self, refusal: ProtocolRefusal) -> None:
-        self._refusals.refuse(refusal, is_body_missing=self._is_body_awaited)
+        self._refusals.refuse(refusal, self._arriving)
 
     def last_answered(self) -> None:
         """End the connection with this answer, so that a client that is still sending can read it."""
@@ -222,15 +222,14 @@ class HttpProtocol(asyncio.Protocol):
     def shutdown(self) -> None:
         """The server stops: end after the last answer that is due."""
         latest = self._answers.latest
-        if latest is None:
+        if latest is None or self.state.answering is Answering.LEAVING:
             self._ending.close()
         else:
             latest.end_connection_after()
 
     def check_deadlines(self, passed_s: float) -> None:
         """About a second has passed: end what has made no progress for too long."""
-        is_body_owed = self._is_body_awaited and not self._flow.read_paused
-        progress = Progress.of(self.state, self._reader, self.transport, is_body_owed=is_body_owed)
+        progress = Progress.of(self.state, self._reader, self.transport, is_body_owed=self._is_body_owed)
         overdue = self._deadlines.check(progress, passed_s)
         if overdue is None:
             return
@@ -241,10 +240,11 @@ class HttpProtocol(asyncio.Protocol):
             return
         if overdue.refusal is not None:
             self._refuse(overdue.refusal)
-        self._ending.close()
+        if not self._refusals.is_pending:
+            self._ending.close()
 
     @property
-    def _is_body_awaited(self) -> bool:
-        """Whether a request has begun that is not answered, and its body is incomplete."""
+    def _is_body_owed(self) -> bool:
+        """Whether the server reads the body of a request that is not answered, and the body is incomplete."""
         arriving = self._arriving if self.state.receiving is Receiving.BODY else None
-        return arriving is not None and not arriving.is_answered
+        return arriving is not None and not arriving.is_answered and not self._flow.read_paused

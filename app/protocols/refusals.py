@@ -16,6 +16,7 @@ from tailrace.api.problems.table import PROBLEM_MEDIA_TYPE, HttpCode, problem
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.asgi import AsgiRequest
 from tailrace.app.protocols.ending import Ending
+from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.app.protocols.request_head import Headers
 from tailrace.app.protocols.state import ConnectionState, Event
 
@@ -68,18 +69,28 @@ class Refusals:
         self._server_state = server_state
         self._pending: bytes | None = None
 
-    def refuse(self, refusal: ProtocolRefusal, *, is_body_missing: bool) -> None:
+    @property
+    def is_pending(self) -> bool:
+        """Whether the refusal waits for the answers to earlier requests."""
+        return self._pending is not None
+
+    def refuse(self, refusal: ProtocolRefusal, incomplete: AsgiRequest | HotRequest | None) -> None:
         """Refuse the request that arrives, and end the connection after the answers that are still due.
 
-        `is_body_missing`: its body will never be complete, and the application may be waiting for it.
+        `incomplete`: this request, if its head is complete and its body is not. The body will never be
+        complete, and the application may be waiting for it. If the request has its answer already, the
+        connection ends without another one.
         """
         self._state.happened(Event.REFUSED)
+        if incomplete is not None and incomplete.is_answered:
+            self._ending.linger()
+            return
         response = refusal_bytes(refusal, self._server_state.default_headers)
         answers = self._answers
-        if is_body_missing and answers.queue:
+        if incomplete is not None and answers.queue:
             answers.queue.pop()
             self._pending = response
-        elif is_body_missing and isinstance(answers.current, AsgiRequest):
+        elif incomplete is not None and isinstance(answers.current, AsgiRequest):
             self._refuse_begun(answers.current, response)
         elif answers.current is None:
             self._write(response)

@@ -8,6 +8,7 @@ refuses raises `ProtocolRefusal`.
 from __future__ import annotations
 
 import logging
+from itertools import chain
 from typing import Final, Protocol
 
 import httptools
@@ -88,7 +89,7 @@ class RequestReader:
 
     def _read_head_again(self) -> None:
         head, self._repeated = self._repeated, None
-        assert head is not None, "the parser stops behind such heads only"
+        assert head is not None, "the parser stops only after such heads"
         self._parser = _new_parser(self)
         self._state.happened(Event.HEAD_AGAIN)
         self._parser.feed_data(head.to_bytes())
@@ -106,7 +107,7 @@ class RequestReader:
         self._target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or behind a chunked body a trailer, which nobody reads."""
+        """A header, or a trailer after a chunked body. Trailers are ignored."""
         self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
@@ -143,8 +144,8 @@ class RequestReader:
         headers, parser = self._headers, self._parser
         if len(self._target) > URL_BYTES_MAX or len(headers) > HEADERS_MAX:
             raise _too_large_head(self._target)
-        # Only reads that are larger than any head may be can hold one that is too large.
-        if self.unframed_bytes > HEAD_BYTES_MAX and _size_of(self._target, headers) > HEAD_BYTES_MAX:
+        # `unframed_bytes` misses a part of a head that began in the middle of a read.
+        if _size_of(self._target, headers) > HEAD_BYTES_MAX:
             raise _too_large_head(self._target)
         method, version = parser.get_method(), parser.get_http_version()
         require_sound_head(method, version, headers)
@@ -152,7 +153,7 @@ class RequestReader:
         return RequestHead(method, target, version, headers, version != "1.0" and parser.should_keep_alive())
 
     def _opens_websocket(self, head: RequestHead) -> bool:
-        """Whether the protocol changes with this request; never behind one that is still being answered.
+        """Whether the protocol changes with this request; never while an earlier request is being answered.
 
         Raises `ProtocolRefusal` if the handshake is not valid.
         """
@@ -165,7 +166,7 @@ class RequestReader:
 
 def _new_parser(reader: RequestReader) -> httptools.HttpRequestParser:
     parser = httptools.HttpRequestParser(reader)
-    # A client may send further requests behind one that says `Connection: close`; they are not answered.
+    # A client may send further requests after one that says `Connection: close`; they are not answered.
     parser.set_dangerous_leniencies(lenient_data_after_close=True)
     return parser
 
@@ -177,7 +178,7 @@ def _refusal_of(failure: httptools.HttpParserError) -> ProtocolRefusal:
     if isinstance(cause, ProtocolRefusal):
         return cause
     if isinstance(cause, UnicodeError | httptools.HttpParserError):
-        return ProtocolRefusal(HttpCode.BAD_REQUEST, f"this is no HTTP request: {cause}")
+        return ProtocolRefusal(HttpCode.BAD_REQUEST, f"the request is not valid HTTP: {cause}")
     _logger.error("request_failed", exc_info=cause)
     return ProtocolRefusal(HttpCode.INTERNAL, DEFECT)
 
@@ -192,4 +193,4 @@ def _too_large_head(target: bytes) -> ProtocolRefusal:
 
 
 def _size_of(target: bytes, headers: Headers) -> int:
-    return len(target) + sum(len(name) + len(value) + len(b": \r\n") for name, value in headers)
+    return len(target) + sum(map(len, chain.from_iterable(headers))) + len(b": \r\n") * len(headers)

@@ -129,7 +129,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         super().data_received(data)
         is_large = self._message_bytes > SMALL_BODY_BYTES and not self.close_sent
         if is_large and not self._memory.hold(self._message_bytes - self._memory.held_bytes):
-            told = f"messages and bodies of {self.registry.limits.bodies_mb} MiB are held already"
+            told = f"the server already holds {self.registry.limits.bodies_mb} MiB of messages and bodies"
             self.close_now(CloseCode.TOO_MUCH_HELD, told)
 
     def send_receive_event_to_app(self) -> None:

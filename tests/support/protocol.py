@@ -31,6 +31,7 @@ class Transport(asyncio.Transport):
         self.written: list[bytes] = []
         self.is_reading_now = True
         self.is_ended = False
+        self.is_closed = False
 
     def write(self, data: Any) -> None:
         assert not self.is_ended, "nothing is written after the end"
@@ -40,7 +41,7 @@ class Transport(asyncio.Transport):
         return self.is_ended
 
     def close(self) -> None:
-        self.is_ended = True
+        self.is_ended = self.is_closed = True
 
     def abort(self) -> None:
         self.is_ended = True
