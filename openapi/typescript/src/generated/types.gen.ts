@@ -709,6 +709,10 @@ export type Limits = {
      */
     ids_per_request_max: number;
     /**
+     * Ids times groups with pending entries of one deletion by the policy `delete` or `acknowledged`.
+     */
+    reference_looks_max: number;
+    /**
      * Keys named in one DEL or EXISTS.
      */
     keys_per_request_max: number;

@@ -20,19 +20,19 @@ class Limits:
                 'request_burst': 0, 'memory_limit_mb': 0, 'name_bytes_max': 512, 'fields_per_entry_max': 65536,
                 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max': 10000, 'large_imports_max': 2,
                 'batch_entries_max': 100000, 'body_lines_max': 200000, 'bulk_elements_max': 2000000, 'body_elements_max':
-                300000, 'ids_per_request_max': 10000, 'keys_per_request_max': 10000, 'url_bytes_max': 65535, 'head_bytes_max':
-                131072, 'headers_max': 100, 'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000,
-                'subscriptions_per_socket_max': 100, 'read_streams_max': 1000, 'page_entries_max': 100000, 'read_entries_max':
-                20000, 'page_bytes_max': 8388608, 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max':
-                10000, 'transaction_commands_max': 2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000,
-                'command_arguments_max': 262144, 'copy_parts_max': 250000, 'pattern_bytes_max': 1024, 'matching_steps_max':
-                10000000, 'scan_count_max': 1000, 'xautoclaim_scan_max': 20000, 'acked_trim_looks_max': 10000,
-                'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max':
-                10000, 'turn_reply_bytes_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'element_bytes_max':
-                1073741824, 'node_entries_default': 100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100,
-                'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000,
-                'epoch_producers_max': 10000, 'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max':
-                1000000}
+                300000, 'ids_per_request_max': 10000, 'reference_looks_max': 150000, 'keys_per_request_max': 10000,
+                'url_bytes_max': 65535, 'head_bytes_max': 131072, 'headers_max': 100, 'frame_bytes_max': 17825792,
+                'requests_per_frame_max': 10000, 'subscriptions_per_socket_max': 100, 'read_streams_max': 1000,
+                'page_entries_max': 100000, 'read_entries_max': 20000, 'page_bytes_max': 8388608, 'list_page_max': 10000,
+                'list_page_default': 100, 'pipeline_commands_max': 10000, 'transaction_commands_max': 2000,
+                'transaction_steps_max': 100000, 'command_steps_max': 80000, 'command_arguments_max': 262144, 'copy_parts_max':
+                250000, 'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000,
+                'xautoclaim_scan_max': 20000, 'acked_trim_looks_max': 10000, 'reply_bytes_max': 50331648,
+                'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max': 10000, 'turn_reply_bytes_max':
+                262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'element_bytes_max': 1073741824, 'node_entries_default':
+                100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400,
+                'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000,
+                'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max': 1000000}
 
     """
 
@@ -92,6 +92,8 @@ class Limits:
     """ JSON members and items in any other body. """
     ids_per_request_max: int
     """ Ids named in one request. """
+    reference_looks_max: int
+    """ Ids times groups with pending entries of one deletion by the policy `delete` or `acknowledged`. """
     keys_per_request_max: int
     """ Keys named in one DEL or EXISTS. """
     url_bytes_max: int
@@ -233,6 +235,8 @@ class Limits:
 
         ids_per_request_max = self.ids_per_request_max
 
+        reference_looks_max = self.reference_looks_max
+
         keys_per_request_max = self.keys_per_request_max
 
         url_bytes_max = self.url_bytes_max
@@ -348,6 +352,7 @@ class Limits:
                 "bulk_elements_max": bulk_elements_max,
                 "body_elements_max": body_elements_max,
                 "ids_per_request_max": ids_per_request_max,
+                "reference_looks_max": reference_looks_max,
                 "keys_per_request_max": keys_per_request_max,
                 "url_bytes_max": url_bytes_max,
                 "head_bytes_max": head_bytes_max,
@@ -448,6 +453,8 @@ class Limits:
         body_elements_max = d.pop("body_elements_max")
 
         ids_per_request_max = d.pop("ids_per_request_max")
+
+        reference_looks_max = d.pop("reference_looks_max")
 
         keys_per_request_max = d.pop("keys_per_request_max")
 
@@ -561,6 +568,7 @@ class Limits:
             bulk_elements_max=bulk_elements_max,
             body_elements_max=body_elements_max,
             ids_per_request_max=ids_per_request_max,
+            reference_looks_max=reference_looks_max,
             keys_per_request_max=keys_per_request_max,
             url_bytes_max=url_bytes_max,
             head_bytes_max=head_bytes_max,
