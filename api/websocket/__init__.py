@@ -11,7 +11,11 @@ It owns the two subprotocols, requests and their replies, and subscriptions with
 `codecs`                   the base class of subprotocols; `json_codec` and `msgpack_codec`: the two
 `frames`                   splits frames into requests
 `handshake`                checks an opening handshake
-`plans`                    the commands of each request, and the reply from their results
+`plan`                     the commands of a request, and the reply from their results
+`plans`                    finds the function that plans a request
+`command_plans`            plans of commands and appends
+`pending_plans`            plans of acknowledgments and claims
+`subscription_plans`       plans of subscriptions
 `pushes`                   writes pushes, and applies filters to entries
 `shared_reads`             one read for all subscriptions at the same position of a stream
 `credit`                   how much a subscription may still push

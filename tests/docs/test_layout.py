@@ -1,4 +1,4 @@
-"""The map of packages in CONTRIBUTING.md says what each package's own docstring says."""
+"""The layout of the code: the map of packages in CONTRIBUTING.md, and the length of each file."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ from typing import Final
 from tests.support.pages import ROOT, text_of
 
 FOLDERS: Final = ("core", "api", "app", "spark_client/tailrace_spark")
+CODE: Final = (*FOLDERS, "openapi/python/tailrace_client")
+LINES_MAX: Final = 250
+LONGER: Final[dict[str, str]] = {
+    "api/websocket/endpoint.py": "one connection's tasks share its queues and its end",
+    "api/websocket/session.py": "one connection's requests share their order and its state",
+}
+"""The files that may be longer, each with the reason."""
 ROW: Final = re.compile(r"^\| `([\w/]+)/` \| (.+) \|$", re.MULTILINE)
 
 
@@ -25,3 +32,18 @@ def packages() -> Iterator[tuple[str, str]]:
 def test_the_map_names_each_package_in_the_words_of_its_docstring() -> None:
     section = text_of("CONTRIBUTING.md").partition("## Map")[2].partition("The other folders:")[0]
     assert dict(ROW.findall(section)) == dict(packages())
+
+
+def sources() -> Iterator[str]:
+    """Each file of Python that is written by hand."""
+    for folder in CODE:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            name = path.relative_to(ROOT)
+            if "generated" not in name.parts:
+                yield str(name)
+
+
+def test_a_file_that_is_written_by_hand_has_at_most_250_lines() -> None:
+    long = {name for name in sources() if len((ROOT / name).read_text().splitlines()) > LINES_MAX}
+    assert not long - LONGER.keys(), "split these by subject"
+    assert not LONGER.keys() - long, "these are short enough now: remove them from LONGER"

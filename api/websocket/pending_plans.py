@@ -1,0 +1,89 @@
+"""The plans of the requests that acknowledge, return and claim pending entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from tailrace.api.websocket.codecs import name_of
+from tailrace.api.websocket.plan import Answers, Content, Plan, PlanContext, allowed, result_of
+from tailrace.api.websocket.requests import AckRequest, ClaimRequest, NackRequest
+from tailrace.api.websocket.unsettled import Owner
+from tailrace.api.wire.parameters import ids_of, references_of
+from tailrace.api.wire.replies import deletions_json, formatted
+from tailrace.core.commands import (
+    Acknowledge,
+    AcknowledgeAndDelete,
+    Claim,
+    ClaimOptions,
+    NackMode,
+    NegativeAcknowledge,
+)
+from tailrace.core.replies import ClaimReply, DeleteResult
+from tailrace.core.stream_id import StreamId
+
+
+def ack(context: PlanContext, raw: bytes) -> Plan:
+    """The plan of XACK, or of XACKDEL with `delete`."""
+    request = context.codec.request(raw, AckRequest)
+    key, group = _stream_and_group(request)
+    ids = ids_of(request.ids)
+    if request.delete:
+        policy = references_of(request.references)
+        deletion = AcknowledgeAndDelete(key, group, ids, len(ids), policy, require_group=True)
+        record = allowed(context.guard, "consume", deletion, "ack")
+        return Plan((deletion,), partial(_acknowledged_and_deleted, context, deletion, ids), record)
+    acknowledgment = Acknowledge(key, group, ids, require_group=True)
+    context.guard.allow("consume", acknowledgment, "ack")
+    return Plan((acknowledgment,), partial(_settled, context, "acknowledged", key, group, ids))
+
+
+def nack(context: PlanContext, raw: bytes) -> Plan:
+    """The plan of XNACK."""
+    request = context.codec.request(raw, NackRequest)
+    key, group = _stream_and_group(request)
+    ids, mode = ids_of(request.ids), NackMode(request.mode)
+    command = NegativeAcknowledge(key, group, mode, ids, request.retry_count, request.force)
+    record = allowed(context.guard, "consume", command, "nack")
+    return Plan((command,), partial(_settled, context, "nacked", key, group, ids), record)
+
+
+def _settled(
+    context: PlanContext, told_as: str, key: bytes, group: bytes, ids: Sequence[StreamId], answers: Answers
+) -> Content:
+    count = result_of(answers)
+    context.unsettled.settled(key, group, ids)
+    return {told_as: count}
+
+
+def _acknowledged_and_deleted(
+    context: PlanContext, command: AcknowledgeAndDelete, ids: Sequence[StreamId], answers: Answers
+) -> Content:
+    results = result_of(answers)
+    context.unsettled.settled(command.key, command.group, ids)
+    acknowledged = sum(result is not DeleteResult.NOT_FOUND for result in results)
+    return {"acknowledged": acknowledged, "results": deletions_json(ids, results)}
+
+
+def claim(context: PlanContext, raw: bytes) -> Plan:
+    """The plan of XCLAIM."""
+    request = context.codec.request(raw, ClaimRequest)
+    key, group = _stream_and_group(request)
+    consumer = name_of(request.consumer, request.encoding, "consumer")
+    options = ClaimOptions(request.min_idle_ms, ids_of(request.ids), just_id=request.just_id)
+    command = Claim(key, group, consumer, options)
+    context.guard.allow("consume", command, "claim")
+    return Plan((command,), partial(_claimed, context, Owner(key, group, consumer)))
+
+
+def _claimed(context: PlanContext, owner: Owner, answers: Answers) -> Content:
+    reply: ClaimReply = result_of(answers)
+    context.unsettled.delivered(owner, reply.entries.ids)
+    if reply.just_id:
+        return {"ids": formatted(reply.entries.ids)}
+    return {"entries": context.codec.entries(reply.entries)}
+
+
+def _stream_and_group(request: AckRequest | NackRequest | ClaimRequest) -> tuple[bytes, bytes]:
+    encoding = request.encoding
+    return name_of(request.key, encoding, "key"), name_of(request.group, encoding, "group")

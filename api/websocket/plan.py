@@ -1,0 +1,76 @@
+"""A plan: the commands that a request runs in the store, and what makes its reply from their answers.
+
+This module also owns what each plan needs of the connection, and the record of administrative commands. It
+does not read requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+from tailrace.api.access.permissions import is_administrative
+from tailrace.api.access.security import Guard
+from tailrace.api.ports import StoreUnavailable
+from tailrace.api.principals import TokenScope
+from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.subscription_book import SubscriptionBook
+from tailrace.api.websocket.unsettled import Unsettled
+from tailrace.core.commands import Command
+from tailrace.core.errors import StreamError
+from tailrace.core.replies import Reply
+
+Content: TypeAlias = Mapping[str, object]
+Answers: TypeAlias = Sequence[Reply | StreamError]
+Recorder: TypeAlias = Callable[[Answers | StoreUnavailable], None]
+
+
+class PlanContext(NamedTuple):
+    """What the plans of one connection share; a request becomes a plan only if `guard` allows it."""
+
+    codec: Codec
+    book: SubscriptionBook
+    unsettled: Unsettled
+    guard: Guard
+
+
+def unrecorded(_answers: Answers | StoreUnavailable) -> None:
+    """Record nothing: the request is not an administrative act."""
+
+
+class Plan(NamedTuple):
+    """`commands` run first, in order. Then `finish` gets their answers, does what the request means for this
+    connection, and returns the members of `ok`. If `finish` raises `StreamError` or `RequestRefused`, it has
+    changed nothing. `record` runs before `finish` and gets the same answers, for the record of administrative
+    acts."""
+
+    commands: tuple[Command, ...]
+    finish: Callable[[Answers], Content]
+    record: Recorder = unrecorded
+
+
+def result_of(answers: Answers) -> Any:
+    """The answer of a plan's only command. Raises the command's `StreamError` if the store refused it."""
+    answer = answers[0]
+    if isinstance(answer, StreamError):
+        raise answer
+    return answer
+
+
+def allowed(guard: Guard, scope: TokenScope, command: Command, op: str) -> Recorder:
+    """What records the outcome of `command`. Raises `StreamError` if the token does not allow the command."""
+    guard.allow(scope, command, op)
+    return recorder(guard, scope, command, op) if is_administrative(scope, command) else unrecorded
+
+
+def recorder(guard: Guard, scope: TokenScope, command: Command, name: str) -> Recorder:
+    """What tells `guard` the outcome of `command`."""
+    return partial(_record, guard, scope, command, name)
+
+
+def _record(
+    guard: Guard, scope: TokenScope, command: Command, name: str, answers: Answers | StoreUnavailable
+) -> None:
+    answer = answers if isinstance(answers, StoreUnavailable) else answers[0]
+    guard.done(scope, command, name, answer)

@@ -1,0 +1,136 @@
+"""The plans of the requests that start and end subscriptions, and that add credit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from tailrace.api.websocket.codecs import name_of, octets_of
+from tailrace.api.websocket.consumption import new_entries_of
+from tailrace.api.websocket.credit import CreditBalance
+from tailrace.api.websocket.plan import Answers, Content, Plan, PlanContext, result_of
+from tailrace.api.websocket.pushes import filter_of
+from tailrace.api.websocket.request import RequestId
+from tailrace.api.websocket.subscription_requests import (
+    ConsumeRequest,
+    Credit,
+    CreditRequest,
+    SubscribeRequest,
+    UnsubscribeRequest,
+)
+from tailrace.api.websocket.unsettled import Owner
+from tailrace.api.wire.parameters import position_of
+from tailrace.core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
+from tailrace.core.errors import StreamError
+from tailrace.core.replies import ReadReply, Reply
+from tailrace.core.stream_id import StreamId, format_id
+
+
+def subscribe(context: PlanContext, raw: bytes) -> Plan:
+    """The plan of a subscription to streams; its positions are resolved now."""
+    request = context.codec.request(raw, SubscribeRequest)
+    sources = [
+        ReadFrom(name_of(stream.key, stream.encoding, "key"), position_of(stream.after))
+        for stream in request.streams
+    ]
+    context.guard.allow("read", Read(tuple(sources)), "subscribe")
+    unresolved = tuple(
+        Read((source,), ReadLimits(count=1)) for source in sources if isinstance(source.after, Special)
+    )
+    return Plan(unresolved, partial(_subscribed, context, request, sources))
+
+
+def _subscribed(
+    context: PlanContext, request: SubscribeRequest, sources: Sequence[ReadFrom], answers: Answers
+) -> Content:
+    positions = _resolved(sources, answers)
+    wanted = None if request.filter is None else filter_of(_wanted_values(request))
+    context.book.subscribe(request.id, positions, wanted, _balance(request.credit))
+    places = [{**context.codec.names(key=key), "after": format_id(after)} for key, after in positions]
+    return {"streams": places}
+
+
+def consume(context: PlanContext, raw: bytes) -> Plan:
+    """The plan of a subscription to a group; `finish` raises if one of the streams lacks the group."""
+    request = context.codec.request(raw, ConsumeRequest)
+    group = name_of(request.group, request.encoding, "group")
+    keys = [name_of(stream.key, stream.encoding, "key") for stream in request.streams]
+    command = ReadGroup(
+        group,
+        name_of(request.consumer, request.encoding, "consumer"),
+        new_entries_of(keys),
+        claim_min_idle_ms=request.claim_min_idle_ms,
+        noack=request.noack,
+    )
+    context.guard.allow("consume", command, "consume")
+    checks = tuple(PendingSummary(key, group) for key in keys)
+    return Plan(checks, partial(_consumed, context, request, command))
+
+
+def _consumed(context: PlanContext, request: ConsumeRequest, command: ReadGroup, answers: Answers) -> Content:
+    for answer in answers:
+        if isinstance(answer, StreamError):
+            raise answer
+    context.book.consume(request.id, command, _balance(request.credit))
+    if request.on_close == "nack":
+        for stream in command.streams:
+            context.unsettled.track(Owner(stream.key, command.group, command.consumer))
+    return {}
+
+
+def credit(context: PlanContext, raw: bytes) -> Plan:
+    """The plan that lets a subscription push more."""
+    request = context.codec.request(raw, CreditRequest)
+    return Plan((), lambda _: _credited(context, request))
+
+
+def _credited(context: PlanContext, request: CreditRequest) -> Content:
+    balance = context.book.add_credit(request.sub, request.entries, request.bytes)
+    return {"entries": balance.entries, "bytes": balance.bytes}
+
+
+def unsubscribe(context: PlanContext, raw: bytes) -> Plan:
+    """The plan that ends a subscription."""
+    request = context.codec.request(raw, UnsubscribeRequest)
+    return Plan((), lambda _: _unsubscribed(context, request.sub))
+
+
+def _unsubscribed(context: PlanContext, sub: RequestId) -> Content:
+    context.book.unsubscribe(sub)
+    return {}
+
+
+def _resolved(sources: Sequence[ReadFrom], answers: Answers) -> list[tuple[bytes, StreamId]]:
+    """Each stream's position as an id: as given, or just before what a first look found."""
+    looks = iter(answers)
+    return [
+        (source.key, _position_in(next(looks)) if isinstance(source.after, Special) else _id(source.after))
+        for source in sources
+    ]
+
+
+def _position_in(answer: Reply | StreamError) -> StreamId:
+    reply: ReadReply = result_of([answer])
+    read = reply.streams[0]
+    return read.entries.ids[0] - 1 if read.entries.ids else read.next
+
+
+def _id(after: object) -> StreamId:
+    assert isinstance(after, int)
+    return after
+
+
+def _wanted_values(request: SubscribeRequest) -> dict[bytes, frozenset[bytes]]:
+    wanted = {}
+    for name, values in (request.filter or {}).items():
+        several = values if isinstance(values, list) else [values]
+        wanted[name_of(name, request.encoding, "filter")] = frozenset(
+            octets_of(value, request.encoding) for value in several
+        )
+    return wanted
+
+
+def _balance(credit: int | Credit) -> CreditBalance:
+    if isinstance(credit, int):
+        return CreditBalance(credit, None)
+    return CreditBalance(credit.entries, credit.bytes)

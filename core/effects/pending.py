@@ -1,0 +1,92 @@
+"""The effects on pending entries. This module holds data only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tailrace.core.effects.effect import Effect
+from tailrace.core.stream_id import StreamId
+
+
+class Delivered(Effect, frozen=True):
+    """New entries became pending with a delivery count of 1. If an id was pending before, this delivery
+    replaces its owner, time and count."""
+
+    key: bytes
+    """The stream's key."""
+    group: bytes
+    """The group's name."""
+    consumer: bytes
+    """The owner's name."""
+    ids: Sequence[StreamId]
+    """The ids, rising; at least one."""
+    at_ms: int
+    """Unix time of the delivery."""
+
+
+class Claimed(Effect, frozen=True):
+    """A consumer became the owner of entries, pending before or not."""
+
+    key: bytes
+    """The stream's key."""
+    group: bytes
+    """The group's name."""
+    consumer: bytes
+    """The new owner's name."""
+    ids: Sequence[StreamId]
+    """The ids, distinct, in their new order of delivery."""
+    delivered_at_ms: int
+    """Unix time of delivery of all of them; may be in the past (XCLAIM IDLE and TIME)."""
+    deliveries: Sequence[int]
+    """The new delivery count of each id."""
+
+
+class Transferred(Effect, frozen=True):
+    """All pending entries of one consumer got another owner; counts, times and order did not change."""
+
+    key: bytes
+    """The stream's key."""
+    group: bytes
+    """The group's name."""
+    consumer: bytes
+    """The old owner's name."""
+    new_consumer: bytes
+    """The new owner's name."""
+
+
+class Nacked(Effect, frozen=True):
+    """Entries lost their owner, pending before or not (XNACK FORCE)."""
+
+    key: bytes
+    """The stream's key."""
+    group: bytes
+    """The group's name."""
+    ids: Sequence[StreamId]
+    """The ids, distinct, in the order in which CLAIM takes them."""
+    deliveries: Sequence[int]
+    """The new delivery count of each id."""
+
+
+class PendingRemoved(Effect, frozen=True):
+    """Entries left a pending entries list: they were acknowledged, or their entry was deleted."""
+
+    key: bytes
+    """The stream's key."""
+    group: bytes
+    """The group's name."""
+    ids: Sequence[StreamId]
+    """The ids, distinct and all pending; at least one."""
+
+
+class PendingBetweenRemoved(Effect, frozen=True):
+    """All entries in some spans of ids left a pending entries list, because their entries were trimmed. Spans
+    describe any number of entries in little space."""
+
+    key: bytes
+    """The stream's key."""
+    group: bytes
+    """The group's name."""
+    first_ids: Sequence[StreamId]
+    """The lowest id of each span, included. The spans rise and do not overlap; at least one."""
+    last_ids: Sequence[StreamId]
+    """The highest id of each span, included; ``last_ids[i]`` belongs to ``first_ids[i]``."""
