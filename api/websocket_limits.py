@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from tailrace.core.limits import ENTRY_BYTES_MAX, MIB, PIPELINE_COMMANDS_MAX, READ_STREAMS_MAX
+from tailrace.core.limits import ENTRY_BYTES_MAX, KIB, MIB, PIPELINE_COMMANDS_MAX, READ_STREAMS_MAX
 
 FRAME_BYTES_MAX: Final = ENTRY_BYTES_MAX + MIB
 """One message from a client: the largest entry, and the request around it. Larger ones close with 1009."""
@@ -15,6 +15,14 @@ REQUESTS_PER_FRAME_MAX: Final = PIPELINE_COMMANDS_MAX
 
 TURN_REQUESTS_MAX: Final = 1_000
 """Requests carried out in one go: bounds how long one connection holds the writer."""
+
+TURN_BYTES_MAX: Final = 128 * KIB
+"""Bytes of requests that one turn decodes on the event loop: about 20 ms of work. The request that reaches the
+limit is the last of its turn. Appends and commands that a thread has decoded do not count."""
+
+MISTAKE_BYTES: Final = 512
+"""Bytes that an invalid request, and each mistake in it, adds to those of its turn: to describe a mistake takes
+as long as to decode many bytes."""
 
 BACKLOG_MAX: Final = 4 * TURN_REQUESTS_MAX
 """Requests that wait for their turn before no more is taken from the connection: pipelining needs a few

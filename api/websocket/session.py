@@ -34,8 +34,10 @@ from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import (
     BACKLOG_MAX,
+    MISTAKE_BYTES,
     REPLY_BYTES_MAX,
     REQUESTS_PER_FRAME_MAX,
+    TURN_BYTES_MAX,
     TURN_REQUESTS_MAX,
 )
 from tailrace.api.wire.bodies import mismatch
@@ -96,6 +98,18 @@ class _Exchange:
         return None if self._missing else codec.joined(self._replies)
 
 
+class _Received(NamedTuple):
+    """A request that has no plan yet."""
+
+    request: ReadRequest
+    exchange: _Exchange
+
+    @property
+    def unread_bytes(self) -> int:
+        """Bytes that its plan must still decode."""
+        return len(self.request.raw) if self.request.content is None else 0
+
+
 class _Pending(NamedTuple):
     """A request that waits for its turn: what to do, or why nothing is done."""
 
@@ -106,6 +120,14 @@ class _Pending(NamedTuple):
     @property
     def commands(self) -> Sequence[Command]:
         return self.plan.commands if isinstance(self.plan, Plan) else ()
+
+    @property
+    def explained_bytes(self) -> int:
+        """The work to describe its mistakes, as bytes to decode."""
+        if isinstance(self.plan, Plan):
+            return 0
+        mistakes = self.plan.errors if isinstance(self.plan, RequestRefused) else ()
+        return MISTAKE_BYTES * (1 + len(mistakes))
 
 
 class Turn(NamedTuple):
@@ -156,7 +178,7 @@ class WebSocketSession:
         self._outlet = outlet
         self._release = release
         self._take = take
-        self._inbox: deque[_Pending] = deque()
+        self._inbox: deque[_Received | _Pending] = deque()
         self._has_left = False
         self._is_closed = False
         self._book = SubscriptionBook(self, store, reads, self.unsettled)
@@ -173,22 +195,30 @@ class WebSocketSession:
     @property
     def is_behind(self) -> bool:
         """Whether enough requests wait for their turn: receive no more until some have had it."""
-        return len(self._inbox) >= BACKLOG_MAX
+        return len(self._inbox) >= BACKLOG_MAX and not self._is_closed
+
+    @property
+    def has_waiting(self) -> bool:
+        """True if requests wait for their turn."""
+        return bool(self._inbox)
 
     def receive(self, data: str | bytes | Frame) -> None:
         """Take one frame; the requests in it wait for their turn. A large frame is better read before, by
-        `read_frame`.
+        `read_frame`. After the end of the session, the frame is dropped.
 
         Raises `ProtocolViolation`: the connection must be closed.
         """
+        if self._is_closed:
+            return
         is_array, requests = data if isinstance(data, Frame) else split_frame(self.codec, data)
         if not 0 < len(requests) <= REQUESTS_PER_FRAME_MAX:
             self._inbox.append(_refused_frame(len(requests)))
             return
         exchange = _Exchange(len(requests), is_array=is_array)
-        self._inbox.extend(self._pending(request, exchange) for request in requests)
+        self._inbox.extend(_Received(request, exchange) for request in requests)
 
-    def _pending(self, request: ReadRequest, exchange: _Exchange) -> _Pending:
+    def _pending(self, received: _Received) -> _Pending:
+        request, exchange = received
         request_id = None
         quota = self._take()
         try:
@@ -205,11 +235,24 @@ class WebSocketSession:
         return self._planner.plan(envelope, request.raw)
 
     def next_turn(self) -> Turn | None:
-        """The next requests to carry out, None where none wait."""
+        """The next requests to carry out, None where none wait.
+
+        It plans these requests only: `TURN_REQUESTS_MAX` and `TURN_BYTES_MAX` limit the work of one call.
+        """
         if not self._inbox or self._is_closed:
             return None
-        count = min(len(self._inbox), TURN_REQUESTS_MAX)
-        return Turn([self._inbox.popleft() for _ in range(count)])
+        requests: list[_Pending] = []
+        left_bytes = TURN_BYTES_MAX
+        while self._inbox and len(requests) < TURN_REQUESTS_MAX and left_bytes > 0:
+            first = self._inbox.popleft()
+            if isinstance(first, _Received):
+                pending = self._pending(first)
+                left_bytes -= first.unread_bytes + pending.explained_bytes
+            else:
+                # It was planned for an earlier turn, which had no time for it.
+                pending = first
+            requests.append(pending)
+        return Turn(requests)
 
     def replies(self, turn: Turn, answers: Answers | StoreUnavailable) -> Iterator[bytes]:
         """Frames, each to be sent before the next is asked for: large replies are made one by one.
