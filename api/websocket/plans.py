@@ -99,7 +99,8 @@ class Planner:
         op = envelope.op
         make = _PLANS.get(op) if isinstance(op, str) else None
         if make is None:
-            detail = f"unknown `op`: {shown(op)}; {suggestion(str(op), [*REQUESTS])}"
+            name = op if isinstance(op, str) else ""
+            detail = f"unknown `op`: {shown(op)}; {suggestion(name, [*REQUESTS])}"
             raise RequestRefused(ErrorCode.UNKNOWN_COMMAND, detail)
         return make(self, raw)
 
