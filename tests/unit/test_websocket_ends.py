@@ -11,7 +11,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -20,8 +20,7 @@ from tailrace.api.access.security import OpenAccess, Security
 from tailrace.api.ports import Principal, Unauthenticated
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.tallies import OpenLimits
-from tailrace.api.websocket.endpoint import WEBSOCKET_PATH, WebSocketEndpoint
-from tailrace.api.websocket.handshake import SOCKET_EXTENSION
+from tailrace.api.websocket.endpoint import WebSocketEndpoint
 from tailrace.api.websocket_limits import BACKLOG_MAX, TURN_REQUESTS_MAX, CloseCode
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
 from tailrace.core.bounds.reply_room import ReplyRoom
@@ -30,6 +29,7 @@ from tailrace.core.errors import StreamError
 from tailrace.core.replies import Reply
 from tests.support.engine_store import EngineStore
 from tests.support.websocket_client import Client
+from tests.support.websocket_peer import Peer
 
 DEADLINE_S: Final = 20
 """A test that takes longer hangs."""
@@ -75,45 +75,6 @@ class OneToken(OpenAccess):
             on_end(Unauthenticated("the token has expired"))
 
 
-class Peer:
-    """The server's side of a connection, and the client behind it. `codes`: how it was closed."""
-
-    is_congested = False
-
-    def __init__(self) -> None:
-        self.on_relief: Callable[[], None] = lambda: None
-        self.messages: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        self.codes: list[int] = []
-        self.on_receive: Callable[[], None] = lambda: None
-        self.messages.put_nowait({"type": "websocket.connect"})
-
-    def say(self, request: Any) -> None:
-        self.say_frame(json.dumps(request))
-
-    def say_frame(self, text: str) -> None:
-        self.messages.put_nowait({"type": "websocket.receive", "text": text})
-
-    def leave(self) -> None:
-        self.messages.put_nowait({"type": "websocket.disconnect", "code": 1000})
-
-    async def receive(self) -> dict[str, Any]:
-        message = await self.messages.get()
-        if message["type"] == "websocket.receive":
-            self.on_receive()
-        return message
-
-    async def send(self, _message: Any) -> None:
-        """The handshake is accepted."""
-
-    def send_now(self, _payload: bytes, *, is_text: bool) -> None:
-        """The client reads everything."""
-        assert is_text
-
-    def close_now(self, code: int, _reason: str) -> None:
-        self.codes.append(code)
-        self.leave()
-
-
 class Served:
     """One connection over an endpoint of its own."""
 
@@ -127,17 +88,8 @@ class Served:
 
     async def run(self, script: Callable[[Served], Awaitable[None]]) -> None:
         """Serve the connection to its end while `script` runs, then check that nothing is left of it."""
-        scope = {
-            "type": "websocket",
-            "path": WEBSOCKET_PATH,
-            "query_string": b"",
-            "headers": [],
-            "subprotocols": [],
-            "client": ("127.0.0.1", 1),
-            "extensions": {SOCKET_EXTENSION: self.peer},
-        }
         async with asyncio.timeout(DEADLINE_S):
-            serving = asyncio.create_task(self._endpoint(scope, self.peer.receive, self.peer.send))
+            serving = asyncio.create_task(self.peer.served_by(self._endpoint))
             await script(self)
             await serving
         assert self.token.watches == []
