@@ -17,12 +17,16 @@ TURN_REQUESTS_MAX: Final = 1_000
 """Requests carried out in one go: bounds how long one connection holds the writer."""
 
 TURN_BYTES_MAX: Final = 128 * KIB
-"""Bytes of requests that one turn decodes on the event loop: about 20 ms of work. The request that reaches the
-limit is the last of its turn. Appends and commands that a thread has decoded do not count."""
+"""Bytes of requests that one turn decodes on the event loop: about 20 ms of work. The request that reaches
+the limit is the last of its turn. Appends and commands that a thread has decoded do not count."""
 
 MISTAKE_BYTES: Final = 512
-"""Bytes that an invalid request, and each mistake in it, adds to those of its turn: to describe a mistake takes
-as long as to decode many bytes."""
+"""Bytes that an invalid request, and each mistake in it, adds to those of its turn: to describe a mistake
+takes as long as to decode many bytes."""
+
+FRAME_MISTAKES_LISTED_MAX: Final = 1_000
+"""Mistakes that the replies to one message list. Later invalid requests of the message get a short error. A
+list is much longer than the request, and takes more work than to decode it."""
 
 BACKLOG_MAX: Final = 4 * TURN_REQUESTS_MAX
 """Requests that wait for their turn before no more is taken from the connection: pipelining needs a few

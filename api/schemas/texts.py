@@ -28,8 +28,8 @@ SHOWN_LENGTH_MAX: Final = 40
 """How many characters of a wrong value an error text shows."""
 
 COMPARED_LENGTH_MAX: Final = 60
-"""The longest unknown name, in characters, for which a similar known name is looked up. No known name is longer,
-and the cost grows with the length."""
+"""The longest unknown name, in characters, for which a similar known name is looked up. The cost grows with
+the length, and known names are shorter."""
 
 _UNITS: Final = {"_ms": " milliseconds", "_s": " seconds", "_bytes": " bytes"}
 _BEST_FIT: Final = 0.7
@@ -83,13 +83,17 @@ def parameter_text(item: Mapping[str, Any], annotation: Any) -> str:
 def suggestion(given: str, known: Sequence[str]) -> str:
     """Suggest a replacement for the unknown name `given`: the closest of `known`, or else all of them."""
     meant = _OTHER_WORDS.get(given[:COMPARED_LENGTH_MAX].lower())
-    if meant in known:
-        close = [meant]
-    else:
-        close = get_close_matches(given, known, 1, _BEST_FIT) if len(given) <= COMPARED_LENGTH_MAX else []
-    if close:
-        return f"did you mean `{close[0]}`?"
+    if meant is None or meant not in known:
+        meant = _closest(given, known)
+    if meant is not None:
+        return f"did you mean `{meant}`?"
     return f"allowed: {', '.join(f'`{name}`' for name in known)}" if known else "none is allowed"
+
+
+def _closest(given: str, known: Sequence[str]) -> str | None:
+    if len(given) > COMPARED_LENGTH_MAX:
+        return None
+    return next(iter(get_close_matches(given, known, 1, _BEST_FIT)), None)
 
 
 def shown(value: object) -> str:

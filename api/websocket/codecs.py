@@ -104,7 +104,8 @@ class Codec(ABC):
 
     @abstractmethod
     def request(self, raw: bytes, model: type[RequestT]) -> RequestT:
-        """The request as its model. Raises `RequestRefused`."""
+        """The request as its model. Raises `RequestRefused`, or `ValidationError` of pydantic: the caller
+        describes the mistakes."""
 
     @abstractmethod
     def new_entry(self, raw: bytes) -> NewEntry:

@@ -25,13 +25,13 @@ from tailrace.api.websocket.codecs import (
 from tailrace.api.websocket.requests import AppendRequest, CommandRequest
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
 from tailrace.api.wire.appends import UNREADABLE
-from tailrace.api.wire.bodies import explained, parse_body, require_few_elements
+from tailrace.api.wire.bodies import explained, require_few_elements
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.redis_words import decode_command, result_parts
 from tailrace.api.wire.replies import entries_json
 from tailrace.core.errors import ErrorCode
 from tailrace.core.grammar import Resp
-from tailrace.core.limits import BULK_ELEMENTS_MAX
+from tailrace.core.limits import BODY_ELEMENTS_MAX, BULK_ELEMENTS_MAX
 from tailrace.core.log.entry import BadEntry, Shape, fragment_from_fields, fragment_from_pairs
 from tailrace.core.replies import Entries
 
@@ -67,7 +67,8 @@ class JsonCodec(Codec):
 
     def request(self, raw: bytes, model: type[RequestT]) -> RequestT:
         """Read and checked by pydantic."""
-        return parse_body(raw, model)
+        require_few_elements(raw, BODY_ELEMENTS_MAX)
+        return model.model_validate_json(raw)
 
     def new_entry(self, raw: bytes) -> NewEntry:
         """Its fields are read once."""

@@ -95,7 +95,7 @@ class Planner:
         self._unsettled = unsettled
 
     def plan(self, envelope: Envelope, raw: bytes) -> Plan:
-        """The plan of one request. Raises `StreamError` or `RequestRefused`."""
+        """The plan of one request. Raises `StreamError`, `RequestRefused` or `ValidationError`."""
         op = envelope.op
         make = _PLANS.get(op) if isinstance(op, str) else None
         if make is None:

@@ -19,28 +19,31 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice
 from typing import Any, Final, NamedTuple, Protocol
 
+from pydantic import BaseModel, ValidationError
+
 from tailrace.api import websocket_limits as limits
 from tailrace.api.access.rates import Quota, require_quota
 from tailrace.api.access.security import Guard
 from tailrace.api.ports import StoreUnavailable, StreamStore, Unauthenticated
-from tailrace.api.problems.table import RequestRefused
+from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.websocket.codecs import Codec, Envelope
 from tailrace.api.websocket.frames import Frame, ReadRequest, split_frame
 from tailrace.api.websocket.plans import Answers, Plan, Planner
 from tailrace.api.websocket.pushes import Failure, problem_for
-from tailrace.api.websocket.requests import RequestId
+from tailrace.api.websocket.requests import REQUESTS, RequestId
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import (
     BACKLOG_MAX,
+    FRAME_MISTAKES_LISTED_MAX,
     MISTAKE_BYTES,
     REPLY_BYTES_MAX,
     REQUESTS_PER_FRAME_MAX,
     TURN_BYTES_MAX,
     TURN_REQUESTS_MAX,
 )
-from tailrace.api.wire.bodies import mismatch
+from tailrace.api.wire.bodies import mismatch, refused
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command
 from tailrace.core.errors import ErrorCode, StreamError, kept
@@ -81,13 +84,26 @@ class Outlet(Protocol):
 class _Exchange:
     """One frame of requests, and the replies so far. `room`: what they may take together."""
 
-    __slots__ = ("_is_array", "_missing", "_replies", "room")
+    __slots__ = ("_is_array", "_missing", "_mistakes_left", "_replies", "room")
 
     def __init__(self, request_count: int, *, is_array: bool) -> None:
         self.room = ReplyRoom(REPLY_BYTES_MAX)
         self._is_array = is_array
         self._missing = request_count
         self._replies: list[bytes] = []
+        self._mistakes_left = FRAME_MISTAKES_LISTED_MAX
+
+    def refusal(self, error: ValidationError, model: type[BaseModel]) -> RequestRefused:
+        """The error for a request that pydantic refused as `model`."""
+        # To describe mistakes takes much longer than to find them.
+        return _not_listed() if self._mistakes_left <= 0 else self.listed(refused(error, model))
+
+    def listed(self, refusal: RequestRefused) -> RequestRefused:
+        """`refusal`, without its mistakes if the replies have listed too many of them."""
+        if not refusal.errors:
+            return refusal
+        self._mistakes_left -= len(refusal.errors)
+        return _not_listed() if self._mistakes_left < 0 else refusal
 
     def add(self, reply: bytes, codec: Codec) -> bytes | None:
         """The whole answer, once its last part is there."""
@@ -226,7 +242,11 @@ class WebSocketSession:
             request_id = _usable_id(envelope.id)
             require_quota(quota)
             return _Pending(request_id, self._plan(envelope, request), exchange)
-        except (StreamError, RequestRefused, Unauthenticated) as error:
+        except ValidationError as error:
+            return _Pending(request_id, exchange.refusal(error, REQUESTS[envelope.op]), exchange)
+        except RequestRefused as error:
+            return _Pending(request_id, kept(exchange.listed(error)), exchange)
+        except (StreamError, Unauthenticated) as error:
             return _Pending(request_id, kept(error), exchange)
 
     def _plan(self, envelope: Envelope, request: ReadRequest) -> Plan:
@@ -342,6 +362,11 @@ def _refused_frame(request_count: int) -> _Pending:
     told = f"{request_count} requests: 1 to {REQUESTS_PER_FRAME_MAX} may stand in one frame"
     refusal = RequestRefused(ErrorCode.LIMIT_EXCEEDED, told)
     return _Pending(None, refusal, _Exchange(1, is_array=False))
+
+
+def _not_listed() -> RequestRefused:
+    told = "it does not match its schema; the replies to this message list too many mistakes already"
+    return RequestRefused(HttpCode.BODY_MISMATCH, told)
 
 
 def _usable_id(value: object) -> RequestId:

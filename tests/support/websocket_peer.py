@@ -30,7 +30,7 @@ class Peer:
         self.messages: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self.codes: list[int] = []
         self.sent: asyncio.Queue[bytes] = asyncio.Queue()
-        self.on_receive: Callable[[], None] = lambda: None
+        self.on_receive: Callable[[], object] = lambda: None
         self.messages.put_nowait({"type": "websocket.connect"})
 
     def say(self, request: Any) -> None:

@@ -127,7 +127,7 @@ def test_a_connection_that_is_behind_ends_with_its_token() -> None:
 def test_a_large_frame_that_is_read_after_the_token_ended_does_not_keep_the_connection() -> None:
     async def script(served: Served) -> None:
         # The token ends on the next turn of the loop, before the loop can hear of the thread's end.
-        served.peer.on_receive = lambda: asyncio.get_running_loop().call_soon(served.token.end) and None
+        served.peer.on_receive = partial(asyncio.get_running_loop().call_soon, served.token.end)
         served.store.may_go_on.set()
         text = json.dumps([COMMAND] * BEHIND)
         served.peer.say_frame(text + " " * (AT_ONCE_BYTES_MAX + 1 - len(text)))
