@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from tailrace.core.limits import ENTRY_BYTES_MAX, MIB, PIPELINE_COMMANDS_MAX, READ_STREAMS_MAX
+from tailrace.core.limits import ENTRY_BYTES_MAX, KIB, MIB, PIPELINE_COMMANDS_MAX, READ_STREAMS_MAX
 
 FRAME_BYTES_MAX: Final = ENTRY_BYTES_MAX + MIB
 """Bytes of one message from a client: the largest entry, and the request around it. A larger message closes
@@ -16,6 +16,18 @@ REQUESTS_PER_FRAME_MAX: Final = PIPELINE_COMMANDS_MAX
 
 TURN_REQUESTS_MAX: Final = 1_000
 """Requests that run in one turn. This limits how long one connection occupies the writer."""
+
+TURN_BYTES_MAX: Final = 128 * KIB
+"""Bytes of requests that one turn decodes on the event loop: about 20 ms of work. The request that reaches
+the limit is the last of its turn. Appends and commands that a thread has decoded do not count."""
+
+MISTAKE_BYTES: Final = 512
+"""Bytes that an invalid request, and each mistake in it, adds to those of its turn: to describe a mistake
+takes as long as to decode many bytes."""
+
+FRAME_MISTAKES_LISTED_MAX: Final = 1_000
+"""Mistakes that the replies to one message list. Later invalid requests of the message get a short error. A
+list is much longer than the request, and takes more work than to decode it."""
 
 BACKLOG_MAX: Final = 4 * TURN_REQUESTS_MAX
 """Waiting requests of a connection above which the server stops reading from it. Pipelining needs a few turns

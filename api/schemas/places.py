@@ -6,6 +6,7 @@ It reads annotations and never values.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
 
@@ -85,6 +86,7 @@ def _model(annotation: Any) -> type[BaseModel] | None:
     return annotation if is_model else None
 
 
+@cache
 def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 

@@ -27,6 +27,10 @@ from tailrace.api.schemas.places import (
 SHOWN_LENGTH_MAX: Final = 40
 """How many characters of a wrong value an error text shows."""
 
+COMPARED_LENGTH_MAX: Final = 60
+"""The longest unknown name, in characters, for which a similar known name is looked up. The cost grows with
+the length, and known names are shorter."""
+
 _UNITS: Final = {"_ms": " milliseconds", "_s": " seconds", "_bytes": " bytes"}
 _BEST_FIT: Final = 0.7
 _OTHER_WORDS: Final = {
@@ -78,11 +82,18 @@ def parameter_text(item: Mapping[str, Any], annotation: Any) -> str:
 
 def suggestion(given: str, known: Sequence[str]) -> str:
     """Suggest a replacement for the unknown name `given`: the closest of `known`, or else all of them."""
-    meant = _OTHER_WORDS.get(given.lower())
-    close = [meant] if meant in known else get_close_matches(given, known, 1, _BEST_FIT)
-    if close:
-        return f"did you mean `{close[0]}`?"
+    meant = _OTHER_WORDS.get(given[:COMPARED_LENGTH_MAX].lower())
+    if meant is None or meant not in known:
+        meant = _closest(given, known)
+    if meant is not None:
+        return f"did you mean `{meant}`?"
     return f"allowed: {', '.join(f'`{name}`' for name in known)}" if known else "none is allowed"
+
+
+def _closest(given: str, known: Sequence[str]) -> str | None:
+    if len(given) > COMPARED_LENGTH_MAX:
+        return None
+    return next(iter(get_close_matches(given, known, 1, _BEST_FIT)), None)
 
 
 def shown(value: object) -> str:
@@ -95,7 +106,8 @@ def shown(value: object) -> str:
         return "an object"
     if isinstance(value, list | tuple):
         return "an array"
-    text = repr(value) if isinstance(value, str | bytes) else f"the number {value}"
+    # One character more than is shown, because a value can have megabytes.
+    text = repr(value[: SHOWN_LENGTH_MAX + 1]) if isinstance(value, str | bytes) else f"the number {value}"
     return text if len(text) <= SHOWN_LENGTH_MAX else f"{text[:SHOWN_LENGTH_MAX]}..."
 
 

@@ -107,7 +107,10 @@ class Codec(ABC):
 
     @abstractmethod
     def request(self, raw: bytes, model: type[RequestT]) -> RequestT:
-        """Return the request as `model`. Raises `RequestRefused`."""
+        """Return the request as `model`.
+
+        Raises `RequestRefused`, or `ValidationError` of pydantic: the caller describes the mistakes.
+        """
 
     @abstractmethod
     def new_entry(self, raw: bytes) -> NewEntry:

@@ -159,6 +159,7 @@ class _Connection:
     def _token_ended(self, error: Unauthenticated) -> None:
         """End each subscription with `error` and close the connection. Later requests are not run."""
         self._session.end_access(error)
+        self._turn_taken.set()
         code = CloseCode.ACCESS_CHANGED if error.is_changed else CloseCode.ACCESS_ENDED
         self._socket.close_now(code, error.reason)
 
@@ -189,6 +190,9 @@ class _Connection:
                 for frame in self._session.replies(turn, await self._answers(turn)):
                     await self._uncongested()
                     self.send(frame)
+                if self._session.has_waiting:
+                    # A turn without commands does not wait for the store: let others run.
+                    await asyncio.sleep(0)
         finally:
             self._work = None
 
@@ -255,4 +259,6 @@ class _Connection:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             _logger.error("websocket_failed", exc_info=error)
+            self._session.close()
+            self._turn_taken.set()
             self._socket.close_now(CloseCode.INTERNAL_ERROR, "the server failed")

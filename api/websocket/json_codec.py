@@ -25,13 +25,13 @@ from tailrace.api.websocket.codecs import (
 from tailrace.api.websocket.requests import AppendRequest, CommandRequest
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
 from tailrace.api.wire.appends import UNREADABLE
-from tailrace.api.wire.bodies import explained, parse_body, require_few_elements
+from tailrace.api.wire.bodies import explained, require_few_elements
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.redis_words import decode_command, result_parts
 from tailrace.api.wire.replies import entries_json
 from tailrace.core.errors import ErrorCode
 from tailrace.core.grammar import Resp
-from tailrace.core.limits import BULK_ELEMENTS_MAX
+from tailrace.core.limits import BODY_ELEMENTS_MAX, BULK_ELEMENTS_MAX
 from tailrace.core.log.entry import BadEntry, fragment_from_fields, fragment_from_pairs
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import Entries
@@ -67,8 +67,9 @@ class JsonCodec(Codec):
         return decoded_envelope(self._decode_envelope, raw)
 
     def request(self, raw: bytes, model: type[RequestT]) -> RequestT:
-        """Return the request, parsed and checked by pydantic. Raises `RequestRefused`."""
-        return parse_body(raw, model)
+        """Return the request, parsed and checked by pydantic."""
+        require_few_elements(raw, BODY_ELEMENTS_MAX)
+        return model.model_validate_json(raw)
 
     def new_entry(self, raw: bytes) -> NewEntry:
         """Return a decoded `append`; its fields are parsed once. Raises `RequestRefused`."""

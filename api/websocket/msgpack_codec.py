@@ -11,7 +11,6 @@ from itertools import chain
 from typing import Any, Final
 
 import msgspec
-from pydantic import ValidationError
 
 from tailrace.api.websocket.codecs import (
     Codec,
@@ -26,7 +25,7 @@ from tailrace.api.websocket.codecs import (
     new_entry_of,
 )
 from tailrace.api.wire.appends import UNREADABLE
-from tailrace.api.wire.bodies import mismatch, refused
+from tailrace.api.wire.bodies import mismatch
 from tailrace.api.wire.names import checked_name
 from tailrace.core.grammar import Resp, Rows, SimpleString
 from tailrace.core.limits import COMMAND_ARGUMENTS_MAX
@@ -62,8 +61,6 @@ class MsgpackCodec(Codec):
         """Return the request, checked by pydantic. Raises `RequestRefused`."""
         try:
             return model.model_validate(self._decode_any(raw))
-        except ValidationError as error:
-            raise refused(error, model) from None
         except UnicodeDecodeError:
             # pydantic decodes the name of an unknown member, and fails if it is `bin` and not UTF-8.
             raise mismatch([("", "the names of a request's members must be `str`")]) from None

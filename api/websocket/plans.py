@@ -29,11 +29,12 @@ class Planner:
         self._context = PlanContext(codec, book, unsettled, guard)
 
     def plan(self, envelope: Envelope, raw: bytes) -> Plan:
-        """The plan of one request. Raises `StreamError` or `RequestRefused`."""
+        """The plan of one request. Raises `StreamError`, `RequestRefused` or `ValidationError`."""
         op = envelope.op
         make = _PLANS.get(op) if isinstance(op, str) else None
         if make is None:
-            detail = f"unknown `op`: {shown(op)}; {suggestion(str(op), [*REQUESTS])}"
+            name = op if isinstance(op, str) else ""
+            detail = f"unknown `op`: {shown(op)}; {suggestion(name, [*REQUESTS])}"
             raise RequestRefused(ErrorCode.UNKNOWN_COMMAND, detail)
         return make(self._context, raw)
 

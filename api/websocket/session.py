@@ -19,27 +19,33 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice
 from typing import Any, Final, NamedTuple, Protocol
 
+from pydantic import BaseModel, ValidationError
+
 from tailrace.api import websocket_limits as limits
 from tailrace.api.access.rates import Quota, require_quota
 from tailrace.api.access.security import Guard
 from tailrace.api.ports import StoreUnavailable, StreamStore
 from tailrace.api.principals import Unauthenticated
-from tailrace.api.problems.table import RequestRefused
+from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.websocket.codecs import Codec, Envelope
 from tailrace.api.websocket.frames import Frame, ReadRequest, split_frame
 from tailrace.api.websocket.plans import Answers, Plan, Planner
 from tailrace.api.websocket.pushes import Failure, problem_for
 from tailrace.api.websocket.request import RequestId
+from tailrace.api.websocket.requests import REQUESTS
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import (
     BACKLOG_MAX,
+    FRAME_MISTAKES_LISTED_MAX,
+    MISTAKE_BYTES,
     REPLY_BYTES_MAX,
     REQUESTS_PER_FRAME_MAX,
+    TURN_BYTES_MAX,
     TURN_REQUESTS_MAX,
 )
-from tailrace.api.wire.bodies import mismatch
+from tailrace.api.wire.bodies import mismatch, refused
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command
 from tailrace.core.errors import ErrorCode, StreamError, kept
@@ -80,13 +86,26 @@ class Outlet(Protocol):
 class _Exchange:
     """One frame of requests, and the replies so far. `room`: what they may take together."""
 
-    __slots__ = ("_is_array", "_missing", "_replies", "room")
+    __slots__ = ("_is_array", "_missing", "_mistakes_left", "_replies", "room")
 
     def __init__(self, request_count: int, *, is_array: bool) -> None:
         self.room = ReplyRoom(REPLY_BYTES_MAX)
         self._is_array = is_array
         self._missing = request_count
         self._replies: list[bytes] = []
+        self._mistakes_left = FRAME_MISTAKES_LISTED_MAX
+
+    def refusal(self, error: ValidationError, model: type[BaseModel]) -> RequestRefused:
+        """The error for a request that pydantic refused as `model`."""
+        # To describe mistakes takes much longer than to find them.
+        return _not_listed() if self._mistakes_left <= 0 else self.listed(refused(error, model))
+
+    def listed(self, refusal: RequestRefused) -> RequestRefused:
+        """`refusal`, without its mistakes if the replies have listed too many of them."""
+        if not refusal.errors:
+            return refusal
+        self._mistakes_left -= len(refusal.errors)
+        return _not_listed() if self._mistakes_left < 0 else refusal
 
     def add(self, reply: bytes, codec: Codec) -> bytes | None:
         """The whole answer, once its last part is there."""
@@ -95,6 +114,18 @@ class _Exchange:
         self._replies.append(reply)
         self._missing -= 1
         return None if self._missing else codec.joined(self._replies)
+
+
+class _Received(NamedTuple):
+    """A request that has no plan yet."""
+
+    request: ReadRequest
+    exchange: _Exchange
+
+    @property
+    def unread_bytes(self) -> int:
+        """Bytes that its plan must still decode."""
+        return len(self.request.raw) if self.request.content is None else 0
 
 
 class _Pending(NamedTuple):
@@ -107,6 +138,14 @@ class _Pending(NamedTuple):
     @property
     def commands(self) -> Sequence[Command]:
         return self.plan.commands if isinstance(self.plan, Plan) else ()
+
+    @property
+    def explained_bytes(self) -> int:
+        """The work to describe its mistakes, as bytes to decode."""
+        if isinstance(self.plan, Plan):
+            return 0
+        mistakes = self.plan.errors if isinstance(self.plan, RequestRefused) else ()
+        return MISTAKE_BYTES * (1 + len(mistakes))
 
 
 class Turn(NamedTuple):
@@ -157,7 +196,7 @@ class WebSocketSession:
         self._outlet = outlet
         self._release = release
         self._take = take
-        self._inbox: deque[_Pending] = deque()
+        self._inbox: deque[_Received | _Pending] = deque()
         self._has_left = False
         self._is_closed = False
         self._book = SubscriptionBook(self, store, reads, self.unsettled)
@@ -174,22 +213,30 @@ class WebSocketSession:
     @property
     def is_behind(self) -> bool:
         """Whether enough requests wait for their turn: receive no more until some have had it."""
-        return len(self._inbox) >= BACKLOG_MAX
+        return len(self._inbox) >= BACKLOG_MAX and not self._is_closed
+
+    @property
+    def has_waiting(self) -> bool:
+        """True if requests wait for their turn."""
+        return bool(self._inbox)
 
     def receive(self, data: str | bytes | Frame) -> None:
         """Take one frame; the requests in it wait for their turn. A large frame is better read before, by
-        `read_frame`.
+        `read_frame`. After the end of the session, the frame is dropped.
 
         Raises `ProtocolViolation`: the connection must be closed.
         """
+        if self._is_closed:
+            return
         is_array, requests = data if isinstance(data, Frame) else split_frame(self.codec, data)
         if not 0 < len(requests) <= REQUESTS_PER_FRAME_MAX:
             self._inbox.append(_refused_frame(len(requests)))
             return
         exchange = _Exchange(len(requests), is_array=is_array)
-        self._inbox.extend(self._pending(request, exchange) for request in requests)
+        self._inbox.extend(_Received(request, exchange) for request in requests)
 
-    def _pending(self, request: ReadRequest, exchange: _Exchange) -> _Pending:
+    def _pending(self, received: _Received) -> _Pending:
+        request, exchange = received
         request_id = None
         quota = self._take()
         try:
@@ -197,7 +244,11 @@ class WebSocketSession:
             request_id = _usable_id(envelope.id)
             require_quota(quota)
             return _Pending(request_id, self._plan(envelope, request), exchange)
-        except (StreamError, RequestRefused, Unauthenticated) as error:
+        except ValidationError as error:
+            return _Pending(request_id, exchange.refusal(error, REQUESTS[envelope.op]), exchange)
+        except RequestRefused as error:
+            return _Pending(request_id, kept(exchange.listed(error)), exchange)
+        except (StreamError, Unauthenticated) as error:
             return _Pending(request_id, kept(error), exchange)
 
     def _plan(self, envelope: Envelope, request: ReadRequest) -> Plan:
@@ -206,11 +257,24 @@ class WebSocketSession:
         return self._planner.plan(envelope, request.raw)
 
     def next_turn(self) -> Turn | None:
-        """The next requests to carry out, None where none wait."""
+        """The next requests to carry out, None where none wait.
+
+        It plans these requests only: `TURN_REQUESTS_MAX` and `TURN_BYTES_MAX` limit the work of one call.
+        """
         if not self._inbox or self._is_closed:
             return None
-        count = min(len(self._inbox), TURN_REQUESTS_MAX)
-        return Turn([self._inbox.popleft() for _ in range(count)])
+        requests: list[_Pending] = []
+        left_bytes = TURN_BYTES_MAX
+        while self._inbox and len(requests) < TURN_REQUESTS_MAX and left_bytes > 0:
+            first = self._inbox.popleft()
+            if isinstance(first, _Received):
+                pending = self._pending(first)
+                left_bytes -= first.unread_bytes + pending.explained_bytes
+            else:
+                # It was planned for an earlier turn, which had no time for it.
+                pending = first
+            requests.append(pending)
+        return Turn(requests)
 
     def replies(self, turn: Turn, answers: Answers | StoreUnavailable) -> Iterator[bytes]:
         """Frames, each to be sent before the next is asked for: large replies are made one by one.
@@ -300,6 +364,11 @@ def _refused_frame(request_count: int) -> _Pending:
     told = f"{request_count} requests: 1 to {REQUESTS_PER_FRAME_MAX} may stand in one frame"
     refusal = RequestRefused(ErrorCode.LIMIT_EXCEEDED, told)
     return _Pending(None, refusal, _Exchange(1, is_array=False))
+
+
+def _not_listed() -> RequestRefused:
+    told = "it does not match its schema; the replies to this message list too many mistakes already"
+    return RequestRefused(HttpCode.BODY_MISMATCH, told)
 
 
 def _usable_id(value: object) -> RequestId:

@@ -38,6 +38,7 @@ class SubscriptionBook:
         self._unsettled = unsettled
         self._open: dict[RequestId, Subscription | Consumption] = {}
         self._fresh: list[Subscription | Consumption] = []
+        self._is_closed = False
 
     def __len__(self) -> int:
         return len(self._open)
@@ -94,7 +95,8 @@ class SubscriptionBook:
             subscription.end(failure)
 
     def close(self) -> None:
-        """End all subscriptions without a push."""
+        """End all subscriptions without a push, and open no others."""
+        self._is_closed = True
         for subscription in self._open.values():
             subscription.close()
             self._reads.subscriptions.leave()
@@ -102,6 +104,9 @@ class SubscriptionBook:
         self._fresh.clear()
 
     def _add(self, sub: RequestId, subscription: Subscription | Consumption) -> None:
+        if self._is_closed:
+            # The connection ended while the request ran: nobody would close the subscription.
+            return
         self._open[sub] = subscription
         self._reads.subscriptions.enter()
         self._fresh.append(subscription)

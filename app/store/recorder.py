@@ -6,9 +6,8 @@ effects cause. It never rejects a command and never releases a result.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from tailrace.api.ports import StoreUnavailable
 from tailrace.app.clock import Clock
@@ -24,8 +23,6 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.outcome import Outcome
 from tailrace.core.replies import Reply
 from tailrace.core.storage.damage import Damage
-
-_logger: Final = logging.getLogger("tailrace.store")
 
 ExecuteTogether: TypeAlias = Callable[[], tuple[Sequence[Reply | StreamError], Outcome]]
 """Runs commands at one instant; returns their replies, or those of the first of them, and all effects."""
@@ -45,8 +42,8 @@ class Recorder:
     def run(self, command: Command, execute: Execute | None = None) -> Outcome:
         """Run one command and record its effects. `execute`: a method of the engine; None: for requests.
 
-        Raises `StreamError` if the engine rejects the command, and `StoreUnavailable` at a damaged block or
-        after an unexpected error of a write.
+        Raises `StreamError` if the engine rejects the command, and `StoreUnavailable` at a damaged block.
+        After an unexpected error of a write, which this raises as it is, the store accepts no writes.
         """
         self.ran_at_ms = self.clock()
         try:
@@ -54,7 +51,10 @@ class Recorder:
         except StreamError:
             raise
         except Exception as error:
-            raise self._ended_midway((command,), error) from error
+            answer = self._ended_midway((command,), error)
+            if answer is error:
+                raise
+            raise answer from error
         self._record(outcome)
         return outcome
 
@@ -70,7 +70,10 @@ class Recorder:
         except StreamError:
             raise
         except Exception as error:
-            raise self._ended_midway(commands, error) from error
+            answer = self._ended_midway(commands, error)
+            if answer is error:
+                raise
+            raise answer from error
         self._record(outcome)
         return replies, outcome
 
@@ -95,14 +98,9 @@ class Recorder:
         effects are lost. The log reports the failure to the store, and never writes a later change, which
         could build on the lost one.
         """
-        if isinstance(error, Damage):
-            failure: Exception = error
-            answer: Exception = StoreUnavailable(f"storage is damaged: {error}")
-        else:
-            _logger.error("command_failed", exc_info=error)
-            failure = RuntimeError(f"a command ended with an unexpected {type(error).__name__}")
-            answer = StoreUnavailable(str(failure), is_outcome_unknown=True)
-        if all(type(command) in READ_ONLY for command in commands):
-            return answer if isinstance(error, Damage) else error
-        self._publisher.log.fail(failure)
-        return answer
+        is_damage = isinstance(error, Damage)
+        if any(type(command) not in READ_ONLY for command in commands):
+            name = type(error).__name__
+            failure = error if is_damage else RuntimeError(f"a command ended with an unexpected {name}")
+            self._publisher.log.fail(failure)
+        return StoreUnavailable(f"storage is damaged: {error}") if is_damage else error

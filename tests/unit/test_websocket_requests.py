@@ -11,7 +11,7 @@ from tailrace.api import websocket_limits as limits
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
 from tailrace.core.commands import Flush
-from tests.support.websocket_client import MSGPACK, Client
+from tests.support.websocket_client import JSON, MSGPACK, Client
 
 
 def test_the_greeting_tells_version_subprotocol_and_limits() -> None:
@@ -110,6 +110,28 @@ def test_a_request_that_does_not_fit_is_an_error_that_names_the_place(request_: 
     problem = Client().refused(**request_)
     assert (problem["status"], problem["code"]) == (422, "BODY_MISMATCH")
     assert problem["errors"]
+
+
+@pytest.mark.parametrize("subprotocol", [JSON, MSGPACK])
+@pytest.mark.parametrize(
+    "invalid",
+    [
+        {"op": "ack", "key": "s", "group": "g", "ids": [1] * 30},
+        {"op": "append", "key": "s", "fields": {"a": 1}},
+    ],
+)
+def test_the_replies_to_one_message_list_a_limited_number_of_mistakes(
+    invalid: dict[str, Any], subprotocol: str
+) -> None:
+    client = Client(subprotocol=subprotocol)
+    frame = [{"id": number, **invalid} for number in range(limits.FRAME_MISTAKES_LISTED_MAX + 1)]
+    problems = [reply["error"] for reply in client.say(frame)]
+    assert {problem["code"] for problem in problems} == {"BODY_MISMATCH"}
+    listed = [len(problem.get("errors", ())) for problem in problems]
+    assert listed[0] > 0
+    assert listed[-1] == 0
+    assert limits.FRAME_MISTAKES_LISTED_MAX - listed[0] < sum(listed) <= limits.FRAME_MISTAKES_LISTED_MAX
+    assert client.say({"id": 1, **invalid})["error"]["errors"] == problems[0]["errors"]
 
 
 def test_a_name_that_repeats_in_fields_is_refused_and_the_stream_stays_as_it_was() -> None:
