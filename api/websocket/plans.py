@@ -1,4 +1,4 @@
-"""What a request asks of the store, and how the answer is told: one small function an op.
+"""What a request asks of the store, and how its answer is written: one small function for each op.
 
 It owns the way from requests to commands and from replies to the members of `ok`. When a plan is carried
 out, and in which order, is the session's business.
@@ -67,8 +67,8 @@ def _unrecorded(_answers: Answers | StoreUnavailable) -> None:
 class Plan(NamedTuple):
     """`commands` are carried out first, in order; `finish` then gets their answers, does what the request
     means for this connection, and gives the members of `ok`. It may raise `StreamError` or
-    `RequestRefused`, and has changed nothing then. `record` is told first what came of the commands, for the
-    record of administrative acts."""
+    `RequestRefused`, and then has changed nothing. `record` is called first, with the outcome of the
+    commands, for the record of administrative acts."""
 
     commands: tuple[Command, ...]
     finish: Callable[[Answers], Content]
