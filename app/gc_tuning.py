@@ -17,7 +17,7 @@ YOUNG_OBJECTS: Final = 1_000
 
 MIDDLE_ROUNDS: Final = 20
 OLD_ROUNDS: Final = 100
-"""Young collections before the middle generation is looked at, and middle ones before the old."""
+"""Young collections before the middle generation is collected, and middle ones before the old."""
 
 
 def tune_garbage_collector() -> None:

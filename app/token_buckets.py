@@ -1,7 +1,7 @@
 """Request rates: a token bucket for each token, and for each address of those who have none.
 
-It owns the buckets. A bucket is two numbers, brought up to date when it is asked: nothing runs beside the
-requests, and time is passed in. A full bucket is the same as none, so those are what is forgotten when
+It owns the buckets. A bucket is two numbers, updated when a request asks for it: nothing runs in the
+background, and time is passed in. A full bucket is the same as none, so those are what is forgotten when
 there are many.
 """
 

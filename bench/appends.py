@@ -1,4 +1,4 @@
-"""Appends with one entry a request, sent by `wrk`, beside webdis and Redis (rows 1 and 2 of
+"""Appends with one entry a request, sent by `wrk`, compared with webdis and Redis (rows 1 and 2 of
 docs/performance.md).
 
 Both sides append one field to one stream, with the same durability, on 16 and on 64 connections, in turns. A

@@ -1,6 +1,6 @@
 """What limits the figures: an ASGI app that does nothing, decoding alone, the disk, and the build of Python.
 
-Each row shows the limit in the peer's column and our figure under the same load beside it. The rows have no
+Each row shows the limit in the peer's column and our figure under the same load next to it. The rows have no
 goals. The other Python is the system's Python of the same version, with this Python's packages. Run it with
 ``python -m bench.ceilings``.
 """
@@ -70,7 +70,7 @@ def _other_python(effort: Effort) -> Iterator[Row]:
 
 
 def _decoding(effort: Effort) -> Row:
-    """Bulk appends, beside msgspec decoding the same lines into dicts."""
+    """Bulk appends, compared with msgspec decoding the same lines into dicts."""
     decode = msgspec.json.Decoder(dict[str, str]).decode_lines
     body = IMPORT.body.encode()
     assert len(decode(body)) == LINES
@@ -93,7 +93,7 @@ def _decoding(effort: Effort) -> Row:
 
 
 def _disk(effort: Effort) -> Row:
-    """One client that waits for each response, beside the disk's syncs a second."""
+    """One client that waits for each response, compared with the disk's syncs a second."""
     with started("always") as server, tempfile.NamedTemporaryFile() as file:
         ours, ceiling = in_turns(
             effort.rounds(ROUNDS),

@@ -1,9 +1,9 @@
-"""Bulk append, range read, group read and ack from Python: our client beside redis-py with hiredis (rows 3 to
+"""Bulk append, range read, group read and ack from Python: our client and redis-py with hiredis (rows 3 to
 5 of docs/performance.md).
 
 Each client uses its ordinary methods and decodes to str; durability is `interval` on both sides. The first
 round of each side is a warm-up, whose entries are compared with the expected ones. A quick run has fewer
-rounds, but almost as many entries, because the first page dominates short ranges. Beside our figure the row
+rounds, but almost as many entries, because the first page dominates short ranges. Next to our figure the row
 shows the processor time of client and server for 1 000 entries, which depends less on other load of the
 machine than the rates do. Run it with ``python -m bench.clients``.
 

@@ -1,4 +1,4 @@
-"""The engine in this process, beside fakeredis (row 13 of docs/performance.md).
+"""The engine in this process, compared with fakeredis (row 13 of docs/performance.md).
 
 Neither side has a socket or a disk: each runs in its own process, and processor time counts. fakeredis is
 installed into a separate environment under build/. Each side has a stream of 20 000 entries that are all

@@ -1,4 +1,4 @@
-"""Hostile clients beside an honest one: the server must close them and keep serving others.
+"""Hostile clients together with an honest one: the server must close them and keep serving others.
 
 250 clients send nothing, 250 send a request head byte by byte, and 100 WebSocket clients subscribe to a long
 stream and never read. An honest client appends and reads, one request after another. The report shows how

@@ -1,4 +1,4 @@
-"""The largest requests that the server accepts, one at a time, beside an honest client.
+"""The largest requests that the server accepts, one at a time, while an honest client is served.
 
 For each operation, one client sends the request that costs the server most within the limits, while an honest
 client appends and reads, one request after another. The report shows for each case: the status, the processor

@@ -2,7 +2,7 @@
 
 Each size has a fresh server without durability. Its memory is read after so many entries ``field=valueN``,
 and again after a group has read all of them without acknowledging. The figure is the resident memory beyond
-that of the warmed-up empty server, beside the memory that Redis reports. Run it with ``python -m
+that of the warmed-up empty server, next to the memory that Redis reports. Run it with ``python -m
 bench.memory``.
 """
 

@@ -8,7 +8,7 @@ segments of fixed length::
 The head and the tail have one place each where they can match. Each middle segment is searched for once,
 from the end of the one before it: the leftmost place is always right, because a star follows. So nothing
 is ever tried again, and a match takes O(len(text) x longest segment) at most, whatever the pattern.
-This module never decides which keys are looked at.
+This module never decides which keys are matched.
 """
 
 from __future__ import annotations

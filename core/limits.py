@@ -75,7 +75,7 @@ PAGE_ENTRIES_MAX: Final = 100_000
 
 READ_ENTRIES_MAX: Final = 20_000
 """Entries that one read of streams or of a group returns, and pending entries in one page, whatever count was
-asked for: each costs up to 4 us of the writer's time. The next read goes on from there."""
+asked for: each costs up to 4 us of the writer's time. The next read continues from there."""
 
 PAGE_BYTES_MAX: Final = 8 * MIB
 """Bytes of entries in one page of a REST reply: a page ends early at this size, and `next` reads on. The last
@@ -114,7 +114,7 @@ PATTERN_BYTES_MAX: Final = 2 * NAME_BYTES_MAX
 takes up to the pattern's length times the key's."""
 
 MATCHING_STEPS_MAX: Final = 10_000_000
-"""Work on patterns in one request. A key that is looked at takes 64 steps, and more where the pattern has to
+"""Work on patterns in one request. Each examined key takes 64 steps, and more where the pattern has to
 search in it (`core.glob`). This bounds KEYS to about 0.1 s of the writer's time, or 150 000 keys with the
 literal beginning of the pattern; SCAN ends its step early instead."""
 
@@ -180,14 +180,14 @@ TRIM_LIMIT_MAX: Final = 1_000_000
 ACKED_TRIM_LOOKS_MAX: Final = 10_000
 """The steps of one trim under ACKED: one for each block in which a group has pending entries, and one for
 each entry of a block if only some of its entries are pending. About 0.05 s of the writer's time; the next
-trim goes on from there (rule 15)."""
+trim continues from there (rule 15)."""
 
 XAUTOCLAIM_SCAN_FACTOR: Final = 10
 """XAUTOCLAIM examines at most COUNT times this many pending entries a call (rule 52)."""
 
 XAUTOCLAIM_SCAN_MAX: Final = 20_000
 """Pending entries that one XAUTOCLAIM examines, whatever its COUNT: about 0.06 s of the writer's time. The
-cursor goes on from there."""
+cursor continues from there."""
 
 AUTOCLAIM_COUNT_MAX: Final = 1 << 32
 """XAUTOCLAIM refuses a COUNT for which Redis could not allocate its list of deleted ids (rule 52)."""

@@ -21,7 +21,7 @@ class Signal(Enum):
     DATA = "data"
     """Entries were appended, or an entry was nacked. Concerns all readers of the key."""
     GONE = "gone"
-    """The stream or the group was deleted. Group readers get NOGROUP; plain readers go on waiting."""
+    """The stream or the group was deleted. Group readers get NOGROUP; plain readers continue to wait."""
 
 
 class WakeUp(Struct, frozen=True, gc=False):

@@ -199,7 +199,7 @@ def _of_copy(keyspace: Keyspace, command: c.CopyKey) -> int:
 
 
 def _of_listing(keyspace: Keyspace, command: c.Listing) -> int:
-    """A token with key patterns may have all keys looked at."""
+    """Return the work of a listing. For a token with key patterns, the server may examine all keys."""
     return 0 if command.visible is None else len(keyspace.streams)
 
 

@@ -36,7 +36,7 @@ _OWN_NEEDS: Final[Mapping[str, Need]] = {
     "xinfo_group": "read",
     # pending
     "xpending_summary": "read",
-    # commands: each one's own scope
+    # commands: each command has its own scope
     "command": "any",
     "pipeline": "any",
     "transaction": "any",
@@ -57,7 +57,7 @@ _NEEDS: Final[Mapping[str, Need]] = {
 
 
 def need_of(operation: str) -> Need:
-    """What an operation needs. Raises `KeyError` for an operation that nobody gave a need."""
+    """Return the scope that an operation needs. Raises `KeyError` for an operation without a row."""
     return _NEEDS[operation]
 
 

@@ -14,7 +14,7 @@ from tailrace.core import commands as c
 
 
 class Option(NamedTuple):
-    """An option that needs `admin` beside the scope of its command.
+    """An option that needs `admin` in addition to the scope of its command.
 
     `redis` and `rest`: how the option is written in Redis's words and in a JSON body. `is_asked_by`: whether
     a command uses it. `instead`: what the refusal says the token may do.
@@ -92,7 +92,7 @@ OPTIONS: Final = (
     ),
     Option(c.NegativeAcknowledge, "XNACK with FORCE", "`force`", _forces_a_nack, _FORCE),
 )
-"""Every option that needs `admin` beside the scope of its command."""
+"""Every option that needs `admin` in addition to the scope of its command."""
 
 _BY_COMMAND: Final = {
     kind: tuple(option for option in OPTIONS if option.command is kind)

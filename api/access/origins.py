@@ -61,7 +61,7 @@ ANSWER_HEADERS: Final = (
     "X-Request-Id",
     "X-Stream-Length",
 )
-"""What a page may see of an answer, beside what every page may."""
+"""The response headers that a page may read, in addition to those that every page may read."""
 
 PREFLIGHT_MAX_AGE_S: Final = 600
 
@@ -71,8 +71,10 @@ _FOREIGN_SITES: Final = frozenset({"cross-site", "same-site"})
 
 @lru_cache(maxsize=256)
 def is_unbindable(host: bytes) -> bool:
-    """Whether a `Host` header names this machine in a way that no stranger's DNS server can come to own:
-    `localhost`, an address as such, or a name without a dot, which is nobody's on the Internet."""
+    """Return whether DNS rebinding is impossible for the name in a `Host` header.
+
+    Such names are `localhost`, an IP address, and a name without a dot, which is no name on the Internet.
+    """
     try:
         name = urlsplit(f"//{host.decode('latin-1')}").hostname or ""
     except ValueError:
@@ -124,7 +126,7 @@ class Origins:
         self._policy = policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Look where it comes from, and go on."""
+        """Refuse requests of origins that are not allowed; pass all others on."""
         if scope["type"] != "http" or self._admits(scope):
             await self._app(scope, receive, send)
             return

@@ -2,7 +2,7 @@
 
 It owns the rule; which keys a command concerns is in `core.command_table`. Every way to the store goes
 through `allowed`: HTTP with its hot requests, pipelines, transactions, WebSocket messages, tails.
-A command is allowed before it is carried out, so a refusal says nothing of what is there and changes nothing.
+A command is checked before it is carried out, so a refusal reveals no stored data and changes nothing.
 
 ===================  ==============================================================================
 `Reach.KEYS`         the scope, on every key that the command names
@@ -96,7 +96,7 @@ def denied(
     on_all_keys: bool = False,
     instead: str | None = None,
 ) -> StreamError:
-    """The refusal, which names what is missing and nothing of what is there. `instead`: what is allowed."""
+    """Return the refusal. It names the missing scope and no stored data. `instead`: what is allowed."""
     needs = f"NOPERM the token '{principal.name}' does not allow '{scope}'"
     if key is not None:
         told = printable(key)

@@ -100,7 +100,7 @@ class RateLimit:
     """Pure ASGI: counts each request once, shows the quota, refuses what is beyond it.
 
     It runs before the layer that answers 401, and authenticates by itself. Requests without a valid token
-    count by address, so that nobody can try tokens without a bound. If the request was counted before, its
+    count by address, which limits how fast a client can try tokens. If the request was counted before, its
     quota is in the scope's state as `QUOTA_STATE`.
     """
 
@@ -110,7 +110,7 @@ class RateLimit:
         self._authenticator = authenticator
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Go on, or answer 429."""
+        """Pass the request on, or answer 429."""
         quota = self._quota(scope)
         if quota is None:
             await self._app(scope, receive, send)

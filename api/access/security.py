@@ -80,7 +80,7 @@ def unaudited(_act: Act) -> None:
 
 @dataclass(frozen=True)
 class Security:
-    """How a surface is secured. `allowed_origins`: of whose pages requests are taken beside its own.
+    """How a surface is secured. `allowed_origins`: further origins whose pages may send requests.
 
     `checks_host`: where no token is asked for, only names that cannot be rebound are answered.
     """
@@ -191,7 +191,7 @@ class Authentication:
         self._security = security
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Ask who it is, and go on."""
+        """Authenticate the request and pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

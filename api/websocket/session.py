@@ -1,7 +1,7 @@
 """One WebSocket connection, without the connection: frames in, commands out; answers in, frames out.
 
 It owns the order: requests are carried out as they came, and answered as they came, an array by an array.
-Whoever holds it (`api.websocket.endpoint`, or a test) does three things::
+Its owner (`api.websocket.endpoint`, or a test) does three things::
 
     session.receive(frame)                      # as often as frames come
     while turn := session.next_turn():          # commands to be carried out, in order
@@ -71,7 +71,7 @@ class Outlet(Protocol):
 
     @property
     def is_congested(self) -> bool:
-        """Whether much of what was sent still waits; `WebSocketSession.drained` tells of the end."""
+        """Whether much sent data still waits; `WebSocketSession.drained` is called afterwards."""
         ...
 
     def send(self, frame: bytes) -> None:
@@ -79,7 +79,7 @@ class Outlet(Protocol):
         ...
 
     def restarting(self) -> None:
-        """The store serves nobody any more: close the connection with 1012."""
+        """The store has stopped serving: close the connection with 1012."""
         ...
 
 
@@ -342,7 +342,7 @@ class WebSocketSession:
         self._release(commands)
 
     def end_access(self, error: Unauthenticated) -> None:
-        """The token stands no more: each subscription is told so, and nothing more is done."""
+        """End every subscription with `error`, because the token is no longer valid."""
         self._book.end_all(error)
         self.close()
 
@@ -372,7 +372,7 @@ def _not_listed() -> RequestRefused:
 
 
 def _usable_id(value: object) -> RequestId:
-    """The request's id. Raises `RequestRefused`: without one its answer could not be told apart."""
+    """Return the request's id. Raises `RequestRefused` without one: the client could not match the answer."""
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     raise mismatch([("/id", "a request has an id, an integer or a string")])

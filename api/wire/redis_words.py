@@ -103,7 +103,7 @@ def _word(word: Any) -> bytes:
 
 
 def waiting_at_most(command: Command, wait_ms_max: int) -> Command:
-    """Return `command` with BLOCK limited to `wait_ms_max`. BLOCK 0, for ever in Redis, becomes the limit."""
+    """Return `command` with BLOCK limited to `wait_ms_max`. BLOCK 0, forever in Redis, becomes the limit."""
     if isinstance(command, Read | ReadGroup) and command.block_ms is not None:
         return replace(command, block_ms=min(command.block_ms or wait_ms_max, wait_ms_max))
     return command

@@ -46,7 +46,7 @@ class Answers:
         self.start(self.queue.popleft())
 
     def drop(self) -> None:
-        """Nobody is there to be answered: tell the application."""
+        """Tell the application that the client is gone."""
         if isinstance(self.current, AsgiRequest):
             self.current.disconnect()
         self.current = None

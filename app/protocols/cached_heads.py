@@ -20,7 +20,7 @@ from tailrace.app.protocols.hot_request import Credentials, HotConnection, HotRe
 from tailrace.app.protocols.request_head import RequestHead
 
 CACHED_HEADS_MAX: Final = 1024
-"""Of one server; a head for each length of body and each stream. When the cache is full it starts anew."""
+"""Limit of one server: a head for each length of body and each stream. A full cache is emptied."""
 
 CACHED_HEAD_BYTES_MAX: Final = 1024
 CACHED_READ_BYTES_MAX: Final = 65_536

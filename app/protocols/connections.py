@@ -6,7 +6,7 @@ knows its own deadlines (`TimedConnection`). The sweep says how many seconds hav
 was blocked, only some of them count: what a client sent meanwhile has not been read yet.
 
 A connection above the limits gets a response that says so, and stays open for a moment so that the client can
-read it. A few of those are kept, beside the count; above that number connections are cut without a response.
+read it. A few of those stay open in addition to the limit; further connections are cut without a response.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class TimedConnection(Protocol):
 
 
 class Excess(NamedTuple):
-    """Why a connection is not served; `is_mute`: it cannot even be told."""
+    """Why a connection is not served. `is_mute`: it is closed without a response."""
 
     detail: str
     is_mute: bool

@@ -1,6 +1,6 @@
 """How long a client may keep its connection waiting: a clock for each connection, without a timer.
 
-uvicorn has no such bound: a client may drip a head for ever, and leave its answer unread. Here every
+uvicorn has no such limit: a client may drip a head forever, or never read its answer. Here every
 connection is checked about once a second (`connections`). If it is still where it was at the last check, the
 time in between counts against the deadline of what it waits for:
 
@@ -40,7 +40,7 @@ BODY_WINDOW_S: Final = 8
 """Over how many seconds the rate of a body is taken: long enough for a line that stutters."""
 
 LINGER_S: Final = 5
-"""How long a client that was refused, or answered before its body was there, may go on sending."""
+"""How long a client may continue to send after a refusal, or after an answer to an incomplete body."""
 
 
 class Phase(Enum):

@@ -60,8 +60,8 @@ class Ending:
 def cut(transport: asyncio.Transport) -> None:
     """End a connection now, and throw away what was not taken.
 
-    An abort alone ends it here only: the system would go on holding what was written, megabytes of it, and
-    offer it to a client that takes nothing. With no time to linger it resets the connection instead.
+    An abort alone ends the connection in this process only: the system would keep megabytes of written data
+    and offer them to a client that reads nothing. With no time to linger, the system resets the connection.
     """
     connection = transport.get_extra_info("socket")
     if connection is not None:

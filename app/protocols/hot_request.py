@@ -60,7 +60,7 @@ class HotConnection(Protocol):
     """What a hot request needs of its connection."""
 
     def answer_hot(self, request: HotRequest, status: int, headers: bytes, content: bytes) -> None:
-        """Write the answer, and go on with the next request. `headers`: the request's own, as lines."""
+        """Write the answer, and continue with the next request. `headers`: the request's own, as lines."""
         ...
 
     def hand_on(self, request: HotRequest) -> None:
@@ -126,7 +126,7 @@ class HotRequest:
                 self._refused(answer)
             else:
                 self._replied(answer)
-        except Exception as error:  # noqa: BLE001 - a defect: the client is told, as by the documented route
+        except Exception as error:  # noqa: BLE001 - a defect: the client gets a 500, as from the documented route
             self.fail(error)
 
     def fail(self, error: Exception) -> None:

@@ -76,7 +76,7 @@ class HotRoutes:
         """Have the store carry out a prepared request. Its connection is answered now or later."""
         try:
             self._store.submit(request.command, request.receive)
-        except Exception as error:  # noqa: BLE001 - a defect: the client is told, as by the documented route
+        except Exception as error:  # noqa: BLE001 - a defect: the client gets a 500, as from the documented route
             request.fail(error)
         if not request.is_settled:
             self.observer.submitted(request)
@@ -93,7 +93,7 @@ def _is_allowed(principal: Principal, scope: TokenScope, command: Command) -> bo
 
 
 class AnswerStarts:
-    """Status line and headers of every answer as bytes, made anew when uvicorn makes the headers anew."""
+    """Status line and headers of every answer as bytes, made again when uvicorn makes the headers again."""
 
     def __init__(self) -> None:
         self._headers: Headers | None = None

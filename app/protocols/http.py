@@ -188,7 +188,7 @@ class HttpProtocol(asyncio.Protocol):
         self.hot.observer.answered(request, status)
 
     def answered(self) -> None:
-        """A request has its whole answer: go on with the next one, or with the refusal."""
+        """A request has its whole answer: continue with the next request or with the refusal."""
         self.state.happened(Event.ANSWERED)
         self._server_state.total_requests += 1
         if self._memory.held_bytes:

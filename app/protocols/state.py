@@ -78,7 +78,7 @@ What follows from the tables
 - The protocol changes to WebSocket only if no answer is due, since the answer would come too late.
 - A refused request is not answered at once. Receiving is ``DISCARDING``, while Answering finishes the
   requests that came before. The refusal is written when Answering is ``FREE`` again; ``LEFT`` follows.
-- Nobody is answered in ``LEAVING``: the answer of a hot request that arrives then is dropped. ``ANSWERED`` is
+- No answer is sent in ``LEAVING``: the answer of a hot request that arrives then is dropped. ``ANSWERED`` is
   still legal, for an application that ended the connection itself while it wrote its answer.
 - ``CLOSED`` allows no event: a collaborator that still holds the connection must look at the state first.
 

@@ -174,8 +174,8 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self.close_now(CloseCode.TOO_SLOW, told)
 
     def _mark_and_limit(self) -> tuple[int, int]:
-        """A mark that differs from the last check's if the connection moved, and for how many seconds it may
-        stay; 0: for ever."""
+        """Return a mark that changes when the connection makes progress, and for how many seconds it may stay
+        the same; 0: forever."""
         if self.transport.is_closing():
             return -1, CUT_AFTER_S
         if not self.handshake_complete:

@@ -1,4 +1,4 @@
-"""Records the last use of each token in a file beside the tokens file.
+"""Records the last use of each token in a file next to the tokens file.
 
 It owns that file. The file is separate so that a server needs no permission to write the tokens file.
 Requests never write it: a background task does, once a minute. A crash loses at most the uses of the last

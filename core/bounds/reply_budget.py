@@ -1,10 +1,10 @@
 """How much more one read may return: MAXCOUNT, or `READ_ENTRIES_MAX`, over all its streams, and MAXSIZE
 over its whole reply.
 
-MAXSIZE is soft (rule 26): the size of the reply so far, as RESP2 would write it, is looked at before
-each entry but the very first, so the last entry may overshoot. The bytes are counted in Redis's order: a
-stream's array and key before its first entry, the length of its entries after the last one, and the length
-of the whole reply never.
+MAXSIZE is soft (rule 26): before each entry but the very first, the size of the reply so far is compared with
+the limit, so the last entry may exceed it. Sizes are those of RESP2. The bytes are counted in Redis's order:
+a stream's array and key before its first entry, the length of its entries after the last one. The length of
+the whole reply is not counted.
 """
 
 from __future__ import annotations

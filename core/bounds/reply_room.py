@@ -21,7 +21,7 @@ from tailrace.core.limits import MATCHING_STEPS_MAX, REPLY_BYTES_MAX
 from tailrace.core.log.entry import BASE64_MARK, flat_of
 
 ITEM_BYTES: Final = 128
-"""What an entry or a name takes in memory beside its text: an object, references, an id, punctuation."""
+"""The memory of an entry or a name in addition to its text: an object, references, an id, punctuation."""
 
 NAME_GROWTH_MAX: Final = 6
 """A byte of a name takes at most this many as JSON text (``\\u0000``)."""
@@ -35,8 +35,11 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class ReplyRoom:
-    """`left_bytes`: what further replies may take. `asked_bytes`: what was read for replies,
-    those that were refused included. One object for each request."""
+    """The bytes that the replies of one request may still take.
+
+    `left_bytes`: the limit of further replies. `asked_bytes`: the size of all replies so far, including those
+    that were refused.
+    """
 
     __slots__ = ("_size_bytes", "_steps_left", "asked_bytes", "left_bytes")
 

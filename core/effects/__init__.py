@@ -5,7 +5,7 @@ that raises has changed nothing, and applying the effects of all commands to an 
 keyspace. The journal stores effects. An effect contains results (ids, times, counts) and never a request, so
 a replay needs no rule of any command. The package holds data only.
 
-Ids are `StreamId`; in every list of ids that is said to rise, each id is greater than the one before it.
+Ids are `StreamId`; in a list of ids documented as rising, each id is greater than the one before it.
 """
 
 from tailrace.core.effects.effect import Effect

@@ -1,7 +1,7 @@
 """Lists of keys: KEYS, SCAN, DBSIZE, and streams a page at a time.
 
 A token with key patterns gets replies as if only the matching keys existed: other keys change no count, page
-or cursor. If its patterns begin with literal bytes, only keys with that beginning are looked at.
+or cursor. If its patterns begin with literal bytes, only keys with that beginning are examined.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from tailrace.core.log.block import Block
 from tailrace.core.log.decoded import Decoded
 
 ENTRY_COST_BYTES: Final = 110
-"""The memory that one decoded entry takes beside its bytes: an id, a bytes object, two references."""
+"""The memory of one decoded entry in addition to its bytes: an id, a bytes object, two references."""
 
 CACHE_BYTES_DEFAULT: Final = 64 * 1024 * 1024
 """The size of the partition for lookups, unless the server sets another one."""

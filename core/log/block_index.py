@@ -1,4 +1,4 @@
-"""The blocks of a log by id, and what can be told from them without reading entries: counts, ranks, spans.
+"""The blocks of a log by id, and the counts, ranks and spans that follow from them without reading entries.
 
 Finding a block is a bisection of the blocks' first ids. Only a block in which a count begins or ends may have
 to be decompressed. This module never changes the blocks and never returns an entry's fields.

@@ -14,7 +14,7 @@ from tailrace.core.limits import KIB
 from tailrace.core.log.entry import flat_of, names_of
 
 ENTRY_OVERHEAD_BYTES: Final = 8
-"""What a Redis macro node spends on an entry beside its values: flags, two deltas, a count."""
+"""The bytes that a Redis macro node adds to the values of an entry: flags, two deltas, a count."""
 
 _ELEMENT_OVERHEAD_BYTES: Final = 2
 """What a Redis macro node spends around one name or value."""
@@ -41,7 +41,7 @@ def measure(fragment: bytes) -> tuple[int, int]:
     if len(fragment) > MEASURED_BYTES_MAX:
         return 0, 0
     if fragment[:1] == b"{" and b"\\" not in fragment:
-        # Without escapes, a field has four quotation marks, a colon and a comma beside its name and value.
+        # Without escapes, a field has four quotation marks, a colon and a comma around its name and value.
         # The element overhead of the value, 2 bytes, is counted with the value.
         names = names_of(fragment)
         names_bytes, count = len("".join(names).encode()), len(names)

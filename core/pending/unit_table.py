@@ -176,7 +176,7 @@ class UnitTable(PendingIndex):
         return self._split_run(run, position) if position > run.low else run
 
     def _split_run(self, run: Run, position: int) -> Run:
-        """Split `run` before `position` and return the upper part. O(log runs) beside `Run.split`."""
+        """Split `run` before `position` and return the upper part. O(log runs) plus `Run.split`."""
         upper = run.split(position)
         self.runs[upper.key] = upper
         assert run.consumer is not None

@@ -18,7 +18,7 @@ class ClaimReply(Struct, frozen=True, gc=False):
     just_id: bool = False
     """Whether the command asked for ids only."""
     cursor: StreamId = 0
-    """The id from which XAUTOCLAIM goes on, 0-0 at the end of the list. Always 0-0 for XCLAIM."""
+    """The id from which the next XAUTOCLAIM continues, 0-0 at the end of the list. Always 0-0 for XCLAIM."""
     deleted_ids: Sequence[StreamId] = ()
     """Pending ids whose entries were deleted; the command removed them from the pending entries list. XCLAIM
     reports them here as well, and its RESP reply omits them."""

@@ -51,7 +51,7 @@ class Unusable(Exception):
 
 
 class LostDatabase(Damage):
-    """The database file is missing or empty, and `traces` beside it show that there was one."""
+    """The database file is missing or empty, but the files `traces` in its folder show that there was one."""
 
     def __init__(self, database: Path, what: str, traces: Sequence[Path]) -> None:
         super().__init__(database.name, what)
@@ -65,7 +65,7 @@ class DataFiles(NamedTuple):
     log_index: LogIndex | None
 
     def require_whole_log(self, database: Path) -> None:
-        """Raise `Damage` where the log beside `database` lacks what was written to it.
+        """Raise `Damage` if data that was written to the log of `database` is missing from it.
 
         Call it only while no connection to `database` is open in this process.
         """
@@ -155,7 +155,7 @@ def _require_whole_database(database: Path, *, has_log: bool) -> None:
     if not header.is_known:
         raise Damage(database.name, "its header names an unknown version of the format")
     found, wanted = _size_of(database) or 0, header.size_bytes
-    # Beside a log the file may be shorter: a checkpoint writes the first page before the last ones.
+    # If there is a log, the file may be shorter: a checkpoint writes the first page before the last ones.
     if not has_log and found < wanted:
         raise Damage(database.name, f"it was cut off: it has {found} bytes, and its header says {wanted}")
 

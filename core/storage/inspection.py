@@ -42,10 +42,10 @@ class NoData(Exception):
 
 
 class Inspection(NamedTuple):
-    """An open directory. `connection`: in one read transaction; `is_in_use`: a server runs on it.
+    """An open data directory. `connection` is in one read transaction; `is_in_use`: a server runs on it.
 
-    `damage`: what is known to be missing or wrong before a row is read; only `salvageable` goes on then.
-    `is_log_alone`: the database file is lost, and what can be read comes from its log.
+    `damage`: what is missing or wrong, as far as is known before a row is read. With damage, only
+    `salvageable` continues. `is_log_alone`: the database file is lost; all rows come from its log.
     """
 
     connection: sqlite3.Connection

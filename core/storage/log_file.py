@@ -75,7 +75,7 @@ def index_path(database: Path) -> Path:
 
 
 def read_log(database: Path) -> LogFile:
-    """The frames of the log beside `database`; raises `Damage`. Reads a few bytes a page."""
+    """Return the frames of the log of `database`. Raises `Damage`. Reads a few bytes a page."""
     log = log_path(database)
     if not log.exists():
         return LogFile([])

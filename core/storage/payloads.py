@@ -20,8 +20,8 @@ from tailrace.core.storage.journal import seq_bytes
 
 
 def payload_context(serial: int, name: bytes) -> tuple[bytes, bytes]:
-    """Return what the checksum of a row covers beside its body: the stream's serial, and a first id or a
-    group's name."""
+    """Return the data that the checksum of a row covers in addition to its body: the stream's serial, and a
+    first id or a group's name."""
     return seq_bytes(serial), name
 
 

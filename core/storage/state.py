@@ -148,7 +148,7 @@ def _holes_of(raw: bytes) -> int:
 
 
 def encode_head(block: Block) -> bytes:
-    """Return what the index keeps of a sealed block beside its first id: last id, count, holes."""
+    """Return the index's data about a sealed block, without its first id: last id, count, holes."""
     return _encode([id_bytes(block.last_id), block.count, _holes_bytes(block.holes)])
 
 

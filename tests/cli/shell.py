@@ -54,7 +54,7 @@ def shell(
 
 
 class Background:
-    """A command that runs beside the test, its output line by line."""
+    """A command that runs in the background of a test; its output is read line by line."""
 
     def __init__(self, url: str, *arguments: str) -> None:
         self.process = subprocess.Popen(

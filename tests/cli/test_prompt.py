@@ -57,7 +57,7 @@ def test_ctrl_c_gives_up_a_waiting_read_and_the_prompt_lives(
         terminal.type("PING\r")
         terminal.shown("PONG")
         while "blocked_clients:0" not in shell(base_url, "cli", "INFO", "clients").stdout.decode():
-            """The server notices that nobody waits any more."""
+            """Wait until the server notices that the client no longer waits."""
         terminal.type(CTRL_D)
         assert terminal.wait() == 0
 

@@ -13,7 +13,7 @@ from tests.support.server_process import TAILRACE
 
 
 def completed(url: str, line: str) -> list[str]:
-    """What the bash script would be told for `line`."""
+    """The words that the bash script would get for `line`."""
     words = line.split(" ")
     answer = subprocess.run(
         [TAILRACE],

@@ -1,4 +1,4 @@
-"""The published documents are what the program prints, and generators are told what all are told."""
+"""The published documents equal the program's output; the document for generators describes the same API."""
 
 from __future__ import annotations
 

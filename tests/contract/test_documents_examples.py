@@ -1,6 +1,6 @@
 """The example request of every operation, sent to a running server: the answers fit both published documents.
 
-That an answer is the very one shown, `tests/unit/test_api_document.py` proves under a clock that stands.
+`tests/unit/test_api_document.py` shows under a fixed clock that each answer equals the example.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def test_the_example_of_an_operation_is_answered_as_both_documents_say(
 
 
 def assert_fits_sdk(response: httpx.Response, name: str) -> None:
-    """The answer fits what generators are told; `nullable` is a word of theirs that validators lack."""
+    """The answer fits the document for generators. Validators do not know its keyword `nullable`."""
     ((_, shape),) = SDK.operations[name].responses[str(response.status_code)]["content"].items()
     whole = with_nulls({**shape["schema"], "components": SDK.content["components"]})
     jsonschema_rs.Draft4Validator(whole).validate(response.json())

@@ -142,7 +142,7 @@ def test_a_head_of_a_tail_reads_nothing_from_the_group_and_creates_no_consumer(c
 
 
 def test_a_head_does_not_wait_and_holds_nothing_open() -> None:
-    # In process under a clock that stands: a request that waited would never be answered.
+    # In process under a fixed clock: a request that waited would never be answered.
     api = ApiClient.with_race()
     for path in (
         f"{KEY}/entries?after=$&wait_ms=60000",

@@ -303,7 +303,7 @@ def test_a_connection_serves_the_next_request_after_a_wait(api: Server, key: str
 
 READERS = 1000
 GRACE_S = 30
-"""Far more than it takes: who is told at once is told long before."""
+"""Far longer than needed: readers that are released at once get their answer long before."""
 
 
 def test_at_shutdown_a_thousand_waiting_readers_are_each_told_and_it_ends_before_the_grace_does(

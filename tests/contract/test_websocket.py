@@ -278,7 +278,7 @@ class RawSubscriber:
         self.socket.sendall(header + payload)
 
     def all_that_comes(self) -> bytes:
-        """What was sent, to the end of the connection."""
+        """All bytes that the server sends until the connection ends."""
         self.socket.settimeout(10)
         parts = []
         try:
@@ -307,7 +307,7 @@ def test_a_hundred_clients_that_never_read_are_cut_while_others_are_served(
 
 
 def is_cut(connection: socket.socket) -> bool:
-    """Whether the server ended the connection, whatever lies in our own buffer."""
+    """Whether the server ended the connection, even if the client's buffer has unread data."""
     try:
         connection.send(b"\x89\x80" + bytes(4))
         time.sleep(0.01)

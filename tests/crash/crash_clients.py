@@ -40,7 +40,7 @@ class Connection:
 
 
 class Client:
-    """One that knows all about its own stream, and appends to a shared one beside.
+    """A client that knows the whole state of its own stream, and also appends to a shared stream.
 
     `unknown`: the command that was under way when the server went.
     """
@@ -176,7 +176,7 @@ def look(connection: Connection, key: str) -> ClientLog:
 
 
 def comparable(log: ClientLog) -> Any:
-    """A consumer that was only seen need not be on disk, so consumers are told by what they own."""
+    """The log without consumers that own no pending entry: they may be missing on disk."""
     groups = {name: (each.last_delivered, each.pending) for name, each in log.groups.items()}
     return log.entries, groups
 
@@ -234,7 +234,7 @@ class BulkClient:
         self.values, self.unknown = self.unknown, None
 
     def judge(self, connection: Connection) -> None:
-        """What is there is what was acknowledged, with or without what was under way."""
+        """The stream has all acknowledged entries, with or without the entry that was under way."""
         found = [fields[1] for _, fields in connection.command("XRANGE", self.KEY, "-", "+")]
         assert found in (self.values, self.unknown), f"{len(found)} entries, not {len(self.values)}"
         self.values, self.unknown = found, None

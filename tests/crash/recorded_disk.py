@@ -1,4 +1,4 @@
-"""A disk between SQLite and the system that records every write and sync, and can be told to fail.
+"""A disk between SQLite and the system that records every write and sync, and can be made to fail.
 
 It is a VFS of SQLite, the default one while it is installed: the program under test opens its files as
 ever and does not know. Files are really written; syncs are recorded and not carried out, because
@@ -20,7 +20,7 @@ _VOID = ctypes.c_void_p
 _INT = ctypes.c_int
 _INT64 = ctypes.c_int64
 
-# A name goes on as the address it came as: SQLite keeps it, and reads on behind its end.
+# A name is passed on as the same address: SQLite keeps the address, and reads beyond the end of the name.
 Open = ctypes.CFUNCTYPE(_INT, _VOID, _VOID, _VOID, _INT, _VOID)
 Delete = ctypes.CFUNCTYPE(_INT, _VOID, _VOID, _INT)
 Write = ctypes.CFUNCTYPE(_INT, _VOID, _VOID, _INT, _INT64)
@@ -87,7 +87,7 @@ SYNC_ERROR: Final = 10 | 4 << 8
 
 
 class RecordedDisk:
-    """What was asked of the files below `directory`, in order. Use `recorded_disk`."""
+    """The operations on the files below `directory`, in order. Use `recorded_disk`."""
 
     def __init__(self, directory: Path) -> None:
         self.operations: list[Operation] = []
@@ -125,7 +125,7 @@ class RecordedDisk:
         return int(original.delete(ctypes.addressof(original), name, sync_directory))
 
     def _name_of(self, name: int | None) -> str | None:
-        """The file's name where it lies in the directory."""
+        """The file's name if the file is in the directory."""
         path = Path(ctypes.string_at(name).decode()) if name else Path()
         return path.name if path.parent == self._directory else None
 

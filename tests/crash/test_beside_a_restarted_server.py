@@ -1,8 +1,8 @@
-"""What runs beside a server that was restarted after `kill -9` does it no harm.
+"""Commands that run at the same time as a server restarted after `kill -9` do not harm its data.
 
-SQLite tells by POSIX locks whether it is the first to open a database, and the first one truncates the
+SQLite learns from POSIX locks whether it is the first to open a database, and the first one truncates the
 index of the write-ahead log. A process loses all its locks on a file when it closes any descriptor of that
-file: so the server must never open and close a file of its own database beside SQLite.
+file: so only SQLite may open and close the files of the server's database.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def append(connection: Connection, count: int) -> None:
 
 @contextmanager
 def appending(server: ServerProcess, acknowledged: list[str]) -> Iterator[None]:
-    """Append one entry after another beside what the context does."""
+    """Append one entry after another while the body of the context runs."""
     stopped = threading.Event()
 
     def run() -> None:

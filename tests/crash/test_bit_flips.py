@@ -1,7 +1,7 @@
 """Single flipped bits in what a killed server leaves: the file and its write-ahead log.
 
-A flip is named or changes nothing. Only in the very last commit of the log it cannot be told from a
-write that a power cut tore, and then the state before that commit comes back.
+A flip is reported or changes nothing. One exception: a flip in the last commit of the log looks like a write
+that a power cut tore. The state before that commit is then restored.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ ROUNDS_TO_A_CHECKPOINT: Final = 20
 
 
 class Load:
-    """Clients that go on over all rounds, and what they were told."""
+    """Clients that continue over all rounds, and the answers that they received."""
 
     def __init__(self, seed: int) -> None:
         self.clients = [Client(str(number), seed + number) for number in range(6)]

@@ -52,7 +52,7 @@ def run_program(directory: Path, seed: int, synchronous: str = "FULL") -> Run:
     with recorded_disk(directory) as recorder:
         disk = Disk(directory)
         disk.writing.execute(f"PRAGMA synchronous={synchronous}")
-        # Small, so that SQLite copies its log into the file, and begins it anew, many times a run.
+        # Small, so that SQLite copies its log into the file, and restarts the log, many times a run.
         disk.writing.execute("PRAGMA wal_autocheckpoint=20")
         marks = list(_marks(disk, recorder, seed))
         run = Run(list(recorder.operations), marks)
@@ -84,7 +84,7 @@ def found_after_cut(run: Run, directory: Path, at: int, chance: random.Random) -
 
 
 def is_right(run: Run, directory: Path, at: int, chance: random.Random) -> bool:
-    """Whether all that was acknowledged is found, and beside it at most what was under way."""
+    """Whether every acknowledged change is found, and in addition at most the one that was under way."""
     acknowledged = max(index for index, mark in enumerate(run.marks) if mark.operations <= at)
     possible = [mark.picture for mark in run.marks[acknowledged : acknowledged + 2]]
     try:

@@ -1,8 +1,8 @@
-"""Power loss under the whole server but its HTTP: what left it, to whomever, must be found again.
+"""Power loss under the whole server without its HTTP part: all data that it revealed must survive.
 
 Clients append, read as a group and acknowledge at once; a reader waits for what is pushed to it.
-Commits gather, checkpoints run beside them. Every answer is noted with the number of operations that
-the disk had done when it left: a cut of the power behind them must not lose it.
+Commits are grouped while checkpoints run. Every answer is noted with the number of operations that the disk
+had done when the answer was sent: a power cut after those operations must not lose it.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def look(directory: Path) -> None:
 
 
 def contents(directory: Path) -> dict[str, object]:
-    """All that is there. The index is SQLite's own: it is made anew at every start."""
+    """The content of every file except the index, which SQLite rebuilds at every start."""
     return {
         path.name: path.readlink() if path.is_symlink() else path.read_bytes() if path.is_file() else None
         for path in directory.iterdir()

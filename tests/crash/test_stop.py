@@ -1,4 +1,4 @@
-"""SIGTERM under load with waiting readers: all are told, nothing acknowledged is lost."""
+"""SIGTERM under load with waiting readers: all get an answer, no acknowledged entry is lost."""
 
 from __future__ import annotations
 

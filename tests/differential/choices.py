@@ -1,6 +1,7 @@
 """Random words of a command: names, ids, bounds, numbers, and how a good command is made a bad one.
 
-Remembers what was probably added, so that commands name what is there; knows no command.
+It remembers the names and ids that were probably added, so that commands name existing ones. It knows no
+command.
 """
 
 from __future__ import annotations

@@ -69,10 +69,10 @@ def as_worded_today(words: Words, line: str) -> str:
 
 
 def counts_reads_blindly(group: Group, first_id: StreamId, max_deleted_id: StreamId) -> bool:
-    """Whether 7.0.15 would add one to the entries read where today they are estimated anew (rule 57).
+    """Whether 7.0.15 would add one to the entries read where current servers estimate them again (rule 57).
 
-    It does not ask whether the group stands before the stream's first entry, and it looks for deleted
-    entries after the entry just read, where today they count from the group's position on.
+    7.0.15 does not check whether the group's position is before the stream's first entry. It looks for
+    deleted entries after the entry just read; current servers look from the group's position on.
     """
     last_id = parse_id(group[b"last-delivered-id"])
     return group[b"entries-read"] is not None and (last_id < first_id or last_id <= max_deleted_id)

@@ -1,6 +1,6 @@
 """The words that random programs are made of: few names and ids, good and bad arguments.
 
-Times stand far apart, so that no answer hangs on a few milliseconds.
+Times are far apart, so that no answer depends on a few milliseconds.
 """
 
 from __future__ import annotations

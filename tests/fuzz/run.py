@@ -30,7 +30,7 @@ _KEPT: Final = re.compile(r"Test unit written to (\S+)")
 
 
 def options_of(target: str, seconds: int) -> list[str]:
-    """What libFuzzer is told."""
+    """The options of libFuzzer."""
     return [
         f"-max_total_time={seconds}",
         f"-max_len={INPUT_BYTES_MAX}",

@@ -17,7 +17,7 @@ from tailrace.core.limits import MIB
 
 
 class Standing:
-    """A connection that counts how often it is looked at."""
+    """A connection that counts how often it is checked."""
 
     def __init__(self) -> None:
         self.looks = 0

@@ -82,7 +82,7 @@ def test_a_second_head_gets_its_own_time_and_no_more(impatient: ServerProcess) -
 def test_requests_one_after_another_may_go_on_for_longer_than_a_head_may_take(
     impatient: ServerProcess,
 ) -> None:
-    """Each of these is new when the connection is looked at, and the client is never idle for long."""
+    """The connection has made progress at each check, so the client is never idle for long."""
     with wired(impatient.port) as wire, wired(impatient.port) as silent:
         ended = threading.Thread(target=silent.read_to_end)
         ended.start()

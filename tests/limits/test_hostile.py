@@ -1,5 +1,5 @@
 """500 clients that send nothing or drip, 100 WebSocket clients that never read: all of them are cut, and the
-honest client beside them is served. When, and how fast, is printed; `python -m bench.hostile` judges it.
+honest client is served meanwhile. The times are printed; `python -m bench.hostile` judges them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The memory ceiling: growth is refused, all else goes on, and what was freed counts no longer."""
+"""The memory ceiling: the server refuses growth, accepts all else, and no longer counts freed memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A naive model of the commands: what each one answers and changes, in ten lines or so.
 
-It speaks of the commands that today's servers have and Redis 7.0 has not, and of what they stand on.
-Errors are not its business: whoever drives it asks only what is valid.
+It covers the commands that current servers have and Redis 7.0 lacks, and the commands that they need. It does
+not model errors: its caller sends valid commands only.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Budget:
 
 
 class Model:
-    """All streams, under a clock that whoever drives it moves."""
+    """All streams, under a clock that the caller advances."""
 
     def __init__(self, now_ms: int) -> None:
         self.now_ms = now_ms

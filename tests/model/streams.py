@@ -39,7 +39,7 @@ class Consumer:
 
 @dataclass
 class Group:
-    """`pel` stands in the order in which CLAIM takes it: unowned first, then by delivery time."""
+    """`pel` is in the order in which CLAIM takes entries: unowned first, then by delivery time."""
 
     last: Id
     read: int | None
@@ -102,7 +102,7 @@ class Stream:
         return any(value > group.last or group.find(value) for group in self.groups.values())
 
     def estimate(self, value: Id) -> int | None:
-        """How many entries were added up to `value`, where that can be told (rule 58)."""
+        """How many entries were added up to `value`, if that is known (rule 58)."""
         if self.added == 0:
             return 0
         if not self.entries and value <= self.last:

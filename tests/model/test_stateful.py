@@ -1,4 +1,4 @@
-"""The engine against the naive model, step by step: what Redis 7.0 does not know, and what it stands on.
+"""The engine against the naive model, step by step: the commands that Redis 7.0 lacks, and their basis.
 
 After every step both are asked for everything (XINFO STREAM FULL), and the engine's structures are
 checked against each other.

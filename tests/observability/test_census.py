@@ -1,4 +1,4 @@
-"""Totals and named groups, counted in slices while others go on."""
+"""Totals and named groups, counted in slices while other commands are served."""
 
 from __future__ import annotations
 

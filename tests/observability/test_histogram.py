@@ -1,4 +1,4 @@
-"""Bounds that are powers of two, and what Prometheus is told of them."""
+"""Bounds that are powers of two, and their form in the metrics for Prometheus."""
 
 from __future__ import annotations
 

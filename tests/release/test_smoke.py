@@ -140,7 +140,7 @@ def test_the_spark_package_brings_neither_the_server_nor_a_spark(release: Releas
 
 
 def a_clusters_spark(directory: Path) -> Path:
-    """Spark as a cluster brings it: on the path, beside what was installed, and not installed itself."""
+    """Spark as on a cluster: on the path next to the installed packages, but not installed as a package."""
     directory.mkdir()
     for name in CLUSTERS_OWN:
         spec = find_spec(name)

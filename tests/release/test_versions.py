@@ -1,4 +1,4 @@
-"""The version stands in `app.__version__`; all that is released and published has it, and the changelog."""
+"""The version is defined in `app.__version__`; every released artifact and the changelog have the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every rule is tested on: one engine under a clock that stands still."""
+"""The fixture of all rules' tests: one engine under a fixed clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules 41 to 46: how readers wait, whom a change wakes, and what they are told."""
+"""Rules 41 to 46: how readers wait, which readers a change wakes, and what they receive."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ WITHIN_S: Final = 300
 
 
 class Steward:
-    """A server that can be told to end and to begin again at the same address, with the same data."""
+    """A server that can be stopped and started again at the same address, with the same data."""
 
     def __init__(self, stack: ExitStack, directory: Path) -> None:
         self._stack = stack

@@ -66,7 +66,7 @@ def root(secured: SecuredServer) -> str:
 
 @pytest.fixture
 def race(client: httpx.Client, root: str) -> None:
-    """The streams that the examples speak of, and nobody else's."""
+    """Create the streams that the examples use, and no others."""
     headers = bearer(root)
     for stream in ("race:france", "race:usa", "race:renamed"):
         client.delete(f"/v1/streams/{stream}", headers=headers)
@@ -86,7 +86,7 @@ def state(client: httpx.Client, root: str) -> list[Any]:
         ["XINFO", "STREAM", "race:usa", "FULL"],
     ]
     answer = client.post("/v1/command/pipeline", json=commands, headers=bearer(root))
-    # The times at which a consumer was seen go on by themselves.
+    # The times at which a consumer was seen change by themselves.
     outcomes: list[Any] = json.loads(answer.text, parse_int=lambda text: 0 if len(text) > 12 else int(text))
     return outcomes
 

@@ -291,7 +291,7 @@ DAMAGE = [
     (b'"expires_at_ms":null', b'"expires_at_ms":9999999999999999', "not in Unix milliseconds"),
     (b'"expires_at_ms":null', b'"expires_at_ms":null,"later":1', "unknown field `later`"),
 ]
-"""What may be wrong with one entry of the file, and the reason that is told."""
+"""The possible errors in one entry of the file, each with its message."""
 
 
 @pytest.mark.parametrize(("old", "new", "reason"), DAMAGE)

@@ -1,8 +1,8 @@
 """Every operation, every command and every WebSocket request, with every scope, on keys that match and not.
 
-What there is to ask comes from the document, the grammar's table and the table of WebSocket requests: what is
-new is asked, or fails here for want of an example. Whoever is refused learns nothing: the answer is the same
-for a stream that is there and one that is not, and nothing has changed. Prints how much was asked.
+The requests come from the document, the grammar's table and the table of WebSocket requests: a new one is
+tested too, or fails here if it has no example. A refusal reveals nothing: the answer is the same for an
+existing and a missing stream, and no state has changed. Prints how many requests were sent.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _replaced(value: Any, old: str, new: str) -> Any:
 
 
 def comparable(response: httpx.Response) -> Any:
-    """A refusal without what differs between two requests, or names what was asked for."""
+    """A refusal without the parts that differ between two requests or name the requested key."""
     if not response.content:
         return response.status_code
     problem = response.json()
@@ -190,7 +190,7 @@ def test_commands(client: httpx.Client, root: str, all_rights: list[Rights]) -> 
 def _check_command(client: httpx.Client, name: str, rights: Rights, *, is_allowed: bool) -> None:
     words, headers = words_of(name), bearer(rights.text)
     alone = client.post("/v1/command", json=words, headers=headers)
-    # Whatever stands beside it: what is allowed is done in a pipeline, and nothing of a transaction.
+    # With a refused command next to it, a pipeline runs its allowed commands, a transaction none.
     pipeline = client.post("/v1/command/pipeline", json=[words, words], headers=headers)
     transaction = client.post("/v1/command/multi-exec", json=[words], headers=headers)
     told = (name, rights.scope, rights.pattern, alone.text, pipeline.text, transaction.text)

@@ -120,8 +120,11 @@ def test_tls_is_spoken_on_every_way(tls_server: Any, certificate: tuple[Path, Pa
 
 
 async def first_message(url: str, context: ssl.SSLContext, origin: str) -> Any:
-    """What a socket is told first. By one thread: a TLS connection that one thread reads while another
-    writes, as the synchronous client has it, may say once in thousands of times that it has ended."""
+    """Return the first message on a socket.
+
+    One thread reads and writes. The synchronous client reads a TLS connection in one thread while another
+    thread writes; once in thousands of times it then reports that the connection has ended.
+    """
     async with connect(url, ssl=context, origin=Origin(origin)) as opened:
         return json.loads(await opened.recv())
 

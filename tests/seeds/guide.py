@@ -1,6 +1,6 @@
 """The transcripts of the streams guide, in its order, with its ids: the clock is set to what they show.
 
-Where today's servers answer otherwise than the guide, today's answer stands here, and a comment why.
+Where current servers answer differently from the guide, this file has the current answer and a comment why.
 """
 
 from __future__ import annotations

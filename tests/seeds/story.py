@@ -14,7 +14,7 @@ Entry: TypeAlias = list[Any]
 
 @dataclass(frozen=True)
 class Step:
-    """`at_ms`: the server's clock, None where it stands still since the step before."""
+    """`at_ms`: the server's clock, None if it has not advanced since the previous step."""
 
     words: str
     reply: Reply

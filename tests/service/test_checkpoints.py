@@ -1,4 +1,4 @@
-"""Checkpoints beside a running store: when they come, that they do not overtake each other, and space."""
+"""Checkpoints of a running store: when they run, that they do not overlap, and the disk space."""
 
 from __future__ import annotations
 

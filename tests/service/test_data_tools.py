@@ -1,4 +1,4 @@
-"""`tailrace check`, `backup` and `restore` as their users run them, beside a running server and without."""
+"""`tailrace check`, `backup` and `restore` as their users run them, with a running server and without."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-# Before Java starts: else Python workers are of another Python, and the driver listens where nobody connects.
+# Set before Java starts: else workers use another Python, and the driver listens where no worker connects.
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 
@@ -28,7 +28,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .appName("tailrace-tests")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
-        # Small, so that rows pass from one Python worker to the next while a task is still amid them.
+        # Small, so that rows pass from one Python worker to the next while a task still produces more.
         .config("spark.buffer.size", "4096")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")

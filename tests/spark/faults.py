@@ -1,4 +1,4 @@
-"""What happens to tasks amid their rows: not at some time, but once rows of theirs are written.
+"""Faults that occur during a task: not at some time, but once some of its rows are written.
 
 Each fault is a function for `mapInArrow` that hands rows on, and strikes in the first attempt of the first
 partition of the first batch only.

@@ -32,7 +32,7 @@ QUICK: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
     "spark.executorEnv.PYTHONPATH": str(ROOT),
 }
-"""Settings of a driver under test: rows pass in small portions, so that a task is amid its rows for long."""
+"""Settings of a driver under test: rows pass in small portions, so that a task takes long over its rows."""
 
 
 class Driver:
@@ -86,7 +86,7 @@ class Driver:
 
 @contextmanager
 def driver(module: str, log_file: Path, settings: Mapping[str, str], **options: object) -> Iterator[Driver]:
-    """A driver; `settings` are Spark's beside `QUICK`, `options` the program's own."""
+    """A driver. `settings` are Spark settings in addition to `QUICK`, `options` the program's own."""
     arguments = [f"--{name}={value}" for name, value in options.items()]
     arguments += [f"--conf={name}={value}" for name, value in {**QUICK, **settings}.items()]
     process = Driver(module, arguments, log_file)

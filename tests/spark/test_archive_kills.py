@@ -103,7 +103,7 @@ def under_kills(spark: SparkSession, url: str, path: Path, chance: random.Random
 
 
 def job(url: str, path: Path, log_file: Path) -> AbstractContextManager[Driver]:
-    """A driver that archives once it is told to."""
+    """A driver that archives on request."""
     options = {"master": "local[2,4]", "url": url, "stream": "s", "path": str(path)}
     program, a_step = "tests.spark.archive_driver", ENTRIES_SLOW // STEPS
     return driver(program, log_file, {}, **options, entries_per_step=a_step)

@@ -1,4 +1,4 @@
-"""What the sink is told: taken, or refused with a sentence, before anything is read or written."""
+"""The options of the sink: accepted, or refused with a message, before any read or write."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def test_a_task_that_runs_twice_at_a_time_adds_no_row_twice(
 
 
 def together(log_file: Path, options: Mapping[str, object], **more: object) -> AbstractContextManager[Driver]:
-    """A driver whose queries run at once, so that it can be killed amid both."""
+    """A driver whose queries run at the same time, so that it can be killed during both."""
     return driver(PROGRAM, log_file, {}, **options, **more, at_once=len(SOURCES))
 
 
@@ -130,7 +130,7 @@ def by_source(reports: Iterable[dict[str, Any]]) -> dict[tuple[str, int], dict[s
 
 
 def wait_for_an_attempt(url: str, stream: str) -> None:
-    """Until a task has noted that it is amid its rows."""
+    """Wait until a task has noted that it has written some of its rows."""
     query: dict[str, str | int] = {"after": "0-0", "wait_ms": A_WHILE_MS}
     for _ in range(STARTS_WITHIN_S * 1000 // A_WHILE_MS):
         answer = httpx.get(f"{url}/v1/streams/{attempts_stream(stream)}/entries", params=query, timeout=90)

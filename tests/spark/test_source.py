@@ -67,12 +67,12 @@ def fields_of(schema: str) -> list[T.StructField]:
 
 
 def finish(writer: DataStreamWriter) -> StreamingQuery:
-    """Take what is there."""
+    """Process all available entries, then end."""
     return once_started(writer.trigger(availableNow=True), StreamingQuery.awaitTermination)
 
 
 def running(writer: DataStreamWriter) -> StreamingQuery:
-    """A query that has taken what is there, and goes on."""
+    """A query that has processed all available entries, and continues."""
     return once_started(writer, StreamingQuery.processAllAvailable)
 
 
@@ -233,7 +233,7 @@ def test_a_batch_that_is_replayed_through_the_writer_adds_nothing(
 
 
 def test_a_server_that_goes_away_and_comes_back_costs_nothing(source: SparkSession, tmp_path: Path) -> None:
-    """The query waits inside `latestOffset` meanwhile; the second server stands where the first one stood."""
+    """The query waits inside `latestOffset` meanwhile; the second server has the address of the first."""
     with running_server(tmp_path) as server:
         fill(server.base_url, "s", 0, 10)
         frame = following(source, server.base_url, "s").selectExpr(NUMBER)
@@ -259,7 +259,7 @@ def test_a_server_that_never_comes_back_is_an_error_after_the_deadline(
         finish(writing(frame, tmp_path / "checkpoint", server.base_url, "out"))
 
 
-# --- who may, and what is there ----------------------------------------------------------------------
+# --- permissions, and missing streams ----------------------------------------------------------------
 
 
 def test_a_stream_that_is_not_there_is_an_error_that_names_it(source: SparkSession, url: str) -> None:

@@ -78,7 +78,7 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Let the loop run until `condition` holds."""
-    while not condition():  # noqa: ASYNC110 - what is awaited is the protocol's state, which tells nobody
+    while not condition():  # noqa: ASYNC110 - the protocol's state signals no event
         await asyncio.sleep(0)
 
 

@@ -19,7 +19,7 @@ import pytest
 PACKAGE: Final = Path(__file__).parents[2] / "openapi/typescript"
 WITHIN_S: Final = 300
 PATH: Final = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
-"""The search path for Node: `make test` installs Node beside Python if the machine has none."""
+"""The search path for Node: `make test` installs Node next to Python if the machine has none."""
 
 
 def node() -> str:

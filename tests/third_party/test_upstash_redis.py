@@ -22,7 +22,7 @@ WITHIN_S = 60
 
 
 def told(base_url: str, scenario: str) -> Any:
-    """What the client was told in a scenario of `upstash.mjs`."""
+    """The client's results in a scenario of `upstash.mjs`."""
     assert INSTALLED.exists(), "it is not installed: make build/third-party/.installed"
     command = [node(), str(HERE / "upstash.mjs"), base_url, scenario, str(INSTALLED)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S, check=False)

@@ -145,7 +145,7 @@ BEFORE = {
     "xgroup_create": GROUP,
     "xgroup_createconsumer": f"{GROUP}/consumers/alice?force=true",
 }
-"""What is deleted first, where the example creates what stands already."""
+"""The key to delete first if the example creates an existing one."""
 
 TOGETHER: dict[str, dict[str, str]] = {
     "Idempotency-Key": {"Producer-Id": "timing-gate-1"},

@@ -27,7 +27,7 @@ ACTIVE = (ConsumerSeen(b"s", b"g", b"c", 1000, active=True),)
 
 
 class FakeDisk:
-    """Rows as they were appended. While `gate` is closed the thread stands in the sync of a row."""
+    """Rows in the order of their appends. While `gate` is closed, the thread waits in the sync of a row."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, list[Effect]]] = []

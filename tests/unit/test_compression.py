@@ -1,4 +1,4 @@
-"""Unpacking compressed bodies: every member counts, damage is told, and work is linear in the input."""
+"""Unpacking compressed bodies: every member counts, damage is reported, and work is linear in the input."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_skippable_frame_counts_as_a_member() -> None:
 def test_the_work_of_a_body_of_many_members_is_one_step_for_each(encoding: str) -> None:
     unpacking = Unpacking(COMPRESS[encoding](b"") * 9_000, encoding)
     unpacking.run()
-    # A member that goes on in the next piece takes a step more.
+    # A member that continues in the next piece takes one more step.
     assert 9_000 <= unpacking.steps <= 9_000 + 1
     assert unpacking.members == 9_000
 

@@ -1,4 +1,4 @@
-"""A defect met on the hot routes is told as the documented route tells it: a 500 that promises nothing."""
+"""A defect on a hot route gets the answer of the documented route: a 500 that leaves the outcome open."""
 
 from __future__ import annotations
 

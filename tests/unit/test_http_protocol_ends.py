@@ -1,4 +1,4 @@
-"""The HTTP protocol at its bounds: bodies that go on after the answer, refusals, deadlines, and the queue."""
+"""The HTTP protocol at its limits: bodies that continue after the answer, refusals, deadlines, the queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client for Redis over REST that sends commands to the wrong address is told the right one."""
+"""A client for Redis over REST that sends commands to the wrong address gets the right one in the error."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def contents(directory: Path) -> dict[str, bytes]:
 
 
 def salvaged(directory: Path, tmp_path: Path) -> tuple[Keyspace, list[str]]:
-    """What a start finds in the new directory, and what was lost; the old one is as it was."""
+    """Return the data in the new directory after a start, and the losses; the old directory is unchanged."""
     before = contents(directory)
     with inspected(directory) as inspection:
         found = Salvage(inspection.connection)

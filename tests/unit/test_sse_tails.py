@@ -252,7 +252,7 @@ def test_a_group_that_is_gone_ends_the_tail_whether_it_reads_or_asks() -> None:
 
 
 class Consumer:
-    """Takes what a tail gives, and acknowledges when it is told to."""
+    """Takes the entries of a tail, and acknowledges on request."""
 
     def __init__(self, calls: Calls, tail: GroupTail) -> None:
         self.calls = calls

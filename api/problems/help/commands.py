@@ -32,7 +32,7 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The entry was not appended, and no further entry can be.",
         "The last id of the stream is the greatest possible one. A client appended an entry with that id, or "
         "set it with `:setid`.",
-        "Append to another stream. If the stream may be emptied, delete it; the next append creates it anew.",
+        "Append to another stream. If the stream may be emptied, delete it; the next append recreates it.",
         "DELETE /v1/streams/race:france",
     ),
     ErrorCode.INVALID_ARGUMENT: Help(

@@ -59,7 +59,7 @@ class StateFile(Generic[StateT]):
 
 
 def state_path(file: Path, doing: str, *target: str) -> Path:
-    """Return the default path: a hidden file beside `file`, one for each `target` (server and stream)."""
+    """Return the default path: a hidden file next to `file`, one for each `target` (server and stream)."""
     digest = blake2b("\0".join(target).encode("utf-8", "surrogateescape"), digest_size=PLAN_DIGEST_BYTES)
     return file.with_name(f".{file.name}.{doing}-{digest.hexdigest()}")
 

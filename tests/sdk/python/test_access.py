@@ -44,7 +44,7 @@ def guarded(
     tmp_path_factory: pytest.TempPathFactory,
     authority: trustme.CA,
     tokens_file: Path,
-    token: str,  # noqa: ARG001 - it stands in the file
+    token: str,  # noqa: ARG001 - the tokens file has it
 ) -> Iterator[ServerProcess]:
     """A server with TLS that knows `token`."""
     directory = tmp_path_factory.mktemp("guarded")

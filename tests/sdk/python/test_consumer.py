@@ -108,7 +108,7 @@ def test_stop_gives_back_what_was_not_begun_as_if_it_had_not_been_delivered(
         item.ack()
         consumer.stop()
     assert pending(stream) == [(entry_id, None, 0) for entry_id in ids[1:]]
-    # Whoever claims gets them at once, whatever the idle time.
+    # Any consumer that claims gets them at once, whatever the idle time.
     taken = stream.group("g").read("bob", claim_min_idle_ms=3_600_000)
     assert [(each.id, each.deliveries) for each in taken] == [(entry_id, 0) for entry_id in ids[1:]]
 
@@ -245,7 +245,7 @@ def test_what_another_took_over_is_left_to_it(stream: Stream, make: Make) -> Non
     consumer = make(claim_min_idle_ms=300)
     for _item in consumer:
         stream.group("g").claim("bob", entry_id, min_idle_ms=0)
-        # Bob's lease runs out, unless it were taken back: then this waits in vain.
+        # Bob's lease must expire. If his consumer renewed it, this read would time out empty.
         taken = stream.group("g").read("carol", claim_min_idle_ms=900, wait_ms=10_000)
         assert [each.id for each in taken] == [entry_id]
         consumer.stop()

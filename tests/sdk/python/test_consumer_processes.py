@@ -1,4 +1,4 @@
-"""Consumers as processes: one that is killed is healed by another, one that is told to end gives back."""
+"""Consumers as processes: another consumer replaces a killed one; SIGTERM makes one release its entries."""
 
 from __future__ import annotations
 
