@@ -30,6 +30,9 @@ _UNCOMPRESSED: Final = frozenset({"", "identity"})
 ERRORS_LISTED_MAX: Final = 100
 """How many mistakes one problem lists."""
 
+POINTER_NAME_LENGTH_MAX: Final = 1_000
+"""How many characters of a member's name a pointer shows."""
+
 # Matches up to the next comma outside of strings, or up to so many commas. It never backtracks: O(bytes).
 _ONE: Final = rb'(?:[^",]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+,'
 _COMMAS: Final = tuple((step, re.compile(rb"(?s)(?:%b){%d}+" % (_ONE, step))) for step in (1_000, 1))
@@ -182,5 +185,12 @@ def mismatch(places: Sequence[tuple[str, str]], **where: object) -> RequestRefus
 
 
 def pointer_of(location: Sequence[object]) -> str:
-    """Return the JSON pointer (RFC 6901) of a place in a body; empty for the whole body."""
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in location)
+    """Return the JSON pointer (RFC 6901) of a place in a body; empty for the whole body.
+
+    It shows the first `POINTER_NAME_LENGTH_MAX` characters of a longer name, because a name can be huge.
+    """
+    return "".join(f"/{_shortened(str(step)).replace('~', '~0').replace('/', '~1')}" for step in location)
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= POINTER_NAME_LENGTH_MAX else f"{name[:POINTER_NAME_LENGTH_MAX]}..."

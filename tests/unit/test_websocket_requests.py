@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from typing import Any
 
@@ -132,6 +133,12 @@ def test_the_replies_to_one_message_list_a_limited_number_of_mistakes(
     assert listed[-1] == 0
     assert limits.FRAME_MISTAKES_LISTED_MAX - listed[0] < sum(listed) <= limits.FRAME_MISTAKES_LISTED_MAX
     assert client.say({"id": 1, **invalid})["error"]["errors"] == problems[0]["errors"]
+
+
+def test_an_error_shows_only_the_beginning_of_a_very_long_name() -> None:
+    problem = Client().refused(op="ping", **{"x" * 100_000: 1})
+    assert len(json.dumps(problem)) < 10_000
+    assert problem["errors"][0]["pointer"].startswith("/xxx")
 
 
 def test_a_name_that_repeats_in_fields_is_refused_and_the_stream_stays_as_it_was() -> None:
