@@ -105,7 +105,7 @@ class SubscriptionBook:
 
     def _add(self, sub: RequestId, subscription: Subscription | Consumption) -> None:
         if self._is_closed:
-            # The connection ended while the request ran: nobody would close the subscription.
+            # The connection ended while the request ran, so the subscription would never be closed.
             return
         self._open[sub] = subscription
         self._reads.subscriptions.enter()
