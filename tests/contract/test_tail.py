@@ -233,7 +233,7 @@ def test_a_gap_of_several_streams_names_its_stream_and_holds_up_no_other(api: Se
     ("query", "told"),
     [
         ("stream=a&stream=a", "twice"),
-        ("stream=a&stream=b&after=1&after=2&after=3", "once for all streams"),
+        ("stream=a&stream=b&after=1&after=2&after=3", "one for each"),
         ("", "stream"),
         ("stream=", "1 to 512 bytes"),
         ("stream=a&group=g", "`consumer` is missing"),

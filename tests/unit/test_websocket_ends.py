@@ -42,7 +42,7 @@ SUBSCRIBE: Final = {"id": 1, "op": "subscribe", "streams": [{"key": "s", "after"
 
 
 class HeldStore(EngineStore):
-    """An engine that begins a turn and completes it when the test allows it. `fails_with`: every turn raises it."""
+    """A store whose turns end when the test allows it. `fails_with`: every turn raises it."""
 
     def __init__(self) -> None:
         super().__init__()
