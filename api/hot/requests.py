@@ -168,7 +168,7 @@ def _batch_answer(reply: Reply) -> bytes | None:
 
 
 class _Row(NamedTuple):
-    """One operation. `command_of` takes the names in the path, the body, and perhaps a producer's idempotency."""
+    """One operation. `command_of` takes the names in the path, the body, and optionally the idempotency."""
 
     operation: HotOperation
     media_type: bytes

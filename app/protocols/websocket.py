@@ -77,7 +77,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self._fill_up(waiting_bytes - len(frame))
 
     def close_now(self, code: int, reason: str) -> None:
-        """Send a close frame after the waiting data; cut the connection if the client does not read it soon."""
+        """Send a close frame after the waiting data, and cut the connection if it is not read soon."""
         if self.close_sent or self.transport.is_closing():
             return
         # Where the client's own close frame came in the same read, the reply to it is what is sent.
