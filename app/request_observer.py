@@ -1,8 +1,8 @@
-"""Around the whole API: what is noted of each request that goes through the framework.
+"""The middleware around the whole API: it records each request that goes through the framework.
 
-Pure ASGI, so that it sees what a client sees: the figures by operation, the slow log, the log record, and
-the span where traces are on. `app.protocols.hot_observer` notes the same of hot requests. It changes nothing
-of a request but the trace's header, and never reads a body.
+It is pure ASGI, so it sees the same as a client. It updates the metrics by operation, the slow log, the log
+record, and with traces the span. `app.protocols.hot_observer` records the same of hot requests. It changes
+only the trace's header of a request, and never reads a body.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from tailrace.app.observability.spans import RequestSpan, Tracing
 
 CLIENT_GONE_STATUS: Final = 499
-"""Where the connection ended before there was an answer; the number is nginx's."""
+"""The status of a request whose connection ended before its answer; nginx uses the same number."""
 
 UNROUTED: Final = "unrouted"
-"""The operation of a request that is none: no such path or method, or refused before it was looked up."""
+"""The operation of a request with an unknown path or method, or refused before the router saw it."""
 
 
 class RequestObserver:
-    """Wraps `app`. `tracing` None: no traces."""
+    """Wraps `app` and records its requests. Without `tracing` it makes no traces."""
 
     def __init__(self, app: ASGIApp, sources: Sources, tracing: Tracing | None = None) -> None:
         self._app = app
@@ -38,7 +38,7 @@ class RequestObserver:
         self._tracing = tracing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass everything through, and note it when it ends, also by an exception."""
+        """Pass the request through, and record it when it ends, also if it ends with an exception."""
         if scope["type"] == "http":
             await self._http(scope, receive, send)
         else:
@@ -55,7 +55,7 @@ class RequestObserver:
 
 
 class _Exchange:
-    """One request on its way: notes when its body was there, and what was answered when."""
+    """One request in progress: records when its body was complete, and the status and time of its answer."""
 
     def __init__(self, sources: Sources, scope: Scope, receive: Receive, send: Send) -> None:
         self.timing = RequestTiming()
@@ -67,21 +67,21 @@ class _Exchange:
         self._answered_ns = 0
 
     async def receive(self) -> Message:
-        """The next piece of the request."""
+        """Return the next part of the request."""
         message = await self._receive()
         if message["type"] == "http.request" and not message.get("more_body") and not self._answered_ns:
             self.timing.ready_ns = time.perf_counter_ns()
         return message
 
     async def send(self, message: Message) -> None:
-        """The next piece of the answer."""
+        """Send the next part of the answer."""
         if message["type"] == "http.response.start":
             self._answered_ns = time.perf_counter_ns()
             self._status = message["status"]
         await self._send(message)
 
     def note(self, span: RequestSpan | None) -> None:
-        """It has ended."""
+        """Record the request, which has ended."""
         operation = operation_of(self._scope, self._status)
         self._note_times(operation)
         if span is not None:
@@ -110,7 +110,7 @@ class _Exchange:
 
 
 def operation_of(scope: Scope, status: int) -> str:
-    """The operation's name, as in the OpenAPI document; of what is not in it, the handler's."""
+    """Return the operation's name in the OpenAPI document, or the handler's name if it has none."""
     if status == 405:  # noqa: PLR2004 - what was found is for another method
         return UNROUTED
     name: str | None = getattr(scope.get("route"), "operation_id", None)

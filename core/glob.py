@@ -63,7 +63,7 @@ class Glob:
         )
 
     def matches(self, text: bytes) -> bool:
-        """Whether the pattern matches all of `text`. O(len(text) x longest segment)."""
+        """Return whether the pattern matches all of `text`. O(len(text) x longest segment)."""
         if self.is_prefix:
             return text.startswith(self.literal_prefix)
         if not self._head.match(text):
@@ -81,18 +81,18 @@ class Glob:
         return True
 
     def steps(self, text: bytes) -> int:
-        """At most so much work `matches` does; a step takes about 10 ns."""
+        """Return the greatest number of steps that `matches` takes; a step takes about 10 ns."""
         return STEPS_PER_KEY + len(text) * self._steps_per_byte
 
 
 @lru_cache(maxsize=256)
 def compile_glob(pattern: bytes) -> Glob:
-    """The pattern, ready to match; any bytes are a legal pattern. O(len(pattern))."""
+    """Return the compiled pattern; any bytes are a legal pattern. O(len(pattern))."""
     return Glob(pattern)
 
 
 def _segments_of(pattern: bytes) -> tuple[list[_Segment], bytes]:
-    """The segments between the stars, one more than there are stars, and the literal prefix of all."""
+    """Return the segments between the stars, one more than there are stars, and the literal prefix."""
     segments: list[_Segment] = []
     atoms: list[bytes] = []
     literal = True
@@ -129,7 +129,7 @@ def _next_atom(rest: bytes) -> tuple[bytes | None, bytes | None, bytes]:
 
 
 def _class(rest: bytes) -> tuple[bytes, None, bytes]:
-    """``abc]...``: the class, and what follows it; without a closing bracket it runs to the end."""
+    """Split ``abc]...`` into the class and the rest. Without a closing bracket the class runs to the end."""
     negated = rest.startswith(b"^")
     rest = rest[1:] if negated else rest
     members: set[int] = set()
@@ -150,6 +150,6 @@ def _class(rest: bytes) -> tuple[bytes, None, bytes]:
 
 
 def _range(first: int, last: int) -> Iterable[int]:
-    """The bytes of ``first-last``, in either order. Redis compares signed bytes: 0x80 to 0xff come first."""
+    """Return the bytes of ``first-last``, in either order. Redis compares signed bytes: 0x80 comes first."""
     low, high = sorted((byte - 256 if byte > _ASCII_MAX else byte) for byte in (first, last))
     return (value % 256 for value in range(low, high + 1))

@@ -28,9 +28,9 @@ _CONTAINERS: Final = frozenset(name.partition("|")[0] for name in _SUBCOMMANDS)
 
 
 def parse_request(words: Sequence[bytes]) -> Request:
-    """The request that `words` spell, its name in any case. O(bytes).
+    """Return the request that `words` spell, with its name in any case. O(bytes).
 
-    Raises `StreamError` with the line that Redis answers.
+    Raises `StreamError` with Redis's error line.
     """
     if len(words) > COMMAND_ARGUMENTS_MAX:
         raise limit_exceeded(f"a command may have {COMMAND_ARGUMENTS_MAX} words at most")
@@ -59,5 +59,5 @@ def _parse(found: _Found, name: str, words: Sequence[bytes], name_words: int) ->
 
 
 def _lower(word: bytes) -> str:
-    """ASCII lower case, any other byte as it is: a name that is no ASCII matches nothing."""
+    """Return the name with ASCII letters in lower case. A name with other bytes matches no command."""
     return word.lower().decode("latin-1")

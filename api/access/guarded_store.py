@@ -21,7 +21,7 @@ from tailrace.core.replies import Reply
 
 
 class _Part(NamedTuple):
-    """A command that is allowed, and what for."""
+    """An allowed command with its scope and operation."""
 
     scope: TokenScope
     command: Command
@@ -29,7 +29,7 @@ class _Part(NamedTuple):
 
 
 class GuardedStore:
-    """`store` under the rights of `guard`, used under `scope` for `operation` (a name for the
+    """Wraps `store` under the rights of `guard` and under `scope`, for `operation` (a name for the
     record). `scope` None: the operation has none of its own, and may only use what takes one."""
 
     def __init__(self, store: TurnStore, guard: Guard, scope: TokenScope | None, operation: str) -> None:
@@ -39,7 +39,7 @@ class GuardedStore:
         self.guard = guard
 
     def under(self, scope: TokenScope, operation: str | None = None) -> GuardedStore:
-        """The same store, used for something else."""
+        """Return the same store for another operation."""
         return GuardedStore(self._store, self.guard, scope, operation or self._operation)
 
     @property
@@ -81,7 +81,7 @@ class GuardedStore:
         return replies
 
     def _part(self, command: Command) -> _Part:
-        """The command as it may be carried out, under the operation's scope."""
+        """Return the allowed form of the command, under the operation's scope."""
         assert self._scope is not None, "an operation without a scope gives one with every command"
         allowed = self.guard.allow(self._scope, command, self._operation)
         return _Part(self._scope, allowed, self._operation)
@@ -110,7 +110,7 @@ class GuardedStore:
     # --- commands in Redis's words -------------------------------------------------------------------
 
     def admit(self, request: RedisRequest) -> RedisRequest:
-        """The request as it may be carried out, under its own scope. Raises as `Guard.allow` does."""
+        """Return the allowed form of the request, under its own scope. Raises as `Guard.allow` does."""
         return admitted(self.guard, request)
 
     async def execute_admitted_each(
@@ -137,7 +137,7 @@ class GuardedStore:
 
 
 def _parts(requests: Sequence[RedisRequest]) -> list[_Part]:
-    """The commands of requests that have one."""
+    """Return the commands of the requests that have one."""
     return [
         _Part(request.access, request.command, request.name)
         for request in requests

@@ -1,6 +1,6 @@
-"""What every operation needs of a token: the scope, which then holds on every key it touches.
+"""The scope that each operation needs. The token must have it on every key that the operation touches.
 
-`any`: a token, whatever it allows. `open`: nothing. An operation with the name of a command needs what the
+`any`: any valid token. `open`: no token. An operation with the name of a command needs what the
 command needs; every other operation has a row here, or it cannot be declared. `api.access.permissions`
 finds out which keys an operation touches; `docs/security.md` shows all needs on one page.
 """
@@ -62,6 +62,6 @@ def need_of(operation: str) -> Need:
 
 
 def scope_of(operation: str) -> TokenScope | None:
-    """The scope that an operation needs, None where it needs none of its own."""
+    """Return the scope that an operation needs, None if it needs none of its own."""
     need = _NEEDS[operation]
     return None if need == "any" or need == "open" else need  # noqa: PLR1714 - so that the type narrows

@@ -17,7 +17,7 @@ class Option(NamedTuple):
     """An option that needs `admin` in addition to the scope of its command.
 
     `redis` and `rest`: how the option is written in Redis's words and in a JSON body. `is_asked_by`: whether
-    a command uses it. `instead`: what the refusal says the token may do.
+    a command uses it. `instead`: the allowed alternative, which the refusal names.
     """
 
     command: type[c.Command]
@@ -101,7 +101,7 @@ _BY_COMMAND: Final = {
 
 
 def option_needing_admin(command: c.Command) -> Option | None:
-    """The first option of `command` that needs `admin`, None where there is none. O(1)."""
+    """Return the first option of `command` that needs `admin`, None if there is none. O(1)."""
     for option in _BY_COMMAND.get(type(command), ()):
         if option.is_asked_by(command):
             return option

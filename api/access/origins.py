@@ -88,7 +88,7 @@ def is_unbindable(host: bytes) -> bool:
 
 
 def _authority_of(origin: str) -> str | None:
-    """Host and port of an origin; None where it is not one, as `null` and `http://[`."""
+    """Return host and port of an origin, None for an invalid one such as `null` or `http://[`."""
     try:
         return urlsplit(origin).netloc or None
     except ValueError:
@@ -96,20 +96,20 @@ def _authority_of(origin: str) -> str | None:
 
 
 class OriginPolicy:
-    """Of which pages requests are taken: the server's own, and those of `allowed` origins, to the letter."""
+    """The origins whose pages may send requests: the server's own, and exactly those in `allowed`."""
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = frozenset(allowed)
 
     def admits(self, headers: Headers) -> bool:
-        """Whether a request of this origin is taken; none is no browser's, or a page's own."""
+        """Return whether the request's origin is allowed. Clients other than browsers send none."""
         origin = headers.get("origin")
         if origin is None:
             return headers.get("sec-fetch-site") not in _FOREIGN_SITES
         return origin in self._allowed or _authority_of(origin) == headers.get("host")
 
     def names(self, host: bytes) -> bool:
-        """Whether `host` is one under which the server answers where there are no tokens."""
+        """Return whether a server without tokens answers requests for `host`."""
         return is_unbindable(host) or host.decode("latin-1") in {
             urlsplit(origin).netloc for origin in self._allowed
         }

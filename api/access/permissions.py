@@ -77,13 +77,13 @@ def _narrowed(principal: Principal, scope: TokenScope, command: Listing) -> List
 
 
 def require_scope(principal: Principal, scope: TokenScope) -> None:
-    """Raises `StreamError` NOPERM where the token does not have `scope` at all."""
+    """Raise `StreamError` NOPERM if the token does not have `scope` on any key."""
     if scope not in principal.scopes:
         raise denied(principal, scope)
 
 
 def require_whole_keyspace(principal: Principal, scope: TokenScope) -> None:
-    """Raises `StreamError` NOPERM where the token does not have `scope` on all keys."""
+    """Raise `StreamError` NOPERM if the token does not have `scope` on all keys."""
     if scope not in principal.scopes or not principal.reaches_all_keys:
         raise denied(principal, scope, on_all_keys=True)
 

@@ -56,26 +56,26 @@ _NEVER_IN_A_URL: Final = (
 
 
 class OpenAccess:
-    """An `Authenticator` where there are no tokens: everybody may do all."""
+    """The `Authenticator` of a server without tokens: every client may do everything."""
 
     def authenticate(self, _authorization: bytes | None) -> Principal:
-        """Everybody is the same."""
+        """Return the same principal for every client."""
         return ANONYMOUS_LOCAL
 
     def require_standing(self, _principal: Principal) -> None:
-        """Nothing is ever revoked."""
+        """Do nothing: no right is ever revoked."""
 
     def watch(self, _principal: Principal, _on_end: Callable[[Unauthenticated], None]) -> Callable[[], None]:
-        """Nothing ever ends."""
+        """Return a function that does nothing: the rights never end."""
         return _nothing
 
 
 def _nothing() -> None:
-    """What ends a watch that never began."""
+    """End a watch that never began: do nothing."""
 
 
 def unaudited(_act: Act) -> None:
-    """An `Audit` that forgets."""
+    """An `Audit` that records nothing."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Security:
 
     @cached_property
     def origins(self) -> OriginPolicy:
-        """Of which pages requests are taken."""
+        """The policy for the origins of requests."""
         return OriginPolicy(self.allowed_origins)
 
     def authenticate(self, authorization: bytes | None, host: bytes | None) -> Principal:
@@ -133,13 +133,13 @@ class Guard:
             raise
 
     def require(self, scope: TokenScope, *, everywhere: bool = False) -> None:
-        """Raises as `allow` does, for what is no command; `everywhere`: it concerns all keys."""
+        """Check a scope for an operation without a command. Raises as `allow`; `everywhere`: for all keys."""
         self._authenticator.require_standing(self.principal)
         check = require_whole_keyspace if everywhere else require_scope
         check(self.principal, scope)
 
     def done(self, scope: TokenScope, command: Command, operation: str, answer: object) -> None:
-        """`command` was carried out, or refused with `answer`; administrative acts are written down."""
+        """Record `command` with `answer`, its reply or refusal, if it is an administrative act."""
         self._record(scope, command, operation, _outcome_of(answer))
 
     def _record(self, scope: TokenScope, command: Command, operation: str, outcome: str) -> None:
@@ -147,12 +147,12 @@ class Guard:
             self._audit(Act(self.principal, operation, keys_of(command), outcome, self._request_id))
 
     def watch(self, on_end: Callable[[Unauthenticated], None]) -> Callable[[], None]:
-        """Have `on_end` called when the rights end: see `Authenticator.watch`."""
+        """Call `on_end` when the rights end: see `Authenticator.watch`."""
         return self._authenticator.watch(self.principal, on_end)
 
 
 def admitted(guard: Guard, request: RedisRequest) -> RedisRequest:
-    """A request in Redis's words as it may be carried out, under its own scope. Raises as `allow` does."""
+    """Return the allowed form of a request in Redis's words, under its own scope. Raises as `allow` does."""
     if request.command is None:
         guard.require(request.access)
         return request
@@ -169,13 +169,13 @@ def _outcome_of(answer: object) -> str:
 
 
 def principal_of(scope: Scope) -> Principal:
-    """Who makes this request, as `Authentication` found."""
+    """Return the principal that `Authentication` found for this request."""
     found: Principal = scope["state"]["principal"]
     return found
 
 
 def guard_of(request: Request) -> Guard:
-    """The rights of this request."""
+    """Return the rights of this request."""
     security: Security = request.app.state.security
     return Guard(security, principal_of(request.scope), request_id_of(request.scope))
 
@@ -215,7 +215,7 @@ class Authentication:
 
 
 def authorization_of(scope: Scope) -> bytes | None:
-    """The `Authorization` header. Raises `Unauthenticated` where there are several."""
+    """Return the `Authorization` header. Raises `Unauthenticated` if there are several."""
     values = [value for name, value in scope["headers"] if name == b"authorization"]
     if len(values) > 1:
         raise Unauthenticated("the request has more than one Authorization header")
@@ -228,12 +228,12 @@ def token_in_url_refusal() -> RequestRefused:
 
 
 def host_header_of(scope: Scope) -> bytes | None:
-    """The `Host` header, which only HTTP/1.0 may lack."""
+    """Return the `Host` header, which only HTTP/1.0 may lack."""
     return next((value for name, value in scope["headers"] if name == b"host"), None)
 
 
 def has_token_in_url(scope: Scope) -> bool:
-    """Whether the query has a parameter that is meant for a token."""
+    """Return whether the query has a parameter that looks like a token."""
     query: bytes = scope["query_string"]
     if not query:
         return False

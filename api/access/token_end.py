@@ -1,8 +1,8 @@
-"""What is streamed under a token ends with the token.
+"""A streamed answer ends when its token ends.
 
-It owns the end of such an answer. An answer that has begun cannot become a 401 any more, so the server cuts
-its connection, and no client takes the part that arrived for the whole. A tail gets a moment before that, for
-a last event that says why.
+It owns the end of such an answer. An answer that has begun can no longer become a 401, so the server cuts
+its connection, and no client mistakes the received part for the whole. A tail first gets a moment for
+a last event with the reason.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ ABORT_EXTENSION: Final = "tailrace.abort"
 still buffered for it. Without it the server closes in its own way, which may wait for the client."""
 
 FINAL_EVENT_S: Final = 0.5
-"""How long a tail may take to say why it ends: a revocation is to be felt within a second."""
+"""How long a tail may take to send its last event: a revocation takes effect within a second."""
 
 
 def abort_of(scope: Scope) -> Callable[[], None] | None:
-    """The way to drop this request's connection, where the server has one."""
+    """Return the function that drops this request's connection, None if the server has none."""
     found: Callable[[], None] | None = scope.get("extensions", {}).get(ABORT_EXTENSION)
     return found
 
 
 @contextmanager
 def end_with_token(guard: Guard, scope: Scope, grace_s: float = FINAL_EVENT_S) -> Iterator[None]:
-    """While the context lasts, the end of the token is the end of the connection, `grace_s` later."""
+    """Within the context, drop the connection `grace_s` after the token ends."""
     abort = abort_of(scope)
     timers: list[asyncio.TimerHandle] = []
 
@@ -52,7 +52,7 @@ def end_with_token(guard: Guard, scope: Scope, grace_s: float = FINAL_EVENT_S) -
 
 
 class GuardedStreamingResponse(StreamingResponse):
-    """`content`, which asks a guarded store as it goes, cut off where the token ends."""
+    """A streamed answer whose `content` reads from a guarded store; it is cut off when the token ends."""
 
     def __init__(self, guard: Guard, content: AsyncIterator[bytes], media_type: str) -> None:
         super().__init__(self._until_ended(content), media_type=media_type)
@@ -60,7 +60,7 @@ class GuardedStreamingResponse(StreamingResponse):
         self._can_be_cut = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, in full or visibly not."""
+        """Send the answer completely, or cut it off so that the client notices."""
         self._can_be_cut = abort_of(scope) is not None
         with end_with_token(self._guard, scope, grace_s=0):
             await super().__call__(scope, receive, send)

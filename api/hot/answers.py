@@ -25,7 +25,7 @@ encode: Final = msgspec.json.Encoder().encode
 
 
 def appended(reply: Reply, key: bytes) -> AppendReply:
-    """The reply of an append to `key`. Raises NO_SUCH_STREAM if the append was not to create the stream."""
+    """Return the reply of an append to `key`. Raises NO_SUCH_STREAM if it must not create the stream."""
     if reply is None:
         raise no_such_key(key)
     assert isinstance(reply, AppendReply)
@@ -33,23 +33,23 @@ def appended(reply: Reply, key: bytes) -> AppendReply:
 
 
 def xadd_bytes(reply: AppendReply) -> bytes:
-    """The answer of `xadd`."""
+    """Return the answer of `xadd`."""
     value = reply.ids[0]
     return b'{"id":"%d-%d"}' % (value >> SEQ_BITS, value & U64_MAX)
 
 
 def batch_bytes(reply: AppendReply, *, with_ids: bool = False) -> bytes:
-    """The answer of `xadd_batch` and `import_entries`."""
+    """Return the answer of `xadd_batch` and `import_entries`."""
     return encode(appended_json(reply, with_ids=with_ids))
 
 
 def slices_bytes(reply: Reply, shape: Shape = Shape.NATURAL, *, deliveries: bool) -> bytes:
-    """The answer of `xread` and `xreadgroup`."""
+    """Return the answer of `xread` and `xreadgroup`."""
     assert isinstance(reply, ReadReply)
     return encode({"streams": [slice_json(read, shape, deliveries=deliveries) for read in reply.streams]})
 
 
 def ack_bytes(reply: Reply) -> bytes:
-    """The answer of `xack`."""
+    """Return the answer of `xack`."""
     assert isinstance(reply, int)
     return b'{"acknowledged":%d}' % reply

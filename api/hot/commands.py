@@ -1,7 +1,7 @@
 """The commands that the bodies of the hot operations ask for, for both ways to them.
 
-It owns the step from a body to a command. Who called, and how the answer travels, it does not know. A body
-that is not in the common form raises; the documented route then says what is wrong.
+It owns the step from a body to a command. It knows neither the caller nor the form of the answer. A body
+that is not in the common form raises an error; the documented route then describes the error.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ IdempotencyOf = Callable[[bool], Idempotency | None]
 
 
 def no_idempotency(_chosen: bool) -> None:  # noqa: FBT001 - an `IdempotencyOf`
-    """A request without such headers."""
+    """Return None: the request has no such headers."""
 
 
 # --- appending -------------------------------------------------------------------------------------
 
 
 def xadd_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency) -> Append:
-    """Append one entry."""
+    """Return the command that appends one entry."""
     fragment = plain_fragment(raw)
     if fragment is not None:
         return Append(key, (fragment,), idempotency=idempotency(True))  # noqa: FBT003 - the server chooses
@@ -57,14 +57,14 @@ def xadd_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempot
 
 
 def batch_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency) -> Append:
-    """Append several entries."""
+    """Return the command that appends several entries."""
     return decoded_batch_command(key, *decode_batch(raw), idempotency)
 
 
 def decoded_batch_command(
     key: bytes, options: BatchOptions, new: NewEntries, idempotency: IdempotencyOf
 ) -> Append:
-    """Append the entries of a batch that was decoded."""
+    """Return the command that appends the entries of a decoded batch."""
     return Append(
         key,
         new.fragments,
@@ -76,12 +76,12 @@ def decoded_batch_command(
 
 
 def import_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency) -> Append:
-    """Append the lines of a body, an object of fields each."""
+    """Return the command that appends the lines of a body. Each line is an object of fields."""
     return lines_command(key, decode_lines(raw, FIELDS_LINES), idempotency)
 
 
 def lines_command(key: bytes, new: NewEntries, idempotency: IdempotencyOf) -> Append:
-    """Append the entries that were decoded from lines."""
+    """Return the command that appends entries decoded from lines."""
     return Append(key, new.fragments, new.ids, idempotency=idempotency(new.ids is None))
 
 
@@ -89,12 +89,12 @@ def lines_command(key: bytes, new: NewEntries, idempotency: IdempotencyOf) -> Ap
 
 
 def parse_group_read(raw: bytes) -> GroupReadBody:
-    """The body of `xreadgroup`."""
+    """Return the decoded body of `xreadgroup`."""
     return parse_body(raw, GroupReadBody)
 
 
 def group_read_command(body: GroupReadBody, block_ms: int | None) -> ReadGroup:
-    """Read as a consumer of a group."""
+    """Return the command that reads as a consumer of a group."""
     return ReadGroup(
         name_from_body(body.group, body.encoding, "group"),
         name_from_body(body.consumer, body.encoding, "consumer"),
@@ -112,7 +112,7 @@ def _group_read_from(position: GroupReadPosition) -> ReadFrom:
 
 
 def read_limits(bounds: ReadBounds) -> ReadLimits:
-    """The bounds asked for; where none are, those of a page."""
+    """Return the requested bounds, or by default those of a page."""
     return ReadLimits(
         count=bounds.count,
         max_count=min(bounds.max_count or READ_ENTRIES_MAX, READ_ENTRIES_MAX),
@@ -125,7 +125,7 @@ def read_limits(bounds: ReadBounds) -> ReadLimits:
 
 
 class _HotAck(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The body of `xack` as nearly all are. Documented as `AckBody`, which has more."""
+    """The common form of the body of `xack`. The documented model, `AckBody`, has more members."""
 
     ids: Annotated[list[str], msgspec.Meta(min_length=1, max_length=IDS_PER_REQUEST_MAX)]
 
@@ -134,7 +134,7 @@ _decode_hot_ack: Final = msgspec.json.Decoder(_HotAck).decode
 
 
 def hot_ack_ids(raw: bytes) -> list[str] | None:
-    """The ids in the body of `xack` where it has nothing else; None leaves it to its model.
+    """Return the ids in the body of `xack` if it has no other member, else None: the model then decodes it.
 
     Raises `RequestRefused` 413.
     """
@@ -146,5 +146,5 @@ def hot_ack_ids(raw: bytes) -> list[str] | None:
 
 
 def ack_command(key: bytes, group: bytes, ids: Sequence[str]) -> Acknowledge:
-    """Entries are done."""
+    """Return the command that acknowledges entries."""
     return Acknowledge(key, group, ids_of(ids), require_group=True)

@@ -16,9 +16,12 @@ from tailrace.api.wire.negotiation import JSON, NDJSON
 
 
 class HotOperation(NamedTuple):
-    """One row. `name`: the operation's id in the OpenAPI document. `path`: of its route, names of parameters
-    in braces; the method is always POST. `media_type`: of the request's body; every answer is JSON.
-    `status`: of an answer without an error. `is_append`: the headers of a producer apply."""
+    """One row of the table. The method is always POST; every answer is JSON.
+
+    `name`: the operation's id in the OpenAPI document. `path`: its route, with names of parameters in braces.
+    `media_type`: the type of the request's body. `status`: the status of an answer without an error.
+    `is_append`: the headers of a producer apply.
+    """
 
     name: str
     path: str
@@ -28,14 +31,14 @@ class HotOperation(NamedTuple):
 
     @property
     def scope(self) -> TokenScope:
-        """What a token needs."""
+        """The scope that a token needs."""
         scope = scope_of(self.name)
         assert scope is not None, "every hot operation needs one"
         return scope
 
     @property
     def pattern(self) -> str:
-        """The targets of its requests, a group for each parameter. A target with a query does not match."""
+        """The pattern of its requests' targets: one group for each parameter, and no query."""
         parts = re.split(r"\{\w+\}", self.path)
         return "([^/?]+)".join(re.escape(part) for part in parts)
 

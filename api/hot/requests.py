@@ -63,7 +63,7 @@ _VALUES: Final = {
     b"accept": frozenset({b"*/*", JSON.encode()}),
     b"connection": frozenset({b"keep-alive", b"Keep-Alive"}),
 }
-"""The values that some of them may have."""
+"""The allowed values of some of these headers."""
 
 _NONE: Final = frozenset[bytes]()
 
@@ -73,8 +73,10 @@ AnswerOf = Callable[[Reply], bytes | None]
 
 
 class HotRoute(NamedTuple):
-    """What to do with a hot request: the command of its body, the answer to the reply. None from either
-    leaves the request to the documented route. `scope`: what a token needs."""
+    """How to serve a hot request: the command of its body, and the answer for the reply.
+
+    If either returns None, the documented route serves the request. `scope`: the scope that a token needs.
+    """
 
     operation: HotOperation
     scope: TokenScope
@@ -83,7 +85,7 @@ class HotRoute(NamedTuple):
 
 
 def hot_route(method: bytes, target: bytes, headers: RawHeaders) -> HotRoute | None:
-    """The route of a hot request, None for every other request. Names of headers are in lower case."""
+    """Return the route of a hot request, None for every other request. Header names are in lower case."""
     if method != b"POST":
         return None
     found = _TARGET.fullmatch(target)
@@ -106,7 +108,7 @@ def hot_route(method: bytes, target: bytes, headers: RawHeaders) -> HotRoute | N
 
 
 def hot_command(route: HotRoute, body: bytes) -> Command | None:
-    """The command that a body asks for, None if the documented route must answer the request."""
+    """Return the command of a body, None if the documented route must answer the request."""
     try:
         return route.command_of(body)
     except (RequestRefused, StreamError):
@@ -114,7 +116,7 @@ def hot_command(route: HotRoute, body: bytes) -> Command | None:
 
 
 def _hot_headers(headers: RawHeaders, media_type: bytes) -> AbstractSet[bytes]:
-    """The names of `headers` if a hot request may have all of them, else none."""
+    """Return the names of `headers` if a hot request may have all of them, else none."""
     seen: set[bytes] = set()
     for name, value in headers:
         if name not in _HEADERS or name in seen:
@@ -137,12 +139,12 @@ def _command_of_producer(command_of: CommandOf, headers: Headers, body: bytes) -
 
 
 def _xadd_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
-    """None for a large entry: the documented route decodes it in a thread."""
+    """Return the command, or None for a large entry: the documented route decodes it in a thread."""
     return None if len(body) > AT_ONCE_BYTES_MAX else commands.xadd_command(key, body, *idempotency)
 
 
 def _batch_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
-    """None for a large batch: the documented route decodes it in slices."""
+    """Return the command, or None for a large batch: the documented route decodes it in slices."""
     return None if len(body) > AT_ONCE_BYTES_MAX else commands.batch_command(key, body, *idempotency)
 
 
@@ -157,7 +159,7 @@ def _ack_command(key: bytes, group: bytes, body: bytes) -> Command | None:
 
 
 def _xadd_answer(reply: Reply) -> bytes | None:
-    """None for an append that appended nothing: the documented route explains it."""
+    """Return the answer, or None for an append that appended nothing: the documented route explains it."""
     return answers.xadd_bytes(reply) if isinstance(reply, AppendReply) else None
 
 
@@ -166,7 +168,7 @@ def _batch_answer(reply: Reply) -> bytes | None:
 
 
 class _Row(NamedTuple):
-    """`command_of` takes the names in the path, then the body, then perhaps a producer's idempotency."""
+    """One operation. `command_of` takes the names in the path, the body, and optionally the idempotency."""
 
     operation: HotOperation
     media_type: bytes
@@ -192,4 +194,4 @@ _ROWS: Final = {
 _TARGET: Final = re.compile(
     "|".join(f"(?P<{operation.name}>{operation.pattern})" for operation in HOT_OPERATIONS).encode()
 )
-"""The outer group that matched names the operation, the groups inside are its parameters."""
+"""The matching outer group names the operation; its inner groups are the parameters."""

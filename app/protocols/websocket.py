@@ -33,11 +33,11 @@ from tailrace.app.protocols.ending import cut
 from tailrace.app.protocols.websocket_frames import frames
 
 CUT_AFTER_S: Final = 2
-"""How long closing may wait for a client to take what is left for it."""
+"""How long closing may wait for a client to read the remaining data."""
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """One connection; an `api.websocket.endpoint.Socket` once it is open. `registry` counts it already: it
+    """One connection; an `api.websocket.endpoint.Socket` once it is open. `registry` already counts it: it
     was an HTTP connection."""
 
     registry: ClassVar[Connections]
@@ -53,7 +53,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._taken_bytes = 0
         self._stall_timer: TimerHandle | None = None
         self._message_bytes = 0
-        """Received since the last whole message."""
+        """The bytes received since the last complete message."""
         self._memory = HeldMemory(self.registry)
         self._last_mark = 0
         self._still_s = 0.0
@@ -62,11 +62,11 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     @property
     def is_congested(self) -> bool:
-        """Whether so much waits for the client that no more should be sent; `on_relief` tells of the end."""
+        """Whether too much data waits for the client to send more. `on_relief` is called when that ends."""
         return self._is_full
 
     def send_now(self, payload: bytes, *, is_text: bool) -> None:
-        """Write one frame; nothing, where the connection is closing. Closes it where too much waits."""
+        """Write one frame, or nothing if the connection is closing. Close it if too much data waits."""
         if self.close_sent or self.transport.is_closing():
             return
         frame = frames.frame(payload, Opcode.TEXT if is_text else Opcode.BINARY)
@@ -77,7 +77,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self._fill_up(waiting_bytes - len(frame))
 
     def close_now(self, code: int, reason: str) -> None:
-        """Send a close frame behind what waits, and cut the connection if that is not taken soon."""
+        """Send a close frame after the waiting data, and cut the connection if it is not read soon."""
         if self.close_sent or self.transport.is_closing():
             return
         # Where the client's own close frame came in the same read, the reply to it is what is sent.
@@ -102,8 +102,8 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.on_relief()
 
     async def send(self, message: ASGISendEvent) -> None:
-        """As in ASGI; a handshake that was answered with a response counts as complete, which uvicorn's own
-        would report as an error of the application."""
+        """Send an ASGI event. A handshake answered with a response counts as complete; uvicorn would report
+        an error of the application."""
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
             self.handshake_complete = True
@@ -111,12 +111,12 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     # --- for the transport ---------------------------------------------------------------------
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Bound what the connection holds before it says that it is enough."""
+        """Limit the data that the transport buffers before it pauses writing."""
         cast("Transport", transport).set_write_buffer_limits(high=OUTPUT_PAUSE_BYTES)
         super().connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Release who waits for the client."""
+        """Release the tasks that wait for the client."""
         self.registry.leave(self)
         self._memory.release()
         self._stop_stall_timer()
@@ -124,7 +124,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._relieve()
 
     def data_received(self, data: bytes) -> None:
-        """Have it parsed, as long as unfinished messages do not take too much of the memory."""
+        """Parse the data, unless unfinished messages take too much memory."""
         self._message_bytes += len(data)
         super().data_received(data)
         is_large = self._message_bytes > SMALL_BODY_BYTES and not self.close_sent
@@ -133,7 +133,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self.close_now(CloseCode.TOO_MUCH_HELD, told)
 
     def send_receive_event_to_app(self) -> None:
-        """A message is whole."""
+        """Pass a complete message to the application."""
         self._message_bytes = 0
         self._memory.release()
         if self.curr_msg_data_type == "text" and not self._is_text_utf8():
@@ -143,7 +143,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         super().send_receive_event_to_app()
 
     def _is_text_utf8(self) -> bool:
-        """Whether the text message is valid. Where it is not, uvicorn would log a traceback."""
+        """Return whether the text message is valid. For an invalid one uvicorn would log a traceback."""
         if len(self.frames) > 1:
             self.frames = [b"".join(self.frames)]
         try:
@@ -153,8 +153,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         return True
 
     def check_deadlines(self, passed_s: float) -> None:
-        """About a second has passed: end a handshake or a message that made no progress for too long. A
-        timer of its own watches whether the client reads, as soon as something waits for it."""
+        """End a handshake or a message that made no progress for too long. Called about once a second.
+
+        A separate timer checks whether the client reads; it starts as soon as data waits for the client.
+        """
         mark, limit_s = self._mark_and_limit()
         if not limit_s or mark != self._last_mark:
             self._last_mark = mark
@@ -191,28 +193,28 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         cut(self.transport)
 
     def pause_writing(self) -> None:
-        """The client lags: watch whether it takes anything."""
+        """Start to watch whether the client, which lags, reads any data."""
         super().pause_writing()
         self._is_full = True
         self._taken_bytes = self._taken_now()
         self._stall_timer = self.loop.call_later(STALL_S, self._look_for_stall)
 
     def resume_writing(self) -> None:
-        """The client has caught up."""
+        """Stop watching: the client has caught up."""
         self._stop_stall_timer()
         super().resume_writing()
         self._relieve()
 
     def handle_connect(self, event: Request) -> None:
-        """Begin the ASGI cycle; its scope has this protocol in it before the application runs."""
+        """Begin the ASGI cycle, after adding this protocol to its scope."""
         super().handle_connect(event)
         if self.handshake_initiated and not self.handshake_complete:
             extensions = cast("dict[str, Any]", self.scope["extensions"])
             extensions[SOCKET_EXTENSION] = self
 
     def handle_parser_exception(self) -> None:
-        """Say what was wrong, and throw away what still comes: closing with unread input would reset the
-        connection, and the client would never read why."""
+        """Send the error, and discard further input: closing with unread input would reset the connection,
+        and the client would not receive the error."""
         if self.close_sent:
             return
         self._close_with(self.transport.close)

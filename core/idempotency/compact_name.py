@@ -17,7 +17,7 @@ _DIGEST_BYTES: Final = 32
 
 
 def compact_name(name: bytes) -> bytes:
-    """`name` itself up to `NAME_BYTES_MAX` bytes, else its marked digest. O(bytes).
+    """Return `name` if it has at most `NAME_BYTES_MAX` bytes, else its marked digest. O(bytes).
 
     A short name that begins with the mark is digested as well, so no client can send a name that equals the
     digest of another.

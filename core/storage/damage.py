@@ -17,8 +17,8 @@ CHECKSUM_BYTES: Final = 4
 
 
 class Damage(Exception):
-    """The data directory has a value that differs from what was written. The text says where, and what is
-    wrong."""
+    """The data directory has a value that differs from the one that was written. The message names the place
+    and the error."""
 
     def __init__(self, where: str, what: str) -> None:
         super().__init__(f"{where}: {what}")
@@ -52,8 +52,8 @@ def code_of(error: sqlite3.Error) -> int:
 
 @contextmanager
 def telling_damage(where: str) -> Iterator[None]:
-    """Raise `Damage` where SQLite finds malformed data. If the system refused, the `sqlite3.Error` is not
-    changed."""
+    """Raise `Damage` if SQLite finds malformed data. If the system refused an operation, raise its
+    `sqlite3.Error` unchanged."""
     try:
         yield
     except sqlite3.DatabaseError as error:

@@ -7,10 +7,10 @@ names the file, and changes nothing in the directory.
     tailrace.db   -wal        -shm
     -             -           -            new
     0 bytes       -           -            new: the first start was interrupted
-    - or 0 bytes  any         any          refused: the log was written beside a database that is gone
+    - or 0 bytes  any         any          refused: the log belongs to a database that is gone
     cut off       no frames   any          refused
     whole         no frames   names some   refused: the log is gone (known only until the system restarts)
-    whole         any         any          judged by what is in the log
+    whole         any         any          judged by the content of the log
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class LostDatabase(Damage):
 
 
 class DataFiles(NamedTuple):
-    """`log_index`: what the log's index says, None where that cannot be relied on."""
+    """The files of a data directory. `log_index`: the content of the log's index, None if unreliable."""
 
     log: LogFile
     log_index: LogIndex | None
@@ -91,7 +91,7 @@ class DataFiles(NamedTuple):
 
 @contextmanager
 def _index_kept(database: Path) -> Iterator[None]:
-    """If the log is refused, put its index back: it is the evidence, and reading the log rewrites it."""
+    """Restore the log's index if the log is refused: it is the evidence, and reading the log rewrites it."""
     index = index_path(database)
     found = index.read_bytes() if index.exists() else None
     try:
@@ -103,7 +103,7 @@ def _index_kept(database: Path) -> Iterator[None]:
 
 
 def examine(directory: Path) -> DataFiles:
-    """The files in `directory`; raises `Unusable`, `LostDatabase`, `Damage`, or `OSError`.
+    """Return the files in `directory`. Raises `Unusable`, `LostDatabase`, `Damage`, or `OSError`.
 
     Call it only while no connection to the database is open in this process. O(frames of the log).
     """
@@ -118,7 +118,7 @@ def examine(directory: Path) -> DataFiles:
 
 
 def require_plain_files(database: Path) -> None:
-    """Raise `Unusable` where a file of ours is something else, such as a directory or a link."""
+    """Raise `Unusable` if a name of our files is a directory, a link or another special file."""
     for path in (database, log_path(database), index_path(database), database.with_name(BOOT_NAME)):
         with suppress(FileNotFoundError):
             mode = path.lstat().st_mode
@@ -139,7 +139,7 @@ def _size_of(path: Path) -> int | None:
 
 
 def _require_no_trace(database: Path) -> None:
-    """A new database has neither a log nor an index: SQLite makes them after the first page is synced."""
+    """Raise `LostDatabase` if a log or an index exists: SQLite creates them after it syncs the first page."""
     found = [path for path in (log_path(database), index_path(database)) if path.exists()]
     if found:
         state = "missing" if _size_of(database) is None else "empty"
@@ -161,14 +161,14 @@ def _require_whole_database(database: Path, *, has_log: bool) -> None:
 
 
 class Header(NamedTuple):
-    """What a database's first bytes say. `size_bytes`: 0 where they do not say."""
+    """The header of a database file. `size_bytes`: 0 if the header does not contain the size."""
 
     is_known: bool
     size_bytes: int
 
 
 def read_header(database: Path) -> Header | None:
-    """The header of a database file, None where the file does not begin with one."""
+    """Return the header of a database file, None if the file does not begin with one."""
     with database.open("rb") as file:
         raw = file.read(_HEADER.size)
     if len(raw) < _HEADER.size or not raw.startswith(_MAGIC):
@@ -183,7 +183,7 @@ def read_header(database: Path) -> Header | None:
 
 
 def is_of_this_boot(directory: Path) -> bool:
-    """Whether a server opened `directory` since the system was started: then no write to it was lost."""
+    """Return whether a server opened `directory` since the system started. If so, no write to it was lost."""
     boot_id = _read_boot_id()
     try:
         return boot_id is not None and (directory / BOOT_NAME).read_bytes() == boot_id
@@ -192,7 +192,7 @@ def is_of_this_boot(directory: Path) -> bool:
 
 
 def note_boot(directory: Path) -> None:
-    """Remember that a server opened `directory` since the system was started."""
+    """Record that a server opened `directory` since the system started."""
     boot_id = _read_boot_id()
     if boot_id is not None and not is_of_this_boot(directory):
         (directory / BOOT_NAME).write_bytes(boot_id)

@@ -20,7 +20,7 @@ def id_bytes(value: StreamId) -> bytes:
 
 
 def id_of(raw: bytes) -> StreamId:
-    """The inverse of `id_bytes`."""
+    """Return the id: the inverse of `id_bytes`."""
     return int.from_bytes(raw, "big")
 
 
@@ -35,7 +35,7 @@ def ids_bytes(ids: Sequence[StreamId]) -> bytes:
 
 
 def _packed(ids: Sequence[StreamId]) -> IdSequence:
-    """`ids` need not rise: those of a claim come in order of delivery."""
+    """Return `ids` as runs. They need not rise: the ids of a claim are in order of delivery."""
     if isinstance(ids, range | PackedIds):
         return ids
     consecutive = range(ids[0], ids[0] + len(ids))
@@ -43,7 +43,7 @@ def _packed(ids: Sequence[StreamId]) -> IdSequence:
 
 
 def ids_of(raw: bytes) -> IdSequence:
-    """The inverse of `ids_bytes`."""
+    """Return the ids: the inverse of `ids_bytes`."""
     if raw == _EMPTY:
         return range(0)
     if raw[:1] == _RUN:

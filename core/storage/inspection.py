@@ -34,11 +34,11 @@ PAGES_PER_STEP: Final = 500
 _HEADER_PAGE_COUNT_AT: Final = 28
 
 Progress = Callable[[int, int], None]
-"""Gets how much is done, and how much there is in all."""
+"""A function that is called with the finished part and the total."""
 
 
 class NoData(Exception):
-    """The directory holds no data of ours."""
+    """The directory contains no data of Tailrace."""
 
 
 class Inspection(NamedTuple):
@@ -56,9 +56,9 @@ class Inspection(NamedTuple):
 
 @contextmanager
 def inspected(directory: Path) -> Iterator[Inspection]:
-    """The directory, open for reading; no server can start on it meanwhile.
+    """Open the directory for reading; no server can start on it meanwhile.
 
-    Raises `NoData`, `Unusable`, `UnknownFormat`, `Damage`, or `OSError` and `sqlite3.Error` where the system
+    Raises `NoData`, `Unusable`, `UnknownFormat`, `Damage`, or `OSError` and `sqlite3.Error` if the system
     refuses to read it.
     """
     database = directory / FILE_NAME
@@ -82,9 +82,9 @@ def inspected(directory: Path) -> Iterator[Inspection]:
 
 @contextmanager
 def salvageable(directory: Path) -> Iterator[Inspection]:
-    """As `inspected`; where the files are damaged as such, a copy of what they still hold is open instead.
+    """Open the directory as `inspected` does. If the files are damaged, open a copy of their readable data.
 
-    Raises `LostDatabase` where there is no database, and its log holds nothing either.
+    Raises `LostDatabase` if there is no database and its log has no data.
     """
     with _locked(directory) as is_in_use:
         damage = None if is_in_use else _damage_of(directory)
@@ -104,7 +104,7 @@ def salvageable(directory: Path) -> Iterator[Inspection]:
 
 
 def _damage_of(directory: Path) -> Damage | None:
-    """What is wrong with the files as such; None where all that can be wrong is in their rows."""
+    """Return the damage of the files themselves, None if only rows can be damaged."""
     try:
         with inspected(directory):
             return None
@@ -137,9 +137,9 @@ def _opened(uri: str) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _locked(directory: Path) -> Iterator[bool]:
-    """Whether a server holds the directory; where none does, none can take it inside the context.
+    """Yield whether a server uses the directory. If none does, none can start inside the context.
 
-    Raises `NoData` where the directory holds nothing of ours, and `Unusable`.
+    Raises `NoData` if the directory contains no data of Tailrace, and `Unusable`.
     """
     database = directory / FILE_NAME
     require_plain_files(database)
@@ -170,9 +170,9 @@ def _require_database_in_use(database: Path) -> None:
 
 @contextmanager
 def _copied(directory: Path, *, is_log_alone: bool = False) -> Iterator[Path]:
-    """A copy of the database and its log in the system's temporary directory.
+    """Yield a copy of the database and its log in the system's temporary directory.
 
-    `is_log_alone`: a database without a row takes the place of the lost one; what the log holds overlays it.
+    `is_log_alone`: an empty database replaces the lost one, and the pages of the log overlay it.
     """
     with TemporaryDirectory(prefix="tailrace-") as scratch:
         copy, database = Path(scratch) / FILE_NAME, directory / FILE_NAME
@@ -188,7 +188,7 @@ def _copied(directory: Path, *, is_log_alone: bool = False) -> Iterator[Path]:
 
 
 def _fit_to_log(database: Path) -> None:
-    """Have the header of `database` count as many pages as its log says, which may lack the header's page."""
+    """Write the log's number of pages into the header of `database`: the log may lack the header's page."""
     taken = frames_taken(database)
     if taken:
         with database.open("r+b") as file:
@@ -197,7 +197,7 @@ def _fit_to_log(database: Path) -> None:
 
 
 def copy_whole(source: sqlite3.Connection, target: Path, progress: Progress) -> None:
-    """Copy what `source` sees, as of one instant, into `target`, an empty directory; synced."""
+    """Copy the data of `source`, as of one instant, into the empty directory `target`, and sync it."""
     with closing(sqlite3.connect(target / FILE_NAME, isolation_level=None)) as copied:
         copied.execute("PRAGMA synchronous=FULL")
         source.backup(
@@ -209,7 +209,7 @@ def copy_whole(source: sqlite3.Connection, target: Path, progress: Progress) -> 
 
 
 def check_groups(keyspace: Keyspace) -> None:
-    """Raise `Damage` where a group contradicts itself. O(pending entries)."""
+    """Raise `Damage` if a group is inconsistent. O(pending entries)."""
     for key, stream in keyspace.streams.items():
         for name, group in stream.groups.items():
             try:

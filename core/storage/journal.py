@@ -25,7 +25,7 @@ COMPRESSED_FROM_BYTES: Final = 16 * 1024
 
 _LEVEL: Final = 1
 _FRAME_MAGIC: Final = zstandard.FRAME_HEADER
-"""How a compressed row begins. The array of effects that any other one is never does."""
+"""The first bytes of a compressed row. An uncompressed row, an array of effects, never begins with them."""
 
 _FRAME_HEADER_BYTES: Final = 18
 
@@ -34,14 +34,14 @@ _decompress: Final = zstandard.ZstdDecompressor().decompress
 
 
 def seq_bytes(seq: object) -> bytes:
-    """A row's number, as it was found, as its checksum takes it; raises `Damage` where it is none."""
+    """Return a row's number in the form for its checksum. Raises `Damage` if the value is no number."""
     if not isinstance(seq, int):
         raise Damage("a row's number", "it is of another kind")
     return seq.to_bytes(8, "big", signed=True)
 
 
 def append(connection: sqlite3.Connection, seq: int, body: bytes) -> None:
-    """Commit one row, synced when this returns. O(bytes), and one sync. By one thread at a time."""
+    """Commit one row; it is synced on return. O(bytes), and one sync. Call it from one thread at a time."""
     stored = _compress(body) if len(body) >= COMPRESSED_FROM_BYTES else body
     connection.execute("BEGIN IMMEDIATE")
     connection.execute("INSERT INTO journal VALUES (?, ?)", (seq, sealed(stored, seq_bytes(seq))))
@@ -50,13 +50,13 @@ def append(connection: sqlite3.Connection, seq: int, body: bytes) -> None:
 
 
 def tail(connection: sqlite3.Connection) -> int:
-    """The number of the last row ever appended, 0 where there was none."""
+    """Return the number of the last row ever appended, 0 if there was none."""
     raw = get_meta(connection, "tail")
     return 0 if raw is None else int.from_bytes(raw, "big")
 
 
 def size_bytes(connection: sqlite3.Connection) -> int:
-    """What the rows hold, decompressed, that the checkpoint does not cover yet. O(rows)."""
+    """Return the decompressed size of the rows that the checkpoint does not cover. O(rows)."""
     begin = f"substr(body, {CHECKSUM_BYTES} + 1, {_FRAME_HEADER_BYTES})"
     rows = connection.execute(f"SELECT length(body) - {CHECKSUM_BYTES}, {begin} FROM journal")  # noqa: S608 - numbers
     return sum(
@@ -65,7 +65,7 @@ def size_bytes(connection: sqlite3.Connection) -> int:
 
 
 def read(connection: sqlite3.Connection, after_seq: int) -> Iterator[tuple[int, Sequence[Effect]]]:
-    """The rows above `after_seq`, in order; raises `Damage` where one is missing or is not as written."""
+    """Yield the rows above `after_seq`, in order. Raises `Damage` if a row is missing or was altered."""
     expected = after_seq
     last = tail(connection)
     rows = connection.execute("SELECT seq, body FROM journal WHERE seq > ? ORDER BY seq", (after_seq,))
@@ -79,16 +79,16 @@ def read(connection: sqlite3.Connection, after_seq: int) -> Iterator[tuple[int, 
 
 
 def effects_of(seq: int, raw: object) -> list[Effect]:
-    """What the row `seq` holds; raises `Damage` where it is not as written."""
+    """Return the effects of row `seq`. Raises `Damage` if the row was altered."""
     body = opened(raw, f"journal row {seq}", seq_bytes(seq))
     return decode_effects(_decompress(body) if body.startswith(_FRAME_MAGIC) else body)
 
 
 def replay(keyspace: Keyspace, seq: int, effect: Effect) -> None:
-    """Carry out an effect of row `seq`; raises `Damage` where it does not follow from the state it meets.
+    """Carry out an effect of row `seq`. Raises `Damage` if the effect does not fit the current state.
 
-    Each row may be as it was written and yet be none that follows: a disk that lost synced pages gives
-    back an older group, say. What `apply` asserts of its caller is then not so.
+    An unaltered row may still not fit: a disk that lost synced pages may return an older group, for example.
+    The assertions of `apply` then fail.
     """
     try:
         apply(keyspace, effect)

@@ -65,12 +65,12 @@ class LogIndex(NamedTuple):
 
 
 def log_path(database: Path) -> Path:
-    """Where SQLite keeps the log of `database`."""
+    """Return the path of the log of `database`."""
     return database.with_name(f"{database.name}-wal")
 
 
 def index_path(database: Path) -> Path:
-    """Where SQLite keeps the index of that log."""
+    """Return the path of the index of that log."""
     return database.with_name(f"{database.name}-shm")
 
 
@@ -108,7 +108,7 @@ def _checksum(header: bytes, *, is_big_endian: bool) -> tuple[int, ...]:
 
 
 def read_index(database: Path) -> LogIndex | None:
-    """What the index of the log says; None where it is missing or not whole.
+    """Return the content of the log's index, None if the index is missing or incomplete.
 
     Call it only while no connection to `database` is open in this process.
     """
@@ -128,7 +128,7 @@ def read_index(database: Path) -> LogIndex | None:
 
 
 def frames_taken(database: Path) -> int:
-    """How many frames of its log SQLite takes. Changes no byte of the database and its log.
+    """Return how many frames of the log SQLite reads. Changes no byte of the database and its log.
 
     Call it only while no connection to `database` is open in this process; it opens one of its own, which
     may only read: at its end it leaves the log and its index where they are.
@@ -140,6 +140,6 @@ def frames_taken(database: Path) -> int:
 
 
 def require_torn_at_most(log: LogFile, taken: int) -> None:
-    """Raise `Damage` where SQLite takes `taken` frames of the log and passes over more than one commit."""
+    """Raise `Damage` if SQLite reads `taken` frames of the log and ignores more than one commit."""
     if sum(log.ends_commit[taken:]) > 1:
         raise Damage(PLACE, f"a frame of the commit behind frame {taken} is not as written")

@@ -74,7 +74,7 @@ _FIELDS_OF: Final = [
 
 
 def encode_effects(effects: Sequence[e.Effect]) -> bytes:
-    """The effects of one or more commands, in order. About 1 us an effect, and its bytes."""
+    """Return the effects of one or more commands as bytes, in order. About 1 us an effect, plus its bytes."""
     return _encode([_row(effect) for effect in effects])
 
 
@@ -88,7 +88,7 @@ def _row(effect: e.Effect) -> list[Any]:
 
 
 def decode_effects(raw: bytes) -> list[e.Effect]:
-    """The inverse of `encode_effects`; the bytes are known to be undamaged."""
+    """Return the effects: the inverse of `encode_effects`. The caller has checked the bytes for damage."""
     return [_effect(row) for row in _decode(raw)]
 
 

@@ -44,9 +44,9 @@ class Recovered:
 def recover(
     connection: sqlite3.Connection, blocks: sqlite3.Connection, cache: BlockCache | None = None
 ) -> Recovered:
-    """The keyspace that the file holds; its blocks are read through `blocks` when asked for.
+    """Return the keyspace of the file; its blocks are read through `blocks` when they are needed.
 
-    Raises `Damage` naming the row, `sqlite3.Error` where the system refuses to read.
+    Raises `Damage` with the name of the row, and `sqlite3.Error` if the system refuses to read.
     O(blocks + pending units + journal).
     """
     with telling_damage("the database file"):
@@ -135,7 +135,7 @@ def _require(holds: bool, where: str, what: str) -> None:  # noqa: FBT001 - read
 
 
 def check_payloads(keyspace: Keyspace) -> Iterator[str]:
-    """Read every stored block and yield its name when it is as it was written; raises `Damage`."""
+    """Read every stored block and yield its name if it is undamaged. Raises `Damage`."""
     for key, stream in keyspace.streams.items():
         for block in stream.log.blocks:
             decoded = block.decode()

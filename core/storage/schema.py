@@ -44,11 +44,11 @@ class InUse(Exception):
 
 
 class UnknownFormat(Exception):
-    """The file was written by a newer release, or is no file of ours."""
+    """The file was written by a newer release, or is not a file of Tailrace."""
 
 
 class DirectoryLock:
-    """One process at a time may write to a data directory; the lock goes with the process.
+    """A lock that lets one process at a time write to a data directory. It ends with the process.
 
     The directory itself is locked, not a file in it: a file can be removed, and then two servers run.
     """
@@ -64,12 +64,12 @@ class DirectoryLock:
             self._held = held.pop_all()
 
     def release(self) -> None:
-        """Let another process have the directory."""
+        """Release the lock, so that another process can use the directory."""
         self._held.close()
 
 
 def sync_directory(directory: Path) -> None:
-    """Have the names of the files in `directory` survive a power cut."""
+    """Sync `directory`, so that the names of its files survive a power cut."""
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -78,7 +78,7 @@ def sync_directory(directory: Path) -> None:
 
 
 class Connections(NamedTuple):
-    """`reading` sees what was committed, and writes nothing."""
+    """Two connections to one database. `reading` sees committed data only, and never writes."""
 
     writing: sqlite3.Connection
     reading: sqlite3.Connection
@@ -126,7 +126,7 @@ def _connected(directory: Path) -> Connections:
 
 
 def connect(directory: Path) -> sqlite3.Connection:
-    """A connection for writing, ready for it. Raises as `opening` does."""
+    """Return a connection that is ready for writing. Raises as `opening` does."""
     with opening(directory) as connections:
         take_over(connections.writing)
     connections.reading.close()
@@ -152,13 +152,13 @@ def _page_count(connection: sqlite3.Connection) -> int:
 
 
 def check_is_ours(connection: sqlite3.Connection) -> None:
-    """Raise `Damage` or `UnknownFormat` where this is no file that this release can read."""
+    """Raise `Damage` or `UnknownFormat` if this release cannot read the file."""
     _check_schema(connection)
     _check_format(connection)
 
 
 def connect_for_reading(directory: Path) -> sqlite3.Connection:
-    """A second connection that sees what was committed, and writes nothing."""
+    """Return a second connection, which sees committed data only and never writes."""
     uri = (directory / FILE_NAME).absolute().as_uri()
     return sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
 
@@ -189,12 +189,12 @@ def _check_format(connection: sqlite3.Connection) -> None:
 
 
 def put_meta(connection: sqlite3.Connection, name: str, value: bytes) -> None:
-    """File `value` under `name`."""
+    """Store `value` under `name`."""
     row = (name, sealed(value, name.encode()))
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", row)
 
 
 def get_meta(connection: sqlite3.Connection, name: str) -> bytes | None:
-    """What is filed under `name`; raises `Damage`."""
+    """Return the value stored under `name`. Raises `Damage`."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return None if row is None else opened(row[0], f"meta {name}", name.encode())

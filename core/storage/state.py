@@ -54,12 +54,12 @@ class Totals(msgspec.Struct, frozen=True):
 
 
 def encode_totals(keyspace: Keyspace, seq: int) -> bytes:
-    """The totals of `keyspace` as of journal row `seq`."""
+    """Return the totals of `keyspace` as of journal row `seq`."""
     return _encode(Totals(seq, len(keyspace.streams), keyspace.last_serial, keyspace.config))
 
 
 def decode_totals(raw: bytes) -> Totals:
-    """The inverse of `encode_totals`."""
+    """Return the totals: the inverse of `encode_totals`."""
     return _decode(raw, type=Totals)
 
 
@@ -111,7 +111,7 @@ def encode_stream(key: bytes, stream: Stream) -> bytes:
 
 
 def decode_stream(raw: bytes) -> StreamState:
-    """The inverse of `encode_stream`."""
+    """Return the stream's state: the inverse of `encode_stream`."""
     return _decode(raw, type=StreamState)
 
 
