@@ -126,7 +126,7 @@ class HotRequest:
                 self._refused(answer)
             else:
                 self._replied(answer)
-        except Exception as error:  # noqa: BLE001 - a defect: the client gets a 500, as from the documented route
+        except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             self.fail(error)
 
     def fail(self, error: Exception) -> None:

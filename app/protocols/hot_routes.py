@@ -76,7 +76,7 @@ class HotRoutes:
         """Have the store carry out a prepared request. Its connection is answered now or later."""
         try:
             self._store.submit(request.command, request.receive)
-        except Exception as error:  # noqa: BLE001 - a defect: the client gets a 500, as from the documented route
+        except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             request.fail(error)
         if not request.is_settled:
             self.observer.submitted(request)
