@@ -25,7 +25,7 @@ from tailrace.app.request_observer import RequestObserver
 from tailrace.app.settings import Durability, Settings
 from tailrace.app.store.memory import MemoryCeiling
 from tailrace.app.token_buckets import TokenBuckets
-from tailrace.app.tokens.keeper import REFRESH_PERIOD_S, TokenKeeper
+from tailrace.app.tokens.authenticator import REFRESH_PERIOD_S, FileAuthenticator
 from tailrace.app.tokens.usage import recording_usage
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def create_app(
     sources: Sources,
     settings: Settings,
     rates: TokenBuckets,
-    tokens: TokenKeeper,
+    tokens: FileAuthenticator,
     security: Security,
     tracing: Tracing | None = None,
 ) -> RequestObserver:

@@ -22,7 +22,10 @@ It owns the two subprotocols, requests and their replies, and subscriptions with
 `subscriptions`            subscriptions to streams; `consumption`: those of a group's consumer
 `subscription_book`        the subscriptions of one connection
 `unsettled`                the entries that a connection returns when it ends
+`exchanges`                requests on their way to their replies: received, planned, run in turns
 `session`                  one connection: runs requests and answers them in order
+`greeting`                 the server's first frame
+`outlets`                  what a session needs of its connection, and a connection of its socket
 `endpoint`                 the connection itself and its tasks
 =========================  ==========================================================================
 """

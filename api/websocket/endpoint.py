@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,10 +23,13 @@ from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.tallies import OpenLimits
 from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.exchanges import Turn
 from tailrace.api.websocket.frames import read_frame
+from tailrace.api.websocket.greeting import greeting
 from tailrace.api.websocket.handshake import SOCKET_EXTENSION, refuse, shake_hands
+from tailrace.api.websocket.outlets import Socket
 from tailrace.api.websocket.plans import Answers
-from tailrace.api.websocket.session import Turn, WebSocketSession
+from tailrace.api.websocket.session import WebSocketSession
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subprotocols import CODECS, DEFAULT_CODEC
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
@@ -41,28 +44,6 @@ WEBSOCKET_PATH: Final = "/v1/ws"
 _NO_HANDSHAKE: Final = "this resource is a WebSocket: send an opening handshake (RFC 6455) over HTTP/1.1"
 
 _logger = logging.getLogger("tailrace.websocket")
-
-
-class Socket(Protocol):
-    """A connection with direct access to its output, in addition to ASGI. `app` implements it for uvicorn.
-
-    The server calls `on_relief` when the connection is no longer congested, and when it is lost.
-    """
-
-    on_relief: Callable[[], None]
-
-    @property
-    def is_congested(self) -> bool:
-        """True if so much output waits for the client that no more should be sent."""
-        ...
-
-    def send_now(self, payload: bytes, *, is_text: bool) -> None:
-        """Write one frame without waiting. If the connection is closing, do nothing."""
-        ...
-
-    def close_now(self, code: int, reason: str) -> None:
-        """Close the connection after the output that is already written. `code`: see `CloseCode`."""
-        ...
 
 
 class WebSocketEndpoint:
@@ -128,7 +109,7 @@ class _Connection:
 
     async def serve(self, receive: Receive, version: str) -> None:
         """Send the greeting, run requests until the connection ends, and clean up."""
-        self.send(self._session.greeting(version))
+        self.send(greeting(self._session.codec, version))
         forget = self._guard.watch(self._token_ended)
         try:
             await self._receive_all(receive)

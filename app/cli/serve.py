@@ -33,8 +33,8 @@ from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.app.token_buckets import TokenBuckets
+from tailrace.app.tokens.authenticator import FileAuthenticator
 from tailrace.app.tokens.file import BadTokensFile
-from tailrace.app.tokens.keeper import TokenKeeper
 from tailrace.core.engine import Engine
 from tailrace.core.limits import MIB
 from tailrace.core.log.block_cache import BlockCache
@@ -186,13 +186,13 @@ def _file_budget(settings: Settings) -> FileBudget:
     return files
 
 
-def _open_tokens(settings: Settings) -> TokenKeeper:
+def _open_tokens(settings: Settings) -> FileAuthenticator:
     """Open the tokens file. Raises `CannotStart` if it is invalid, or if it was named and is missing."""
     path = settings.tokens_path
     try:
         if settings.tokens_file is not None:
             path.stat()
-        return TokenKeeper(path, write_audit_line)
+        return FileAuthenticator(path, write_audit_line)
     except OSError as error:
         hint = f"create one with `tailrace token create NAME --scope read --tokens-file {path}`"
         raise CannotStart(f"cannot read the tokens file {path}: {reason(error)}; {hint}") from error

@@ -26,7 +26,7 @@ from tailrace.app.observability.counters.moved import MEANINGS
 from tailrace.app.observability.counters.requests import RequestFigures
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
-from tailrace.app.tokens.keeper import TokenKeeper
+from tailrace.app.tokens.authenticator import FileAuthenticator
 from tailrace.core.log.block_cache import BlockCache
 
 PREFIX: Final = "tailrace_"
@@ -137,7 +137,7 @@ def _readers(sources: Sources) -> Iterator[Metric]:
     yield _histogram("loop_lag_seconds", meaning, sources.loop_lag.lags, DURATION_POWERS, _SECONDS)
 
 
-def _tokens(tokens: TokenKeeper) -> Iterator[Metric]:
+def _tokens(tokens: FileAuthenticator) -> Iterator[Metric]:
     yield gauge("tokens", "Tokens in the tokens file, including expired ones.", tokens.token_count)
     yield gauge("tokens_ignored", "Damaged entries of the tokens file.", tokens.damaged_count)
     meaning = "1 while the tokens file is missing or invalid; the tokens read before stay valid."

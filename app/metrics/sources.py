@@ -11,7 +11,7 @@ from tailrace.app.observability.counters.requests import RequestFigures
 from tailrace.app.protocols.connections import Connections
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
-from tailrace.app.tokens.keeper import TokenKeeper
+from tailrace.app.tokens.authenticator import FileAuthenticator
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Sources:
     """The sources of all metrics.
 
     `storage` None: data is in memory only. `connections`: all open connections. `open_limits`: open event
-    streams, WebSockets and subscriptions. `tokens` None: the server has no token keeper.
+    streams, WebSockets and subscriptions. `tokens` None: the server has no authenticator.
     """
 
     store: EngineStore
@@ -28,4 +28,4 @@ class Sources:
     requests: RequestFigures = field(default_factory=RequestFigures)
     loop_lag: LoopLag = field(default_factory=LoopLag)
     open_limits: OpenLimits = field(default_factory=lambda: OpenLimits(DEFAULT_LIMITS))
-    tokens: TokenKeeper | None = None
+    tokens: FileAuthenticator | None = None

@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection
 from tailrace.api.access.security import Security
 from tailrace.api.application import create_api
 from tailrace.api.principals import is_open
-from tailrace.app.tokens.keeper import TokenKeeper
+from tailrace.app.tokens.authenticator import FileAuthenticator
 from tests.contract.test_openapi_fuzz import CHECKS, EXAMPLES, SEED
 from tests.support.api_client import ApiClient
 from tests.support.tokens import ALL_SCOPES, bearer, make_token
@@ -34,7 +34,7 @@ _acts: list[object] = []
 _secured = create_api(
     ApiClient.with_race().store,
     version="1.2.3",
-    security=Security(TokenKeeper(_file, _acts.append), _acts.append),
+    security=Security(FileAuthenticator(_file, _acts.append), _acts.append),
 )
 schema = schemathesis.openapi.from_asgi("/openapi.json", _secured).exclude(operation_id=TAILS)
 

@@ -12,11 +12,6 @@ from tests.support.pages import ROOT, text_of
 FOLDERS: Final = ("core", "api", "app", "spark_client/tailrace_spark")
 CODE: Final = (*FOLDERS, "openapi/python/tailrace_client")
 LINES_MAX: Final = 250
-LONGER: Final[dict[str, str]] = {
-    "api/websocket/endpoint.py": "one connection's tasks share its queues and its end",
-    "api/websocket/session.py": "one connection's requests share their order and its state",
-}
-"""The files that may be longer, each with the reason."""
 ROW: Final = re.compile(r"^\| `([\w/]+)/` \| (.+) \|$", re.MULTILINE)
 
 
@@ -45,5 +40,4 @@ def sources() -> Iterator[str]:
 
 def test_a_file_that_is_written_by_hand_has_at_most_250_lines() -> None:
     long = {name for name in sources() if len((ROOT / name).read_text().splitlines()) > LINES_MAX}
-    assert not long - LONGER.keys(), "split these by subject"
-    assert not LONGER.keys() - long, "these are short enough now: remove them from LONGER"
+    assert not long, "split these by subject"

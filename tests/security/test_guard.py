@@ -14,7 +14,7 @@ from tailrace.api.access.security import Guard, Security
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import Act, TokenScope, Unauthenticated
 from tailrace.app.store.service import EngineStore
-from tailrace.app.tokens.keeper import TokenKeeper
+from tailrace.app.tokens.authenticator import FileAuthenticator
 from tailrace.core.commands import (
     Append,
     CountKeys,
@@ -37,19 +37,19 @@ UNKNOWN = StoreUnavailable("storage failed", is_outcome_unknown=True)
 
 
 class Rights:
-    """A token of a file of its own, the keeper that knows it, and the record."""
+    """A token of a file of its own, the authenticator that knows it, and the record."""
 
     def __init__(self, directory: Path, *scopes: TokenScope, keys: tuple[str, ...] = ("race:*",)) -> None:
         self.path = directory / "tokens.json"
         self.text = make_token(self.path, *scopes, keys=keys)
         self.acts: list[Act] = []
-        self.keeper = TokenKeeper(self.path, self.acts.append)
-        principal = self.keeper.authenticate(f"Bearer {self.text}".encode())
-        self.guard = Guard(Security(self.keeper, self.acts.append), principal, "mine-1")
+        self.authenticator = FileAuthenticator(self.path, self.acts.append)
+        principal = self.authenticator.authenticate(f"Bearer {self.text}".encode())
+        self.guard = Guard(Security(self.authenticator, self.acts.append), principal, "mine-1")
 
     def revoke(self) -> None:
         revoke_token(self.path, self.text)
-        self.keeper.refresh()
+        self.authenticator.refresh()
 
     def store(self, scope: TokenScope) -> tuple[EngineStore, GuardedStore]:
         inner = EngineStore(Engine())
@@ -141,7 +141,7 @@ def test_a_read_that_waits_ends_with_the_token_and_leaves_nothing_behind(tmp_pat
         rights.revoke()
         with pytest.raises(Unauthenticated, match="revoked"):
             await reading
-        assert (inner.waiting_count, rights.keeper._watches) == (0, {})
+        assert (inner.waiting_count, rights.authenticator._watches) == (0, {})
         with pytest.raises(Unauthenticated):
             await guarded.execute(StreamLength(b"race:a"))
 
@@ -160,7 +160,7 @@ def test_a_read_that_was_served_or_left_is_watched_no_more(tmp_path: Path) -> No
             await left
         await inner.execute(Append(b"race:a", [FRAGMENT]))
         assert await served
-        assert (inner.waiting_count, rights.keeper._watches) == (0, {})
+        assert (inner.waiting_count, rights.authenticator._watches) == (0, {})
 
     played(story)
 

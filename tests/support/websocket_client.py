@@ -13,8 +13,9 @@ import msgspec
 from tailrace.api.access.security import UNSECURED, Guard
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import ANONYMOUS_LOCAL
+from tailrace.api.websocket.exchanges import Turn
 from tailrace.api.websocket.plans import Answers
-from tailrace.api.websocket.session import Turn, WebSocketSession
+from tailrace.api.websocket.session import WebSocketSession
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subprotocols import CODECS
 from tailrace.core.commands import Append, Command, CreateGroup

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from tailrace.api.document.asyncapi import asyncapi_document
 from tailrace.api.ports import StoreUnavailable
+from tailrace.api.websocket.greeting import greeting
 from tailrace.api.websocket.messages import MESSAGES
 from tailrace.api.websocket.requests import REQUESTS
 from tailrace.api.websocket_limits import CloseCode
@@ -63,7 +64,7 @@ def test_the_example_of_every_message_fits_its_model(name: str) -> None:
 def test_every_frame_that_a_session_sends_fits_the_model_of_its_kind() -> None:
     client = with_race()
     client.store.run(TrimStream(b"race:france", Trim(max_length=1)))
-    frames = [client.decoded(client.session.greeting("1"))]
+    frames = [client.decoded(greeting(client.session.codec, "1"))]
     source = {"key": "race:france", "after": "1-0"}
     frames.append(client.say({"id": 1, "op": "subscribe", "streams": [source], "credit": 10}))
     frames.append(client.say({**EXAMPLES["consume_request"], "id": 2}))

@@ -10,6 +10,7 @@ import pytest
 
 from tailrace.api import websocket_limits as limits
 from tailrace.api.ports import StoreUnavailable
+from tailrace.api.websocket.greeting import greeting
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
 from tailrace.core.commands import Flush
 from tests.support.websocket_client import JSON, MSGPACK, Client
@@ -17,7 +18,7 @@ from tests.support.websocket_client import JSON, MSGPACK, Client
 
 def test_the_greeting_tells_version_subprotocol_and_limits() -> None:
     client = Client()
-    hello = client.decoded(client.session.greeting("1.2.3"))["hello"]
+    hello = client.decoded(greeting(client.session.codec, "1.2.3"))["hello"]
     assert hello["version"] == "1.2.3"
     assert hello["subprotocol"] == "tailrace.v1.json"
     assert hello["limits"]["subscriptions_max"] == limits.SUBSCRIPTIONS_MAX

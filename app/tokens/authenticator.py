@@ -46,7 +46,7 @@ _NEEDED: Final = "this server requires a token: `Authorization: Bearer <token>`"
 _logger: Final = logging.getLogger("tailrace.tokens")
 
 
-class TokenKeeper:
+class FileAuthenticator:
     """Implements `api.principals.Authenticator` with a tokens file, which may be created later.
 
     Raises `BadTokensFile` or `OSError` if the file exists and cannot be used.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tailrace.api.principals import ANONYMOUS_LOCAL, Act, Principal, Unauthenticated
+from tailrace.app.tokens.authenticator import KNOWN_HEADERS_MAX, FileAuthenticator
 from tailrace.app.tokens.file import (
     BadTokensFile,
     DamagedEntry,
@@ -18,7 +19,6 @@ from tailrace.app.tokens.file import (
     read_tokens,
     write_privately,
 )
-from tailrace.app.tokens.keeper import KNOWN_HEADERS_MAX, TokenKeeper
 from tailrace.app.tokens.tokens import PREFIX, digest_of, new_token
 from tests.support.tokens import id_of, make_token, revoke_token
 
@@ -26,15 +26,15 @@ START_MS = 1_692_632_147_973
 
 
 class Keeping:
-    """A keeper over a file of its own, with a clock and a record."""
+    """A authenticator over a file of its own, with a clock and a record."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / "tokens.json"
         self.now_ms = START_MS
         self.acts: list[Act] = []
 
-    def start(self) -> TokenKeeper:
-        return TokenKeeper(self.path, self.acts.append, lambda: self.now_ms)
+    def start(self) -> FileAuthenticator:
+        return FileAuthenticator(self.path, self.acts.append, lambda: self.now_ms)
 
     def make(self, expires_in_ms: int | None = None) -> str:
         made = new_token("gate", ("read",), ("race:*",), self.now_ms, expires_in_ms)
@@ -52,20 +52,20 @@ def shown(text: str) -> bytes:
     return f"Bearer {text}".encode()
 
 
-def refusal(keeper: TokenKeeper, authorization: bytes | None) -> Unauthenticated:
+def refusal(authenticator: FileAuthenticator, authorization: bytes | None) -> Unauthenticated:
     with pytest.raises(Unauthenticated) as found:
-        keeper.authenticate(authorization)
+        authenticator.authenticate(authorization)
     return found.value
 
 
 def test_a_token_is_known_by_its_text_alone(keeping: Keeping) -> None:
     text = keeping.make()
-    keeper = keeping.start()
-    principal = keeper.authenticate(shown(text))
+    authenticator = keeping.start()
+    principal = authenticator.authenticate(shown(text))
     assert (principal.token_id, principal.name) == (id_of(text), "gate")
     assert principal.scopes == frozenset({"read"})
     assert principal.key_patterns == (b"race:*",)
-    assert keeper.authenticate(f"bearer   {text} ".encode()) is principal
+    assert authenticator.authenticate(f"bearer   {text} ".encode()) is principal
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_no_header_is_told_what_is_needed(keeping: Keeping) -> None:
 
 
 def test_without_a_file_everybody_is_let_in_whatever_they_show(keeping: Keeping) -> None:
-    keeper = keeping.start()
+    authenticator = keeping.start()
     for authorization in (None, b"Bearer x", b"nonsense"):
-        assert keeper.authenticate(authorization) is ANONYMOUS_LOCAL
-    keeper.require_standing(ANONYMOUS_LOCAL)
+        assert authenticator.authenticate(authorization) is ANONYMOUS_LOCAL
+    authenticator.require_standing(ANONYMOUS_LOCAL)
 
 
 def test_a_file_without_tokens_lets_nobody_in(keeping: Keeping) -> None:
@@ -123,13 +123,13 @@ def test_the_text_is_stored_nowhere(keeping: Keeping) -> None:
 
 def test_remembered_headers_are_bounded_and_forgotten_with_the_token(keeping: Keeping) -> None:
     text = keeping.make()
-    keeper = keeping.start()
+    authenticator = keeping.start()
     for blanks in range(KNOWN_HEADERS_MAX + 10):
-        keeper.authenticate(b"Bearer " + b" " * blanks + text.encode())
-    assert len(keeper._known) <= KNOWN_HEADERS_MAX
+        authenticator.authenticate(b"Bearer " + b" " * blanks + text.encode())
+    assert len(authenticator._known) <= KNOWN_HEADERS_MAX
     revoke_token(keeping.path, text)
-    keeper.refresh()
-    refusal(keeper, shown(text))
+    authenticator.refresh()
+    refusal(authenticator, shown(text))
 
 
 # --- expiry ------------------------------------------------------------------------------------------
@@ -137,15 +137,15 @@ def test_remembered_headers_are_bounded_and_forgotten_with_the_token(keeping: Ke
 
 def test_a_token_expires_to_the_millisecond(keeping: Keeping) -> None:
     text = keeping.make(expires_in_ms=1_000)
-    keeper = keeping.start()
-    principal = keeper.authenticate(shown(text))
+    authenticator = keeping.start()
+    principal = authenticator.authenticate(shown(text))
     keeping.now_ms += 999
-    keeper.require_standing(principal)
-    assert keeper.authenticate(shown(text)) is principal
+    authenticator.require_standing(principal)
+    assert authenticator.authenticate(shown(text)) is principal
     keeping.now_ms += 1
     with pytest.raises(Unauthenticated, match="expired"):
-        keeper.require_standing(principal)
-    assert "expired" in refusal(keeper, shown(text)).reason
+        authenticator.require_standing(principal)
+    assert "expired" in refusal(authenticator, shown(text)).reason
 
 
 # --- watching ----------------------------------------------------------------------------------------
@@ -157,48 +157,48 @@ def _note(told: list[str], text: str, _error: Unauthenticated) -> None:
 
 def test_who_watches_is_told_once_and_the_others_not(keeping: Keeping) -> None:
     first, second = keeping.make(), keeping.make()
-    keeper = keeping.start()
+    authenticator = keeping.start()
     told: list[str] = []
     for text in (first, first, second):
-        keeper.watch(keeper.authenticate(shown(text)), partial(_note, told, text))
-    forget = keeper.watch(keeper.authenticate(shown(first)), lambda _: told.append("forgotten"))
+        authenticator.watch(authenticator.authenticate(shown(text)), partial(_note, told, text))
+    forget = authenticator.watch(authenticator.authenticate(shown(first)), lambda _: told.append("forgotten"))
     forget()
-    keeper.refresh()
+    authenticator.refresh()
     assert told == []
     revoke_token(keeping.path, first)
     for _ in range(3):
-        keeper.refresh()
+        authenticator.refresh()
     assert told == [first, first]
     forget()
 
 
 def test_a_watch_that_fails_harms_no_other(keeping: Keeping) -> None:
     text = keeping.make()
-    keeper = keeping.start()
-    principal = keeper.authenticate(shown(text))
+    authenticator = keeping.start()
+    principal = authenticator.authenticate(shown(text))
     told: list[Unauthenticated] = []
 
     def fail(_: Unauthenticated) -> None:
         raise RuntimeError
 
-    keeper.watch(principal, fail)
-    keeper.watch(principal, told.append)
+    authenticator.watch(principal, fail)
+    authenticator.watch(principal, told.append)
     revoke_token(keeping.path, text)
-    keeper.refresh()
+    authenticator.refresh()
     assert [error.reason for error in told] == ["the token was revoked"]
 
 
 def test_who_watches_too_late_is_told_soon(keeping: Keeping) -> None:
     text = keeping.make()
-    keeper = keeping.start()
-    principal = keeper.authenticate(shown(text))
+    authenticator = keeping.start()
+    principal = authenticator.authenticate(shown(text))
     revoke_token(keeping.path, text)
-    keeper.refresh()
+    authenticator.refresh()
     told: list[Unauthenticated] = []
 
     async def watch() -> None:
-        keeper.watch(principal, told.append)
-        forget = keeper.watch(principal, told.append)
+        authenticator.watch(principal, told.append)
+        forget = authenticator.watch(principal, told.append)
         forget()
         await asyncio.sleep(0)
 
@@ -208,11 +208,11 @@ def test_who_watches_too_late_is_told_soon(keeping: Keeping) -> None:
 
 def test_a_watch_ends_with_the_expiry(keeping: Keeping) -> None:
     text = keeping.make(expires_in_ms=1_000)
-    keeper = keeping.start()
+    authenticator = keeping.start()
     told: list[Unauthenticated] = []
-    keeper.watch(keeper.authenticate(shown(text)), told.append)
+    authenticator.watch(authenticator.authenticate(shown(text)), told.append)
     keeping.now_ms += 1_000
-    keeper.refresh()
+    authenticator.refresh()
     assert [error.reason for error in told] == ["the token has expired"]
 
 
@@ -221,21 +221,21 @@ def test_a_watch_ends_with_the_expiry(keeping: Keeping) -> None:
 
 def test_a_token_that_stays_the_same_is_the_same_principal(keeping: Keeping) -> None:
     text = keeping.make()
-    keeper = keeping.start()
-    principal = keeper.authenticate(shown(text))
+    authenticator = keeping.start()
+    principal = authenticator.authenticate(shown(text))
     other = keeping.make()
-    keeper.refresh()
-    assert keeper.authenticate(shown(text)) is principal
-    assert keeper.authenticate(shown(other)) is not principal
-    keeper.require_standing(principal)
+    authenticator.refresh()
+    assert authenticator.authenticate(shown(text)) is principal
+    assert authenticator.authenticate(shown(other)) is not principal
+    authenticator.require_standing(principal)
 
 
 def test_every_change_that_is_seen_is_written_down(keeping: Keeping) -> None:
-    keeper = keeping.start()
+    authenticator = keeping.start()
     text = keeping.make()
-    keeper.refresh()
+    authenticator.refresh()
     revoke_token(keeping.path, text)
-    keeper.refresh()
+    authenticator.refresh()
     assert [(act.operation, act.principal.token_id) for act in keeping.acts] == [
         ("token_added", id_of(text)),
         ("token_revoked", id_of(text)),
@@ -244,15 +244,15 @@ def test_every_change_that_is_seen_is_written_down(keeping: Keeping) -> None:
 
 def test_a_change_of_the_same_size_within_a_moment_is_seen(keeping: Keeping) -> None:
     texts = [keeping.make() for _ in range(2)]
-    keeper = keeping.start()
+    authenticator = keeping.start()
     for _ in range(20):
         with changing_tokens(keeping.path) as tokens:
             tokens.reverse()
-        keeper.refresh()
+        authenticator.refresh()
     revoke_token(keeping.path, texts[0])
-    keeper.refresh()
-    refusal(keeper, shown(texts[0]))
-    assert isinstance(keeper.authenticate(shown(texts[1])), Principal)
+    authenticator.refresh()
+    refusal(authenticator, shown(texts[0]))
+    assert isinstance(authenticator.authenticate(shown(texts[1])), Principal)
 
 
 @pytest.mark.parametrize(
@@ -302,10 +302,14 @@ def test_a_damaged_entry_is_no_token_and_the_others_are_unaffected(
     content = keeping.path.read_bytes()
     assert old in content
     keeping.path.write_bytes(content.replace(old, new, 1))
-    keeper = keeping.start()
-    refusal(keeper, shown(damaged))
-    assert keeper.authenticate(shown(good)).token_id == id_of(good)
-    assert (keeper.token_count, keeper.damaged_count, keeper.is_file_refused) == (1, 1, False)
+    authenticator = keeping.start()
+    refusal(authenticator, shown(damaged))
+    assert authenticator.authenticate(shown(good)).token_id == id_of(good)
+    assert (authenticator.token_count, authenticator.damaged_count, authenticator.is_file_refused) == (
+        1,
+        1,
+        False,
+    )
     (told,) = [record for record in caplog.records if record.msg == "token_ignored"]
     assert told.fields["token_id"] == id_of(damaged)  # type: ignore[attr-defined]
     assert reason in told.fields["reason"]  # type: ignore[attr-defined]
@@ -347,8 +351,8 @@ def test_of_two_tokens_with_one_id_the_first_counts(keeping: Keeping) -> None:
     assert second.reason == "another token has the same id"
 
 
-def is_refused(keeper: TokenKeeper) -> bool:
-    return keeper.is_file_refused
+def is_refused(authenticator: FileAuthenticator) -> bool:
+    return authenticator.is_file_refused
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"version":2,"tokens":[]}', None])
@@ -356,35 +360,35 @@ def test_while_the_file_is_unusable_the_tokens_stay_and_the_server_says_so(
     keeping: Keeping, caplog: pytest.LogCaptureFixture, content: bytes | None
 ) -> None:
     text = keeping.make()
-    keeper = keeping.start()
+    authenticator = keeping.start()
     good = keeping.path.read_bytes()
     if content is None:
         keeping.path.unlink()
     else:
         keeping.path.write_bytes(content)
     for _ in range(3):
-        keeper.refresh()
-    assert is_refused(keeper) is True
-    assert keeper.authenticate(shown(text)).token_id == id_of(text)
-    refusal(keeper, None)
+        authenticator.refresh()
+    assert is_refused(authenticator) is True
+    assert authenticator.authenticate(shown(text)).token_id == id_of(text)
+    refusal(authenticator, None)
     (told,) = [record for record in caplog.records if record.msg == "tokens_file_refused"]
     assert told.fields["kept"] == 1  # type: ignore[attr-defined]
     write_privately(keeping.path, good)
-    keeper.refresh()
+    authenticator.refresh()
     assert "tokens_file_usable_again" in caplog.messages
-    assert is_refused(keeper) is False
+    assert is_refused(authenticator) is False
 
 
 def test_a_token_that_becomes_damaged_ends_as_if_it_was_revoked(keeping: Keeping) -> None:
     first, second = keeping.make(), keeping.make()
-    keeper = keeping.start()
+    authenticator = keeping.start()
     told: list[str] = []
     for text in (first, second):
-        keeper.watch(keeper.authenticate(shown(text)), partial(_note, told, text))
+        authenticator.watch(authenticator.authenticate(shown(text)), partial(_note, told, text))
     keeping.path.write_bytes(keeping.path.read_bytes().replace(b'"read"', b'"root"', 1))
-    keeper.refresh()
+    authenticator.refresh()
     assert told == [first]
-    refusal(keeper, shown(first))
+    refusal(authenticator, shown(first))
 
 
 def test_a_directory_in_place_of_the_file_is_refused(keeping: Keeping) -> None:

@@ -1,0 +1,135 @@
+"""The requests of a connection on their way to their replies: received, planned, run in turns, answered.
+
+It owns what one frame of requests shares: the room of the replies, and the number of mistakes that they list.
+It never plans a request and never runs a command; `api.websocket.session` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pydantic import BaseModel, ValidationError
+
+from tailrace.api.principals import Unauthenticated
+from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.frames import ReadRequest
+from tailrace.api.websocket.plan import Plan
+from tailrace.api.websocket.request import RequestId
+from tailrace.api.websocket_limits import (
+    FRAME_MISTAKES_LISTED_MAX,
+    MISTAKE_BYTES,
+    REPLY_BYTES_MAX,
+    REQUESTS_PER_FRAME_MAX,
+)
+from tailrace.api.wire.bodies import mismatch, refused
+from tailrace.core.bounds.reply_room import ReplyRoom
+from tailrace.core.commands import Command
+from tailrace.core.errors import ErrorCode, StreamError
+
+
+class Exchange:
+    """One frame of requests, and its replies so far. `room`: the room that all its replies share."""
+
+    __slots__ = ("_is_array", "_missing", "_mistakes_left", "_replies", "room")
+
+    def __init__(self, request_count: int, *, is_array: bool) -> None:
+        self.room = ReplyRoom(REPLY_BYTES_MAX)
+        self._is_array = is_array
+        self._missing = request_count
+        self._replies: list[bytes] = []
+        self._mistakes_left = FRAME_MISTAKES_LISTED_MAX
+
+    def refusal(self, error: ValidationError, model: type[BaseModel]) -> RequestRefused:
+        """Return the error of a request that pydantic rejected as `model`."""
+        # Describing mistakes takes much longer than finding them.
+        return _not_listed() if self._mistakes_left <= 0 else self.listed(refused(error, model))
+
+    def listed(self, refusal: RequestRefused) -> RequestRefused:
+        """Return `refusal`, without its mistakes if the replies already list too many."""
+        if not refusal.errors:
+            return refusal
+        self._mistakes_left -= len(refusal.errors)
+        return _not_listed() if self._mistakes_left < 0 else refusal
+
+    def add(self, reply: bytes, codec: Codec) -> bytes | None:
+        """Add one reply. Return the frame to send once the last reply is known, else None."""
+        if not self._is_array:
+            return reply
+        self._replies.append(reply)
+        self._missing -= 1
+        return None if self._missing else codec.joined(self._replies)
+
+
+class ReceivedRequest(NamedTuple):
+    """A request that has no plan yet."""
+
+    request: ReadRequest
+    exchange: Exchange
+
+    @property
+    def unread_bytes(self) -> int:
+        """How many bytes its plan must still decode."""
+        return len(self.request.raw) if self.request.content is None else 0
+
+
+class PendingRequest(NamedTuple):
+    """A request that waits for its turn: its plan, or the error to reply with."""
+
+    request_id: RequestId | None
+    plan: Plan | StreamError | RequestRefused | Unauthenticated
+    exchange: Exchange
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        """The commands of its plan; none for an error."""
+        return self.plan.commands if isinstance(self.plan, Plan) else ()
+
+    @property
+    def explained_bytes(self) -> int:
+        """The work of describing its mistakes, counted as bytes to decode."""
+        if isinstance(self.plan, Plan):
+            return 0
+        mistakes = self.plan.errors if isinstance(self.plan, RequestRefused) else ()
+        return MISTAKE_BYTES * (1 + len(mistakes))
+
+
+class Turn(NamedTuple):
+    """Requests whose commands run together."""
+
+    requests: Sequence[PendingRequest]
+
+    @property
+    def commands(self) -> list[Command]:
+        """All commands for the store, in order."""
+        return [command for request in self.requests for command in request.commands]
+
+    @property
+    def commands_by_request(self) -> list[Sequence[Command]]:
+        """The commands of each request."""
+        return [request.commands for request in self.requests]
+
+    @property
+    def rooms(self) -> list[ReplyRoom]:
+        """The room for the replies of each request; the requests of one frame share a room."""
+        return [request.exchange.room for request in self.requests]
+
+
+def refused_frame(request_count: int) -> PendingRequest:
+    """Return the answer to a frame that has too many requests, or none."""
+    told = f"the frame has {request_count} requests; it can have 1 to {REQUESTS_PER_FRAME_MAX}"
+    refusal = RequestRefused(ErrorCode.LIMIT_EXCEEDED, told)
+    return PendingRequest(None, refusal, Exchange(1, is_array=False))
+
+
+def _not_listed() -> RequestRefused:
+    told = "it does not match its schema; the replies to this message list too many mistakes already"
+    return RequestRefused(HttpCode.BODY_MISMATCH, told)
+
+
+def usable_id(value: object) -> RequestId:
+    """Return the request's id. Raises `RequestRefused` without one: the client could not match the answer."""
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise mismatch([("/id", "a request has an id, an integer or a string")])
