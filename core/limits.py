@@ -54,7 +54,11 @@ half a microsecond and a hundred bytes to decode before anything can be said of 
 writer's time, where 64 MiB of nothing but commas would take half a minute and gigabytes."""
 
 BODY_ELEMENTS_MAX: Final = 300_000
-"""Members and items in any other JSON body: the longest list of ids or arguments, the largest entry."""
+"""Members and items in the JSON body of one entry or one command: the longest list of arguments."""
+
+REQUEST_ELEMENTS_MAX: Final = 30_000
+"""Members and items in any other JSON body. The largest one has `IDS_PER_REQUEST_MAX` ids. Describing what is
+wrong with a member takes about 2.5 us, in one step that cannot be divided."""
 
 IDS_PER_REQUEST_MAX: Final = 10_000
 """Ids named in one ack, nack, claim or delete: each costs up to 7 us with its text, less than 0.1 s of the
@@ -103,7 +107,7 @@ COMMAND_STEPS_MAX: Final = 80_000
 COMMAND_ARGUMENTS_MAX: Final = 262_144
 """Words in one command of the command endpoint: as many as the largest entry or id list needs."""
 
-COPY_PARTS_MAX: Final = 250_000
+COPY_PARTS_MAX: Final = 20_000
 """Blocks, groups, consumers, runs of pending entries, single pending entries and idempotency keys that one
 COPY, or all COPYs of one transaction, may copy. Entries are shared: a block has about a hundred of them, or
 4 KiB. This many blocks take the writer half a second; this many single pending entries take two seconds and

@@ -42,6 +42,7 @@ BODY_REQUEST: Final[tuple[ProblemCode, ...]] = (
     HttpCode.MALFORMED_BODY,
     HttpCode.UNSUPPORTED_MEDIA_TYPE,
     HttpCode.BODY_MISMATCH,
+    ErrorCode.LIMIT_EXCEEDED,
 )
 """Further codes of operations with a JSON body."""
 

@@ -26,7 +26,7 @@ from tailrace.api.wire.entry_lines import FIELDS_LINES, decode_lines
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.parameters import group_read_position_of, ids_of, optional_id_of
 from tailrace.core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits
-from tailrace.core.limits import BODY_ELEMENTS_MAX, IDS_PER_REQUEST_MAX, PAGE_BYTES_MAX, READ_ENTRIES_MAX
+from tailrace.core.limits import IDS_PER_REQUEST_MAX, PAGE_BYTES_MAX, READ_ENTRIES_MAX, REQUEST_ELEMENTS_MAX
 
 IdempotencyOf = Callable[[bool], Idempotency | None]
 """The idempotency that a request asks for; the argument says whether the server chooses all ids."""
@@ -138,7 +138,7 @@ def hot_ack_ids(raw: bytes) -> list[str] | None:
 
     Raises `RequestRefused` 413.
     """
-    require_few_elements(raw, BODY_ELEMENTS_MAX)
+    require_few_elements(raw, REQUEST_ELEMENTS_MAX)
     try:
         return _decode_hot_ack(raw).ids
     except UNREADABLE:

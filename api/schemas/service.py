@@ -68,7 +68,12 @@ class Limits(WireModel, ServerLimits):
         limits.BULK_ELEMENTS_MAX,
         "JSON members and items in the body of a batch, an import or a pipeline, or in a WebSocket message.",
     )
-    body_elements_max: int = _bound(limits.BODY_ELEMENTS_MAX, "JSON members and items in any other body.")
+    body_elements_max: int = _bound(
+        limits.BODY_ELEMENTS_MAX, "JSON members and items in the body of one entry or one command."
+    )
+    request_elements_max: int = _bound(
+        limits.REQUEST_ELEMENTS_MAX, "JSON members and items in any other body."
+    )
     ids_per_request_max: int = _bound(limits.IDS_PER_REQUEST_MAX, "Ids named in one request.")
     reference_looks_max: int = _bound(
         limits.REFERENCE_LOOKS_MAX,

@@ -31,7 +31,7 @@ from tailrace.api.wire.redis_words import decode_command, result_parts
 from tailrace.api.wire.replies import entries_json
 from tailrace.core.errors import ErrorCode
 from tailrace.core.grammar import Resp
-from tailrace.core.limits import BODY_ELEMENTS_MAX, BULK_ELEMENTS_MAX
+from tailrace.core.limits import BULK_ELEMENTS_MAX, REQUEST_ELEMENTS_MAX
 from tailrace.core.log.entry import BadEntry, fragment_from_fields, fragment_from_pairs
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import Entries
@@ -68,7 +68,7 @@ class JsonCodec(Codec):
 
     def request(self, raw: bytes, model: type[RequestT]) -> RequestT:
         """Return the request, parsed and checked by pydantic."""
-        require_few_elements(raw, BODY_ELEMENTS_MAX)
+        require_few_elements(raw, REQUEST_ELEMENTS_MAX)
         return model.model_validate_json(raw)
 
     def new_entry(self, raw: bytes) -> NewEntry:

@@ -20,7 +20,7 @@ from tailrace.api.schemas.texts import mistakes
 from tailrace.api.wire.negotiation import JSON, require_content_type
 from tailrace.api.wire.turns import Slices
 from tailrace.core.errors import ErrorCode
-from tailrace.core.limits import BODY_ELEMENTS_MAX, KIB
+from tailrace.core.limits import KIB, REQUEST_ELEMENTS_MAX
 
 EXPLAINED_BYTES_MAX: Final = 256 * KIB
 """The largest body that is validated a second time to describe its mistakes."""
@@ -77,7 +77,7 @@ async def read_optional_body(request: Request, model: type[ModelT]) -> ModelT:
 
 def parse_body(raw: bytes, model: type[ModelT]) -> ModelT:
     """`raw` as `model`. Raises `RequestRefused`: 400, 413 or 422."""
-    require_few_elements(raw, BODY_ELEMENTS_MAX)
+    require_few_elements(raw, REQUEST_ELEMENTS_MAX)
     try:
         return model.model_validate_json(raw)
     except ValidationError as error:
@@ -86,7 +86,7 @@ def parse_body(raw: bytes, model: type[ModelT]) -> ModelT:
 
 def parse_value(raw: bytes, adapter: TypeAdapter[T], annotation: Any) -> T:
     """Return `raw` as the adapter's type, which is `annotation`. Raises `RequestRefused`: 400, 413 or 422."""
-    require_few_elements(raw, BODY_ELEMENTS_MAX)
+    require_few_elements(raw, REQUEST_ELEMENTS_MAX)
     try:
         return adapter.validate_json(raw)
     except ValidationError as error:

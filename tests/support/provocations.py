@@ -16,6 +16,7 @@ import httpx
 from tailrace.core.limits import (
     BATCH_ENTRIES_MAX,
     BODY_BYTES_MAX,
+    BODY_ELEMENTS_MAX,
     ENTRY_BYTES_MAX,
     PIPELINE_COMMANDS_MAX,
     TRANSACTION_COMMANDS_MAX,
@@ -91,6 +92,7 @@ GENERAL: Final = {
     "INVALID_ID": Provocation(query={"start": BAD_ID}),
     "INVALID_NAME": Provocation(path=("race%3Afrance", "x" * 513)),
     "INVALID_PARAMETER": Provocation(query={"cuont": "10"}),
+    "LIMIT_EXCEEDED": Provocation(body=b'{"many":[' + b"0," * BODY_ELEMENTS_MAX + b"0]}"),
     "MALFORMED_BODY": Provocation(body=b'{"fields": '),
     "NOGROUP": Provocation(path=("judges", "nobody")),
     "NOT_ACCEPTABLE": Provocation(headers={"Accept": "image/png"}),

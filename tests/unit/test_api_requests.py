@@ -12,7 +12,7 @@ from tailrace.api.http.path_shim import RawPath
 from tailrace.api.http.request_id import RequestId
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.wire.negotiation import accepts
-from tailrace.core.limits import BODY_BYTES_MAX
+from tailrace.core.limits import BODY_BYTES_MAX, REQUEST_ELEMENTS_MAX
 from tests.support.api_client import JSON, KEY, ApiClient, assert_problem
 
 
@@ -174,3 +174,12 @@ def test_the_root_leads_to_the_page_that_explains_the_api(api: ApiClient) -> Non
     assert page.headers["content-type"].startswith("text/html")
     assert "http://" not in page.text
     assert "https://" not in page.text
+
+
+@pytest.mark.parametrize("path", ["/v1/streams/s/groups/g:ack", "/v1/read", "/v1/streams/s/entries:trim"])
+def test_a_body_has_a_bounded_number_of_members_and_items(
+    path: str,
+) -> None:
+    body = {str(number): number for number in range(REQUEST_ELEMENTS_MAX + 1)}
+    problem = assert_problem(ApiClient.with_race().post(path, body), 413, "LIMIT_EXCEEDED")
+    assert f"at most {REQUEST_ELEMENTS_MAX} are allowed" in problem["detail"]

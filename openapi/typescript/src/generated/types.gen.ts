@@ -701,9 +701,13 @@ export type Limits = {
      */
     bulk_elements_max: number;
     /**
-     * JSON members and items in any other body.
+     * JSON members and items in the body of one entry or one command.
      */
     body_elements_max: number;
+    /**
+     * JSON members and items in any other body.
+     */
+    request_elements_max: number;
     /**
      * Ids named in one request.
      */
@@ -2559,7 +2563,7 @@ export type XdelErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -2645,7 +2649,7 @@ export type XtrimErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -2911,7 +2915,7 @@ export type XreadErrors = {
      */
     410: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -3007,7 +3011,7 @@ export type XreadgroupErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -3282,7 +3286,7 @@ export type XackErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -3372,7 +3376,7 @@ export type XnackErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -3471,7 +3475,7 @@ export type XclaimErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -3570,7 +3574,7 @@ export type XautoclaimErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -3906,7 +3910,7 @@ export type XgroupCreateErrors = {
      */
     409: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -4000,7 +4004,7 @@ export type XgroupSetidErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -4688,7 +4692,7 @@ export type CreateStreamErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -4856,7 +4860,7 @@ export type XsetidErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -4942,7 +4946,7 @@ export type XcfgsetErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**

@@ -20,13 +20,13 @@ class Limits:
                 'request_burst': 0, 'memory_limit_mb': 0, 'name_bytes_max': 512, 'fields_per_entry_max': 65536,
                 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max': 10000, 'large_imports_max': 2,
                 'batch_entries_max': 100000, 'body_lines_max': 200000, 'bulk_elements_max': 2000000, 'body_elements_max':
-                300000, 'ids_per_request_max': 10000, 'reference_looks_max': 150000, 'keys_per_request_max': 10000,
-                'url_bytes_max': 65535, 'head_bytes_max': 131072, 'headers_max': 100, 'frame_bytes_max': 17825792,
-                'requests_per_frame_max': 10000, 'subscriptions_per_socket_max': 100, 'read_streams_max': 1000,
-                'page_entries_max': 100000, 'read_entries_max': 20000, 'page_bytes_max': 8388608, 'list_page_max': 10000,
-                'list_page_default': 100, 'pipeline_commands_max': 10000, 'transaction_commands_max': 2000,
-                'transaction_steps_max': 100000, 'command_steps_max': 80000, 'command_arguments_max': 262144, 'copy_parts_max':
-                250000, 'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000,
+                300000, 'request_elements_max': 30000, 'ids_per_request_max': 10000, 'reference_looks_max': 150000,
+                'keys_per_request_max': 10000, 'url_bytes_max': 65535, 'head_bytes_max': 131072, 'headers_max': 100,
+                'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000, 'subscriptions_per_socket_max': 100,
+                'read_streams_max': 1000, 'page_entries_max': 100000, 'read_entries_max': 20000, 'page_bytes_max': 8388608,
+                'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max': 10000, 'transaction_commands_max':
+                2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000, 'command_arguments_max': 262144,
+                'copy_parts_max': 20000, 'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000,
                 'xautoclaim_scan_max': 20000, 'acked_trim_looks_max': 10000, 'reply_bytes_max': 50331648,
                 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max': 10000, 'turn_reply_bytes_max':
                 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'element_bytes_max': 1073741824, 'node_entries_default':
@@ -89,6 +89,8 @@ class Limits:
     bulk_elements_max: int
     """ JSON members and items in the body of a batch, an import or a pipeline, or in a WebSocket message. """
     body_elements_max: int
+    """ JSON members and items in the body of one entry or one command. """
+    request_elements_max: int
     """ JSON members and items in any other body. """
     ids_per_request_max: int
     """ Ids named in one request. """
@@ -233,6 +235,8 @@ class Limits:
 
         body_elements_max = self.body_elements_max
 
+        request_elements_max = self.request_elements_max
+
         ids_per_request_max = self.ids_per_request_max
 
         reference_looks_max = self.reference_looks_max
@@ -351,6 +355,7 @@ class Limits:
                 "body_lines_max": body_lines_max,
                 "bulk_elements_max": bulk_elements_max,
                 "body_elements_max": body_elements_max,
+                "request_elements_max": request_elements_max,
                 "ids_per_request_max": ids_per_request_max,
                 "reference_looks_max": reference_looks_max,
                 "keys_per_request_max": keys_per_request_max,
@@ -451,6 +456,8 @@ class Limits:
         bulk_elements_max = d.pop("bulk_elements_max")
 
         body_elements_max = d.pop("body_elements_max")
+
+        request_elements_max = d.pop("request_elements_max")
 
         ids_per_request_max = d.pop("ids_per_request_max")
 
@@ -567,6 +574,7 @@ class Limits:
             body_lines_max=body_lines_max,
             bulk_elements_max=bulk_elements_max,
             body_elements_max=body_elements_max,
+            request_elements_max=request_elements_max,
             ids_per_request_max=ids_per_request_max,
             reference_looks_max=reference_looks_max,
             keys_per_request_max=keys_per_request_max,
