@@ -91,8 +91,8 @@ def _of_sqlite(directory: Path, error: sqlite3.Error) -> str:
         return f"cannot use the data directory {directory}: {error}; {hint}"
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     return (
-        f"cannot use the data directory {directory}: {error} ({name}); this does not mean that data is "
-        "damaged: read the system log for errors of the disk"
+        f"cannot use the data directory {directory}: {error} ({name}); the stored data may be "
+        "intact: read the system log for errors of the disk"
     )
 
 

@@ -82,7 +82,7 @@ def test_check_reads_a_directory_that_a_server_uses_and_says_so(tmp_path: Path) 
         fill(server)
         result = tailrace("check", str(tmp_path / "data"))
         assert result.returncode == 0
-        assert result.stdout.endswith("(a server uses it: this is its state as of one instant)\n")
+        assert result.stdout.endswith("(a server uses the directory; this is its state at one instant)\n")
         assert command(server, "XLEN", "s") == ENTRIES
 
 
