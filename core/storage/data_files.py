@@ -113,7 +113,7 @@ def examine(directory: Path) -> DataFiles:
         _require_no_trace(database)
         return DataFiles(LogFile([]), None)
     log = read_log(database)
-    _require_whole_database(database, has_log=bool(log.page_counts))
+    _require_whole_database(database, is_incomplete=bool(log.page_counts) or _has_rollback_journal(database))
     return DataFiles(log, read_index(database) if is_of_this_boot(directory) else None)
 
 
@@ -148,15 +148,24 @@ def _require_no_trace(database: Path) -> None:
         raise LostDatabase(database, f"{state}, but {names} beside it {show} that it held data", found)
 
 
-def _require_whole_database(database: Path, *, has_log: bool) -> None:
+def _has_rollback_journal(database: Path) -> bool:
+    """Return whether SQLite created the database or changed its mode when it was interrupted."""
+    return bool(_size_of(database.with_name(f"{database.name}-journal")))
+
+
+def _require_whole_database(database: Path, *, is_incomplete: bool) -> None:
+    """Raise `Damage` if the file is of another format, or shorter than its header says.
+
+    `is_incomplete`: SQLite completes the file when it opens it. The file may be shorter then: a checkpoint of
+    the log writes the first page before the last ones, and a rollback journal restores the size.
+    """
     header = read_header(database)
     if header is None:
         return
     if not header.is_known:
         raise Damage(database.name, "its header names an unknown version of the format")
     found, wanted = _size_of(database) or 0, header.size_bytes
-    # If there is a log, the file may be shorter: a checkpoint writes the first page before the last ones.
-    if not has_log and found < wanted:
+    if not is_incomplete and found < wanted:
         raise Damage(database.name, f"it was cut off: it has {found} bytes, and its header says {wanted}")
 
 

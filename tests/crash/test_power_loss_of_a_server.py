@@ -26,6 +26,7 @@ from tailrace.core.engine import Engine
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.replies import AppendReply
 from tailrace.core.storage.damage import Damage
+from tailrace.core.storage.data_files import FILE_NAME
 from tailrace.core.storage.recovery import recover
 from tailrace.core.storage.schema import connect, connect_for_reading, get_meta
 from tailrace.core.stream_id import StreamId
@@ -180,3 +181,16 @@ def test_with_the_sync_taken_out_of_a_server_the_same_cuts_find_losses(
 
 def test_where_answers_do_not_wait_for_the_disk_the_same_cuts_find_losses(tmp_path: Path) -> None:
     assert wrong_cuts(tmp_path, SEED, CUTS_PER_RUN, waits=False)
+
+
+@pytest.mark.parametrize("kept_bytes", [100, 512, 3584, 4096])
+def test_a_power_cut_while_the_database_is_created_leaves_a_directory_that_opens(
+    tmp_path: Path, kept_bytes: int
+) -> None:
+    operations = run_server(tmp_path / "run", SEED, "FULL", waits=True).operations
+    at = next(number for number, each in enumerate(operations) if each.file == FILE_NAME)
+    files = after_power_cut(operations[:at], random.Random(SEED))
+    assert set(files) == {f"{FILE_NAME}-journal"}
+    write_files(tmp_path / "found", {**files, FILE_NAME: operations[at].data[:kept_bytes]})
+    with closing(connect(tmp_path / "found")) as writing:
+        assert not recover(writing, writing).keyspace.streams
