@@ -153,7 +153,7 @@ def test_nothing_is_made_where_nothing_is_configured() -> None:
 
 def test_an_exporter_that_is_not_installed_is_named() -> None:
     with pytest.raises(
-        CannotTrace, match="OTEL_TRACES_EXPORTER: no installed package has an exporter 'smoke'"
+        CannotTrace, match="OTEL_TRACES_EXPORTER: no installed package provides the exporter 'smoke'"
     ):
         tracing_from({"OTEL_TRACES_EXPORTER": "smoke"})
 

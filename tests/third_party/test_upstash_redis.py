@@ -85,7 +85,7 @@ def test_with_the_bare_address_it_is_told_where_commands_are_sent(base_url: str)
     seen = told(base_url, "bare_base_url")
     assert list(seen) == ["command", "pipeline", "transaction", "together"]
     for message in seen.values():
-        assert f"takes no Redis commands; send them to {base_url}/v1/command: it is the base URL" in message
+        assert f"does not accept Redis commands; send them to {base_url}/v1/command: that is the base URL" in message
 
 
 def test_with_a_token_that_is_not_known_it_is_told_so(tmp_path: Path) -> None:
@@ -93,5 +93,5 @@ def test_with_a_token_that_is_not_known_it_is_told_so(tmp_path: Path) -> None:
     make_token(tokens_file, "read")
     with running_server(tmp_path, "--tokens-file", str(tokens_file)) as server:
         seen = told(server.base_url, "bare_base_url")
-        assert "NOAUTH the token is not known" in seen["pipeline"]
+        assert "NOAUTH the token is unknown" in seen["pipeline"]
         assert f"send them to {server.base_url}/v1/command" in seen["command"]
