@@ -121,7 +121,7 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "the token 'gate' does not allow 'append' on 'race:france'",
         {"required_scope": "append", "key": "race:france"},
     ),
-    HttpCode.UNAUTHENTICATED: Example("the token is not known, or was revoked"),
+    HttpCode.UNAUTHENTICATED: Example("the token is unknown or was revoked"),
     HttpCode.TOKEN_IN_URL: Example(
         "tokens are not accepted in URLs, because logs and browser history would keep them: send "
         "`Authorization: Bearer <token>`, or for a WebSocket a ticket as subprotocol; revoke a token that "
