@@ -205,12 +205,11 @@ class Block(StoredBlock):
         return read_payload(self.payload(), self.first_id)
 
     def least_bytes(self) -> int:
-        """Return a lower bound of the bytes in a reply, for a block with one position; 0 for other blocks.
+        """Return a lower bound of the bytes in a reply, for a block with one position.
 
         Decompresses nothing. O(1); a restored block reads its payload once.
         """
-        if self.count > 1:
-            return 0
+        assert self.count == 1, "only the entry of a block of one has the block's size"
         if self._ids is not None:
             return len(self._open_fragments[0])
         if not self.size_bytes:
