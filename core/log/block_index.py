@@ -70,10 +70,6 @@ class BlockIndex:
         b)."""
         return max(bisect_right(self._first_ids, value) - 1, 0)
 
-    def _block_of(self, value: StreamId) -> Block | None:
-        index = bisect_right(self._first_ids, value) - 1
-        return self._blocks[index] if index >= 0 else None
-
     # --- counting ------------------------------------------------------------------------------
 
     def rank(self, value: StreamId) -> int:
