@@ -94,3 +94,10 @@ def test_a_room_that_is_used_up_refuses_all_that_follows() -> None:
     commands = [c.Range(b"s", count=1), c.Range(b"s"), c.Range(b"s", count=1)]
     replies, _ = calls.engine.execute_some([commands], [ReplyRoom(MIB)], 1)
     assert [isinstance(reply, StreamError) for reply in replies] == [False, True, True]
+
+
+def test_a_range_that_begins_with_an_entry_above_the_room_is_refused_and_not_cut() -> None:
+    calls = Calls()
+    calls.reply(c.Append(b"s", [KINDS[0], FRAGMENT, FRAGMENT]))
+    assert is_refused(calls, c.Range(b"s"), MIB)
+    assert not is_refused(calls, c.Range(b"s", count=1), MIB)
