@@ -51,10 +51,8 @@ class Recorder:
         except StreamError:
             raise
         except Exception as error:
-            answer = self._ended_midway((command,), error)
-            if answer is error:
-                raise
-            raise answer from error
+            self._stop_after((command,), error)
+            raise
         self._record(outcome)
         return outcome
 
@@ -70,10 +68,8 @@ class Recorder:
         except StreamError:
             raise
         except Exception as error:
-            answer = self._ended_midway(commands, error)
-            if answer is error:
-                raise
-            raise answer from error
+            self._stop_after(commands, error)
+            raise
         self._record(outcome)
         return replies, outcome
 
@@ -91,16 +87,17 @@ class Recorder:
             if self._sealing.keyspace.sealing.waiting:
                 self._sealing.arrange()
 
-    def _ended_midway(self, commands: Sequence[Command], error: Exception) -> Exception:
-        """Return the error for commands that ended midway; after a write command, stop accepting writes.
+    def _stop_after(self, commands: Sequence[Command], error: Exception) -> None:
+        """Stop accepting writes if one of `commands`, which ended midway with `error`, is a write.
 
         A read changes nothing, so it only fails. A write may have changed a part of the keyspace, and its
         effects are lost. The log reports the failure to the store, and never writes a later change, which
-        could build on the lost one.
+        could build on the lost one. Raises `StoreUnavailable` at a damaged block.
         """
         is_damage = isinstance(error, Damage)
         if any(type(command) not in READ_ONLY for command in commands):
             name = type(error).__name__
             failure = error if is_damage else RuntimeError(f"a command ended with an unexpected {name}")
             self._publisher.log.fail(failure)
-        return StoreUnavailable(f"storage is damaged: {error}") if is_damage else error
+        if is_damage:
+            raise StoreUnavailable(f"storage is damaged: {error}") from error

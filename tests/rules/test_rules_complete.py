@@ -19,9 +19,7 @@ SOURCES: Final = {
 }
 CITATION: Final = re.compile(r"\b[Rr]ule\s+(\d+)|\b[Rr]ules\s+(\d+(?:(?:,|,?\s+and|\s+to)\s+\d+)*)")
 NUMBER: Final = re.compile(r"\d+")
-OTHER_NAMES: Final = re.compile(
-    r"\bSEMANTICS\b|section \d of the rules|/work/|\b(?:DESIGN|CONTRACT|GOALS)\.md"
-)
+OTHER_NAMES: Final = re.compile(r"\bSEMANTICS\b|section \d of the rules|\b(?:DESIGN|CONTRACT|GOALS)\.md")
 NAMED_PAGE: Final = re.compile(r"\bdocs/[\w/-]+\.md\b")
 PROOF: Final = re.compile(r"^Tests: `test_rule_(\d\d)_\*` in `([\w/.]+)`$", re.MULTILINE)
 
