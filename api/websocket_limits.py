@@ -49,8 +49,9 @@ CREDIT_MAX: Final = (1 << 53) - 1
 PUSH_ENTRIES_MAX: Final = 1_000
 """Entries of one push. This limits the memory for a push while the client reads it."""
 
-PUSH_BYTES_MAX: Final = MIB
-"""Approximate bytes of entries in one push. The last entry may exceed it; a larger entry is pushed alone."""
+PUSH_BYTES_MAX: Final = 256 * KIB
+"""Approximate bytes of entries in one push. The last entry may exceed it; a larger entry is pushed alone. For
+each client that does not read, the server holds about one push and `OUTPUT_PAUSE_BYTES`."""
 
 OUTPUT_PAUSE_BYTES: Final = 256 * 1024
 """Waiting output, in bytes, above which the server runs no requests of the connection and reads nothing for

@@ -13,7 +13,7 @@ from tailrace.core.limits import MIB
 from tests.support.server_process import running_server
 from tests.support.wire import request, wired
 
-GROWTH_BYTES_MAX = 256 * MIB
+GROWTH_BYTES_MAX = 128 * MIB
 
 
 def test_hostile_clients_are_cut_and_an_honest_one_is_served(tmp_path: Path) -> None:
