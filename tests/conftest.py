@@ -1,4 +1,6 @@
-"""The fixture that all tests share, a running server, and the rule that skipped tests fail a run under CI."""
+"""What all tests share: a running server, Hypothesis without a time limit for each example, and the rule that
+skipped tests fail a run under CI.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,13 @@ from collections.abc import Iterator
 from typing import Final
 
 import pytest
+from hypothesis import settings
 
 from tests.support.server_process import ServerProcess, running_server
+
+# A time limit would fail tests on a busy machine.
+settings.register_profile("tailrace", settings.default, deadline=None)
+settings.load_profile("tailrace")
 
 _OUTCOMES: Final = ("passed", "failed", "error", "skipped")
 

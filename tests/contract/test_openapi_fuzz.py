@@ -82,7 +82,6 @@ def shown_seed() -> None:
 @schema.parametrize()
 @settings(
     max_examples=EXAMPLES,
-    deadline=None,
     derandomize=False,
     database=None,
     suppress_health_check=list(HealthCheck),

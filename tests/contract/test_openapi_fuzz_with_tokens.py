@@ -40,9 +40,7 @@ schema = schemathesis.openapi.from_asgi("/openapi.json", _secured).exclude(opera
 
 
 @schema.parametrize()
-@settings(
-    max_examples=max(1, EXAMPLES // 4), deadline=None, database=None, suppress_health_check=list(HealthCheck)
-)
+@settings(max_examples=max(1, EXAMPLES // 4), database=None, suppress_health_check=list(HealthCheck))
 @seed(SEED)
 def test_without_a_token_nothing_is_done_and_with_one_every_answer_is_foreseen(
     case: schemathesis.Case[Any],
@@ -74,7 +72,6 @@ def test_every_answer_in_a_chain_of_requests_is_foreseen() -> None:
         settings=settings(
             max_examples=CHAINS,
             stateful_step_count=STEPS_PER_CHAIN,
-            deadline=None,
             derandomize=True,
             database=None,
             suppress_health_check=list(HealthCheck),

@@ -56,7 +56,7 @@ def entries_of(reply: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None, derandomize=IN_CI)
+@settings(max_examples=60, derandomize=IN_CI)
 @given(sizes=st.tuples(SIZES, SIZES), limit=st.integers(1, 2000))
 def test_a_byte_budget_cuts_where_it_is_reached_and_never_before_the_first_entry(
     kind: str, sizes: tuple[list[int], list[int]], limit: int
@@ -72,7 +72,7 @@ def test_a_byte_budget_cuts_where_it_is_reached_and_never_before_the_first_entry
 
 
 @pytest.mark.parametrize("kind", ["new", "claimed"])
-@settings(max_examples=40, deadline=None, derandomize=IN_CI)
+@settings(max_examples=40, derandomize=IN_CI)
 @given(sizes=st.tuples(SIZES, SIZES), limit=st.integers(1, 2000))
 def test_reading_on_under_a_byte_budget_gives_everything_once(
     kind: str, sizes: tuple[list[int], list[int]], limit: int

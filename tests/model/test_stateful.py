@@ -278,7 +278,6 @@ TestStreams = Streams.TestCase
 TestStreams.settings = settings(
     max_examples=EXAMPLES,
     stateful_step_count=STEPS_PER_EXAMPLE,
-    deadline=None,
     derandomize=IN_CI,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
