@@ -85,6 +85,8 @@ def test_lines_that_are_written_otherwise_are_parsed(entries: list[Pairs], is_bl
         '{"id":"1-0","fields":{}}',
         '{"id":"1-0","fields":{"a":"b","c":{}}}',
         '{"id":"1-0","fields":{"a":["b"]}}',
+        '{"id":"1-0","fields":["a","b"]}',
+        '{"id":"1-0","pairs":[["a","b"],["a","c"]]}',
         '{"id":"1-0","more":{"a":"b"}}',
         '{"other":"1-0","fields":{"a":"b"}}',
         '{"id":"1-0","fields":{"a":"b"},"more":{"c":"d"}}',

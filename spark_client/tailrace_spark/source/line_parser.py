@@ -31,22 +31,24 @@ BRACE: Final = ord("}")
 
 def entries_of(lines: bytes) -> Entries:
     """Return the entries of a block of complete lines, at least one. O(bytes)."""
+    return scanned(lines) or _mixed(lines)
+
+
+def _mixed(lines: bytes) -> Entries:
+    """Return the entries of a block with odd lines, or with lines in another form."""
     text = np.frombuffer(lines, np.uint8)
     ends = np.flatnonzero(text == NEWLINE)
     is_odd = (text[ends - 1] != BRACE) | (text[ends - 2] != BRACE)
     if not is_odd.any():
-        return _regular(lines)
+        return _parsed(lines.splitlines())
     lengths = np.diff(ends, prepend=-1)
     bounds = zip(ends[is_odd] - lengths[is_odd] + 1, ends[is_odd], strict=True)
     odd = _parsed(lines[begin:end] for begin, end in bounds)
     if is_odd.all():
         return odd
-    regular = _regular(_kept(text, np.repeat(~is_odd, lengths)))
+    kept = _kept(text, np.repeat(~is_odd, lengths))
+    regular = scanned(kept) or _parsed(kept.splitlines())
     return _in_place(regular, odd, np.argsort(is_odd, kind="stable"))
-
-
-def _regular(lines: bytes) -> Entries:
-    return scanned(lines) or _parsed(lines.splitlines())
 
 
 def _kept(text: Bytes, is_kept: npt.NDArray[np.bool_]) -> bytes:

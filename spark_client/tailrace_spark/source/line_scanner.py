@@ -27,14 +27,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
-Places: TypeAlias = npt.NDArray[np.int64]
+Places: TypeAlias = npt.NDArray[np.int32 | np.int64]
 
 MAP: Final = pa.map_(pa.binary(), pa.binary())
 MARK: Final = ord('"')
 BACKSLASH: Final = ord("\\")
 BEGINNING: Final = b'{"id":"'
-FIELDS: Final = b',"fields":{"'
 ENDING: Final = b'"}}\n'
+FIRST_STRING: Final = b'"id":'
+THIRD_STRING: Final = b'"fields":{'
 
 # From the mark that ends a string to the one that begins the next.
 WITHIN_A_LINE: Final = len('":')
@@ -59,7 +60,7 @@ def scanned(lines: bytes) -> Entries | None:
     is_escaped = b"\\" in lines
     marks = _marks(text, is_escaped=is_escaped)
     firsts = _firsts(lines, marks)
-    if firsts is None:
+    if firsts is None or not _have_their_names(text, marks, firsts):
         return None
     strings = _between(marks, lines)
     names_and_values = np.ones(len(marks) // 2, np.bool_)
@@ -79,7 +80,11 @@ def _marks(text: Bytes, *, is_escaped: bool) -> Places:
     is_mark = text == MARK
     if is_escaped:
         is_mark[_behind_odd_runs(np.flatnonzero(text == BACKSLASH))] = False
-    return np.flatnonzero(is_mark)
+    # Arrow finds the places in packed bits in three quarters of the time that NumPy takes for bytes.
+    bits = pa.py_buffer(np.packbits(is_mark, bitorder="little"))
+    places = pc.indices_nonzero(pa.Array.from_buffers(pa.bool_(), len(text), [None, bits]))
+    marks: Places = places.to_numpy().astype(np.int32)
+    return marks
 
 
 def _behind_odd_runs(backslashes: Places) -> Places:
@@ -91,36 +96,36 @@ def _behind_odd_runs(backslashes: Places) -> Places:
 
 
 def _firsts(lines: bytes, marks: Places) -> Places | None:
-    """Return the number of the first string of each line; None if one of the lines is not regular."""
+    """Return the number of the first string of each line; None if the gaps show that a line is not
+    regular."""
+    if len(marks) % 2 or not (lines.startswith(BEGINNING) and lines.endswith(ENDING)):
+        return None
     gaps = marks[2::2] - marks[1:-1:2]
     firsts = np.concatenate([[0], np.flatnonzero(gaps == BETWEEN_LINES) + 1])
     counts = np.diff(firsts, append=len(marks) // 2)
     has_its_gaps = (
-        len(marks) % 2 == 0
-        and bool(((counts % 2 == 1) & (counts > HEAD)).all())
+        bool(((counts % 2 == 1) & (counts > HEAD)).all())
         and bool((gaps[firsts + (HEAD - 1)] == BEFORE_FIELDS).all())
         and np.count_nonzero(gaps != WITHIN_A_LINE) == 2 * len(firsts) - 1
     )
-    return firsts if has_its_gaps and _has_its_members(lines, len(firsts)) else None
+    return firsts if has_its_gaps else None
 
 
-def _has_its_members(lines: bytes, count: int) -> bool:
-    """Return whether each line has the regular beginning and end.
+def _have_their_names(text: Bytes, marks: Places, firsts: Places) -> bool:
+    """Return whether the first string of each line is `id`, and the third is `fields` and opens an object.
 
-    Counting is enough: a raw newline occurs only between lines, and a quotation mark after a comma is outside
-    of every string.
+    Together with the lengths of the gaps this is enough: in valid JSON, a gap between lines that is as long
+    as expected can then only close two objects.
     """
-    return (
-        lines.startswith(BEGINNING)
-        and lines.endswith(ENDING)
-        and lines.count(b"\n" + BEGINNING) == count - 1
-        and lines.count(FIELDS) == count
+    return all(
+        bool((text[marks[firsts * 2 + 2 * number][:, None] + np.arange(len(name))] == list(name)).all())
+        for number, name in ((0, FIRST_STRING), (2, THIRD_STRING))
     )
 
 
 def _between(marks: Places, lines: bytes) -> pa.Array:
     """Return the bytes between the marks: the strings, and the gaps after them."""
-    bounds = marks.astype(np.int32)
+    bounds = marks.copy()
     bounds[0::2] += 1
     return pa.Array.from_buffers(
         pa.binary(), len(bounds) - 1, [None, pa.py_buffer(bounds), pa.py_buffer(lines)]
