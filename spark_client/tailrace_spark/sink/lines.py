@@ -38,10 +38,10 @@ def holds_bytes(schema: pa.Schema) -> bool:
 def lines_of(batch: pa.RecordBatch) -> pa.Array:
     """Return one line for each row, with its newline. O(bytes)."""
     if holds_bytes(batch.schema):
-        members = [_member(_base64_text(name), _base64(column)) for name, column in _columns(batch)]
-        return _joined(b'{"fields":{', members, b'},"encoding":"base64"}\n', batch.num_rows)
-    members = [_member(name, _escaped(_text(column))) for name, column in _columns(batch)]
-    return _joined(b"{", members, b"}\n", batch.num_rows)
+        fields = [(_base64_text(name), _base64(column)) for name, column in _columns(batch)]
+        return _joined(b'{"fields":{', fields, b'},"encoding":"base64"}\n', batch.num_rows)
+    fields = [(name, _escaped(_text(column))) for name, column in _columns(batch)]
+    return _joined(b"{", fields, b"}\n", batch.num_rows)
 
 
 def body_of(lines: pa.Array) -> memoryview:
@@ -57,26 +57,46 @@ def _columns(batch: pa.RecordBatch) -> list[tuple[str, pa.Array]]:
     return list(zip(batch.schema.names, batch.columns, strict=True))
 
 
-def _joined(opening: bytes, members: list[pa.Array], closing: bytes, rows: int) -> pa.Array:
-    """Join the members of each row between `opening` and `closing`.
+def _joined(opening: bytes, fields: list[tuple[str, pa.Array]], closing: bytes, rows: int) -> pa.Array:
+    """Join the fields of each row between `opening` and `closing`."""
+    if fields and not any(texts.null_count for _, texts in fields):
+        lines = _joined_at_once(opening, fields, closing)
+    else:
+        lines = _joined_without_nulls(opening, fields, closing, rows)
+    assert len(lines) == rows
+    return lines
+
+
+def _joined_at_once(opening: bytes, fields: list[tuple[str, pa.Array]], closing: bytes) -> pa.Array:
+    """Join fields that have a value in each row: in one pass, and half the time."""
+    pieces: list[bytes | pa.Array] = []
+    before = opening
+    for name, texts in fields:
+        pieces += [before + _name(name), texts]
+        before = b'",'
+    return pc.binary_join_element_wise(*pieces, b'"' + closing, b"")
+
+
+def _joined_without_nulls(
+    opening: bytes, fields: list[tuple[str, pa.Array]], closing: bytes, rows: int
+) -> pa.Array:
+    """Join the fields that a row has.
 
     Each member begins with a comma. The opening replaces the first byte of the joined members, also in a row
     without members. (Arrow's own way to leave out nulls between separators, `null_handling="skip"`, drops
     rows that contain only nulls.)
     """
+    members = [pc.binary_join_element_wise(b"," + _name(name), texts, b'"', b"") for name, texts in fields]
     nothing = pa.repeat(pa.scalar(b""), rows)
     inside = pc.binary_join_element_wise(
         nothing, *members, b"", null_handling="replace", null_replacement=b""
     )
-    lines = pc.binary_join_element_wise(pc.binary_replace_slice(inside, 0, 1, opening), closing, b"")
-    assert len(lines) == rows
-    return lines
+    return pc.binary_join_element_wise(pc.binary_replace_slice(inside, 0, 1, opening), closing, b"")
 
 
-def _member(name: str, text: pa.Array) -> pa.Array:
-    """Return `,"name":"text"` for each row, and null for a row whose text is null."""
-    opening = b"," + json.dumps(name, ensure_ascii=False).encode() + b':"'
-    return pc.binary_join_element_wise(opening, text, b'"', b"")
+def _name(name: str) -> bytes:
+    """Return the name as JSON, up to the mark that begins its value."""
+    return json.dumps(name, ensure_ascii=False).encode() + b':"'
 
 
 # --- text of each type -----------------------------------------------------------------------------
