@@ -36,7 +36,7 @@ def environment(**extra: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("TAILRACE_") and name not in COLOURS_OUTPUT
     }
-    return {**kept, "COLUMNS": "200", **extra}
+    return {**kept, "COLUMNS": "200", "TAILRACE_COMPLETION_TIMEOUT_S": str(WITHIN_S), **extra}
 
 
 def shell(

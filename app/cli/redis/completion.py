@@ -1,6 +1,6 @@
 """Completion and hints at the prompt: command names, subcommands, keywords and the server's keys.
 
-If the server does not respond within `ANSWER_WITHIN_S`, completion offers no keys: typing never blocks.
+If the server does not respond within `timeout_s`, completion offers no keys: typing never blocks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from prompt_toolkit.layout.processors import Processor, Transformation, Transfor
 
 from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.redis import syntax
-from tailrace.app.cli.redis.keys import ANSWER_WITHIN_S, matching_keys
+from tailrace.app.cli.redis.keys import matching_keys, timeout_s
 from tailrace.app.cli.redis.quoting import Unbalanced, quoted, split_words
 
 PAUSE_AFTER_FAILURE_S: Final = 10.0
@@ -39,7 +39,7 @@ class KeyFinder:
         if began_s < self._silent_until_s:
             return []
         keys = matching_keys(self._server, prefix)
-        if time.monotonic() - began_s >= ANSWER_WITHIN_S:
+        if time.monotonic() - began_s >= timeout_s():
             self._silent_until_s = time.monotonic() + PAUSE_AFTER_FAILURE_S
         return keys
 

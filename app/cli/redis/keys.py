@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 from tailrace.app.cli.client.http_client import Server, ServerProblem
 
 KEYS_MAX: Final = 200
-ANSWER_WITHIN_S: Final = 0.5
-"""The time limit of the request in seconds."""
+TIMEOUT_VARIABLE: Final = "TAILRACE_COMPLETION_TIMEOUT_S"
+TIMEOUT_S_DEFAULT: Final = 0.5
+"""The time limit of the request, unless the variable sets another one."""
 
 _GLOB: Final = str.maketrans({character: f"\\{character}" for character in "*?[]\\^"})
 
@@ -20,8 +22,20 @@ def matching_keys(server: Server, prefix: str) -> list[str]:
     """
     command = ["SCAN", "0", "MATCH", f"{prefix.translate(_GLOB)}*", "COUNT", str(KEYS_MAX)]
     try:
-        answer = server.request("POST", "/v1/command", body=command, timeout_s=ANSWER_WITHIN_S)
+        answer = server.request("POST", "/v1/command", body=command, timeout_s=timeout_s())
     except ServerProblem:
         return []
     keys = answer.json()["result"][1]
     return sorted(key for key in keys if isinstance(key, str))
+
+
+def timeout_s() -> float:
+    """Return the time limit of the request in seconds.
+
+    A value that is not a positive number is ignored, because completion has no place for an error.
+    """
+    try:
+        given_s = float(os.environ.get(TIMEOUT_VARIABLE, TIMEOUT_S_DEFAULT))
+    except ValueError:
+        return TIMEOUT_S_DEFAULT
+    return given_s if 0 < given_s < float("inf") else TIMEOUT_S_DEFAULT
