@@ -127,8 +127,8 @@ bench-compare: $(BENCH) ## Compare the time of core with REV (HEAD); BENCH_ARGS=
 	@$(BIN)/python -m bench.core.compare $(or $(REV),HEAD) $(BENCH_ARGS)
 
 .PHONY: bench-spark
-bench-spark: $(BENCH) java redis-server ## Measure the Spark sink beside a no-op server and row-by-row writing, and the source beside redis-py
-	@failed=0; for bench in spark_sink spark_source; do $(BIN)/python -m bench.$$bench || failed=1; done; exit $$failed
+bench-spark: $(BENCH) java redis-server ## Measure the Spark sink beside a no-op server and row-by-row writing, the source beside redis-py, and NDJSON beside Arrow
+	@failed=0; for bench in spark_sink spark_source arrow_bodies; do $(BIN)/python -m bench.$$bench || failed=1; done; exit $$failed
 
 .PHONY: pipeline
 pipeline: $(TEST) java ## Run a race through Spark: sink, data source, windows, archive; print the result of each
