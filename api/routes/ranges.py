@@ -18,7 +18,7 @@ from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.routes.range_parameters import BoundsParameter, FollowingParameter, Page, PageParameter
 from tailrace.api.schemas.entries import Entry, RangePage
 from tailrace.api.wire.names import KeyPath
-from tailrace.api.wire.ndjson import export_page, exported
+from tailrace.api.wire.ndjson import LineForm, export_page, exported
 from tailrace.api.wire.negotiation import NDJSON
 from tailrace.api.wire.parameters import (
     EncodingParameter,
@@ -38,9 +38,13 @@ from tailrace.api.wire.waiting import Waiting
 from tailrace.core.commands import Range, Read, ReadFrom, ReadLimits
 from tailrace.core.errors import ErrorCode, no_such_key
 from tailrace.core.limits import PAGE_BYTES_MAX, READ_ENTRIES_MAX
+from tailrace.core.log.field_choice import FieldChoice
 from tailrace.core.replies import RangeReply, ReadReply
 
 router = APIRouter(tags=["entries"])
+
+CHOSEN_FIELDS_MAX: Final = 1_000
+"""Names of fields that one export may choose."""
 
 EXPORT_EXAMPLE: Final = (
     '{"id":"1692632086370-0","fields":{"rider":"Castilla","speed":"30.2","position":"1","location_id":"1"}}\n'
@@ -143,6 +147,15 @@ async def export_entries(
         ),
     ] = "entry",
     encoding: EncodingParameter = None,
+    field: Annotated[
+        list[str] | None,
+        Query(
+            max_length=CHOSEN_FIELDS_MAX,
+            description="Write only the fields with these names, in this order. Repeat the parameter for "
+            "each name. An entry without any of them is written with no fields.",
+            examples=[["rider", "speed"]],
+        ),
+    ] = None,
 ) -> Response:
     """Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
@@ -150,8 +163,9 @@ async def export_entries(
     """
     query = Range(key, start_of(start), end_of(end))
     first = await _range(store, export_page(query))
-    lines = exported(store, query, first, export_shape(shape, encoding), fields_only=shape == "fields")
-    return GuardedStreamingResponse(store.guard, lines, NDJSON)
+    choice = None if field is None else FieldChoice(field)
+    form = LineForm(export_shape(shape, encoding), shape == "fields", choice)
+    return GuardedStreamingResponse(store.guard, exported(store, query, first, form), NDJSON)
 
 
 @router.get(

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from tailrace.api.ports import StreamStore
 from tailrace.core.commands import Range
 from tailrace.core.limits import MIB
 from tailrace.core.log.entry_json import Shape, wire_lines, wire_ndjson
+from tailrace.core.log.field_choice import FieldChoice
 from tailrace.core.replies import Entries, RangeReply
 
 EXPORT_PAGE_ENTRIES: Final = 10_000
@@ -21,13 +22,29 @@ EXPORT_PAGE_BYTES: Final = MIB
 and small enough to send at once."""
 
 
+class LineForm(NamedTuple):
+    """How an export writes an entry. `fields_only`: without its id, as an import reads it. `choice`: the
+    fields to write; None for all of them."""
+
+    shape: Shape
+    fields_only: bool = False
+    choice: FieldChoice | None = None
+
+    def lines(self, entries: Entries) -> bytes:
+        """Return the lines of `entries`, at least one."""
+        if self.choice is not None:
+            chosen = [self.choice.of(each) for each in entries.fragments if each is not None]
+            entries = Entries(entries.ids, chosen)
+        return _fields_lines(entries, self.shape) if self.fields_only else wire_ndjson(entries, self.shape)
+
+
 def export_page(query: Range) -> Range:
     """Return `query` limited to one page of an export."""
     return Range(query.key, query.start, query.end, count=EXPORT_PAGE_ENTRIES, max_bytes=EXPORT_PAGE_BYTES)
 
 
 async def exported(
-    store: StreamStore, query: Range, first: RangeReply, shape: Shape, *, fields_only: bool
+    store: StreamStore, query: Range, first: RangeReply, form: LineForm
 ) -> AsyncIterator[bytes]:
     """Yield the lines of all pages, starting with `first`. Only one page is in memory at a time.
 
@@ -36,7 +53,7 @@ async def exported(
     page = first
     while page.entries.ids:
         await asyncio.sleep(0)
-        yield _fields_lines(page.entries, shape) if fields_only else wire_ndjson(page.entries, shape)
+        yield form.lines(page.entries)
         if not page.more:
             return
         reply = await store.execute(

@@ -16,7 +16,7 @@ from tailrace.api.wire.batches import decode_batch_in_slices, read_batch
 from tailrace.api.wire.bodies import count_elements, require_few_elements_in_slices
 from tailrace.api.wire.entry_lines import FIELDS_LINES
 from tailrace.api.wire.imports import decode_in_slices
-from tailrace.api.wire.ndjson import EXPORT_PAGE_ENTRIES, export_page, exported
+from tailrace.api.wire.ndjson import EXPORT_PAGE_ENTRIES, LineForm, export_page, exported
 from tailrace.api.wire.redis_words import decode_commands
 from tailrace.api.wire.replies import SLICE_ENTRIES, entries_json, range_json
 from tailrace.api.wire.turns import SLICE_BYTES, Slices
@@ -154,7 +154,7 @@ def test_others_are_served_between_the_pages_of_an_export() -> None:
         query = Range(b"s")
         first = await client.store.execute(export_page(query))
         assert isinstance(first, RangeReply)
-        lines = exported(client.store, query, first, Shape.NATURAL, fields_only=False)
+        lines = exported(client.store, query, first, LineForm(Shape.NATURAL))
         return sum([piece.count(b"\n") async for piece in lines])
 
     count, turns_of_others = turns_of(export())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Literal
 
 import httpx
@@ -108,10 +108,10 @@ class AsyncStream:
                 yield entry
 
     async def export_lines(
-        self, start: str = "-", end: str = "+", *, shape: LineShape = "entry"
+        self, start: str = "-", end: str = "+", *, shape: LineShape = "entry", fields: Sequence[str] | None = None
     ) -> AsyncIterator[bytes]:
         """Yield the entries of a range as NDJSON, like `Stream.export_lines`."""
-        export = Export(self.key, start, end, shape)
+        export = Export(self.key, start, end, shape, fields)
         policy = self._session.settings.retry
         attempts = policy.attempts(is_idempotent=True)
         while True:

@@ -7,7 +7,7 @@ the next request begins after the id on the last of them. This module sends noth
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from tailrace_client import stream_calls
@@ -21,11 +21,14 @@ BLOCK_BYTES: Final = 1 << 18
 class Export:
     """One export. `request` is the next request to send; `take` and `end` return blocks of complete lines."""
 
-    def __init__(self, key: str, start: str, end: str, shape: LineShape) -> None:
+    def __init__(
+        self, key: str, start: str, end: str, shape: LineShape, fields: Sequence[str] | None = None
+    ) -> None:
         self._key = key
         self._start = start
         self._end = end
         self._shape: LineShape = shape
+        self._fields = fields
         self._rest: list[bytes] = []
         self._rest_bytes = 0
         self._last_line = b""
@@ -38,7 +41,7 @@ class Export:
         if self._last_line:
             self._start = f"({json.loads(self._last_line)['id']}"
             self._last_line = b""
-        return stream_calls.export(self._key, self._start, self._end, self._shape)
+        return stream_calls.export(self._key, self._start, self._end, self._shape, self._fields)
 
     @property
     def can_resume(self) -> bool:

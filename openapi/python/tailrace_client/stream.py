@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Literal
 
@@ -134,15 +134,17 @@ class Stream:
         yield from map(entries_of_lines, self.export_lines(start, end))
 
     def export_lines(
-        self, start: str = "-", end: str = "+", *, shape: LineShape = "entry"
+        self, start: str = "-", end: str = "+", *, shape: LineShape = "entry", fields: Sequence[str] | None = None
     ) -> Iterator[bytes]:
         """Yield the entries of a range as NDJSON, in blocks of complete lines.
+
+        `fields`: only the fields with these names, in this order; None for all fields.
 
         This is one request. If the connection breaks, the export resumes after the last line of the last
         block. With `shape="fields"`, lines have no id, and a broken connection after the first block is an
         error.
         """
-        export = Export(self.key, start, end, shape)
+        export = Export(self.key, start, end, shape, fields)
         policy = self._session.settings.retry
         attempts = policy.attempts(is_idempotent=True)
         while True:

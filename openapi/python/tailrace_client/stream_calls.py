@@ -145,9 +145,16 @@ def import_lines(
     return Call(request, _import_result, is_idempotent=producer is not None)
 
 
-def export(key: str, start: str, end: str, shape: Literal["entry", "pairs", "fields"]) -> Mapping[str, Any]:
+def export(
+    key: str,
+    start: str,
+    end: str,
+    shape: Literal["entry", "pairs", "fields"],
+    fields: Sequence[str] | None,
+) -> Mapping[str, Any]:
     """The request of entries:export, whose response is streamed."""
-    return export_entries._get_kwargs(key, start=start, end=end, shape=shape)
+    chosen = UNSET if fields is None else list(fields)
+    return export_entries._get_kwargs(key, start=start, end=end, shape=shape, field=chosen)
 
 
 def length(key: str) -> Call[int]:
