@@ -24,6 +24,7 @@ def _get_kwargs(
     end: str | Unset = "+",
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
+    field: list[str] | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
@@ -43,6 +44,12 @@ def _get_kwargs(
         json_encoding = encoding
 
     params["encoding"] = json_encoding
+
+    json_field: list[str] | Unset = UNSET
+    if not isinstance(field, Unset):
+        json_field = field
+
+    params["field"] = json_field
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -150,12 +157,15 @@ def sync_detailed(
     end: str | Unset = "+",
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
+    field: list[str] | Unset = UNSET,
 ) -> Response[File | Problem]:
     """Export entries as NDJSON
 
      Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    The export includes entries in the range that are appended while it runs.
+    The export includes entries in the range that are appended while it runs. All entries are of the
+    stream
+    that `X-Incarnation` names.
 
     Args:
         key (str):  Example: race:france.
@@ -169,6 +179,9 @@ def sync_detailed(
             Example: entry.
         encoding (ExportEntriesEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
+            the parameter for each name. An entry without any of them is written with no fields.
+            Example: ['rider', 'speed'].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,6 +197,7 @@ def sync_detailed(
         end=end,
         shape=shape,
         encoding=encoding,
+        field=field,
     )
 
     response = client.get_httpx_client().request(
@@ -201,12 +215,15 @@ def sync(
     end: str | Unset = "+",
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
+    field: list[str] | Unset = UNSET,
 ) -> File | Problem | None:
     """Export entries as NDJSON
 
      Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    The export includes entries in the range that are appended while it runs.
+    The export includes entries in the range that are appended while it runs. All entries are of the
+    stream
+    that `X-Incarnation` names.
 
     Args:
         key (str):  Example: race:france.
@@ -220,6 +237,9 @@ def sync(
             Example: entry.
         encoding (ExportEntriesEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
+            the parameter for each name. An entry without any of them is written with no fields.
+            Example: ['rider', 'speed'].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -236,6 +256,7 @@ def sync(
         end=end,
         shape=shape,
         encoding=encoding,
+        field=field,
     ).parsed
 
 
@@ -247,12 +268,15 @@ async def asyncio_detailed(
     end: str | Unset = "+",
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
+    field: list[str] | Unset = UNSET,
 ) -> Response[File | Problem]:
     """Export entries as NDJSON
 
      Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    The export includes entries in the range that are appended while it runs.
+    The export includes entries in the range that are appended while it runs. All entries are of the
+    stream
+    that `X-Incarnation` names.
 
     Args:
         key (str):  Example: race:france.
@@ -266,6 +290,9 @@ async def asyncio_detailed(
             Example: entry.
         encoding (ExportEntriesEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
+            the parameter for each name. An entry without any of them is written with no fields.
+            Example: ['rider', 'speed'].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -281,6 +308,7 @@ async def asyncio_detailed(
         end=end,
         shape=shape,
         encoding=encoding,
+        field=field,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -296,12 +324,15 @@ async def asyncio(
     end: str | Unset = "+",
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
+    field: list[str] | Unset = UNSET,
 ) -> File | Problem | None:
     """Export entries as NDJSON
 
      Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    The export includes entries in the range that are appended while it runs.
+    The export includes entries in the range that are appended while it runs. All entries are of the
+    stream
+    that `X-Incarnation` names.
 
     Args:
         key (str):  Example: race:france.
@@ -315,6 +346,9 @@ async def asyncio(
             Example: entry.
         encoding (ExportEntriesEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
+            the parameter for each name. An entry without any of them is written with no fields.
+            Example: ['rider', 'speed'].
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -332,5 +366,6 @@ async def asyncio(
             end=end,
             shape=shape,
             encoding=encoding,
+            field=field,
         )
     ).parsed
