@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
-import msgspec
 import pyarrow as pa
 
 from bench.rows import Effort, Row, command, in_turns
-from tailrace.core.log.entry_json import wire_ndjson
+from tailrace.api.wire.ndjson import LineForm
+from tailrace.core.log.entry_json import Shape, wire_ndjson
 from tailrace.core.log.entry_lines import fragments_from_ndjson
+from tailrace.core.log.field_choice import FieldChoice
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import SEQ_BITS
 from tailrace_spark.sink.lines import body_of, lines_of
@@ -29,6 +30,7 @@ PAGE_ENTRIES: Final = 10_000
 ROUNDS: Final = 3
 FIRST_MS: Final = 1_767_225_600_000
 MICROSECONDS: Final = 1e6
+CHOICE: Final = FieldChoice(["rider"])
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -133,16 +135,7 @@ def arrow_table(body: bytes) -> pa.Table:
 
 def one_field(page: Entries) -> bytes:
     """A page as NDJSON with one field of each entry."""
-    rows = [_decode_one(fragment) for fragment in page.fragments if fragment is not None]
-    return _encode_lines(rows)
-
-
-class _OneField(msgspec.Struct):
-    rider: str
-
-
-_decode_one: Final = msgspec.json.Decoder(_OneField).decode
-_encode_lines: Final = msgspec.json.Encoder().encode_lines
+    return LineForm(Shape.NATURAL, choice=CHOICE).lines(page)
 
 
 if __name__ == "__main__":

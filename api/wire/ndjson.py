@@ -33,8 +33,8 @@ class LineForm(NamedTuple):
     def lines(self, entries: Entries) -> bytes:
         """Return the lines of `entries`, at least one."""
         if self.choice is not None:
-            chosen = [self.choice.of(each) for each in entries.fragments if each is not None]
-            entries = Entries(entries.ids, chosen)
+            stored = [each for each in entries.fragments if each is not None]
+            entries = Entries(entries.ids, self.choice.of(stored))
         return _fields_lines(entries, self.shape) if self.fields_only else wire_ndjson(entries, self.shape)
 
 

@@ -5,9 +5,9 @@ It owns how fields are chosen from stored entries. It never changes what is stor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
 
@@ -18,37 +18,41 @@ CHOICES_KEPT: Final = 64
 
 NO_FIELDS: Final = b"{}"
 
-_encode: Final = msgspec.json.Encoder().encode
-_Decode: TypeAlias = Callable[[bytes], Any]
+_encode_lines: Final = msgspec.json.Encoder().encode_lines
 
 
 class FieldChoice:
     """The fields that a reader needs, by name, in the order in which it wants them."""
 
-    __slots__ = ("_decode", "_names")
+    __slots__ = ("_decoder", "_names")
 
     def __init__(self, names: Sequence[str]) -> None:
         unique = tuple(dict.fromkeys(names))
         self._names = [name.encode() for name in unique]
-        self._decode = _decoder_of(unique)
+        self._decoder = _decoder_of(unique)
 
-    def of(self, fragment: bytes) -> bytes:
-        """Return the entry with these fields only, in their order; `NO_FIELDS` if it has none of them.
+    def of(self, fragments: Sequence[bytes]) -> list[bytes]:
+        """Return the entries with these fields only, in their order; `NO_FIELDS` for one that has none of
+        them.
 
         A repeated field stays repeated. O(bytes): about 0.3 us for an entry of five fields.
         """
-        if self._decode is not None and fragment[:1] == b"{":
-            chosen: bytes = _encode(self._decode(fragment))
-            return chosen
+        # Only fragments of fields begin with a brace. `min` and `max` compare bytes in C.
+        if self._decoder is not None and fragments and min(fragments) >= b"{" and max(fragments) < b"|":
+            rows = self._decoder.decode_lines(b"\n".join(fragments))
+            return _encode_lines(rows).splitlines()
+        return [*map(self._of_any, fragments)]
+
+    def _of_any(self, fragment: bytes) -> bytes:
         flat = flat_of(fragment)
         names = flat[::2]
         places = [place for name in self._names for place, found in enumerate(names) if found == name]
-        chosen_flat = [item for place in places for item in flat[2 * place : 2 * place + 2]]
-        return fragment_from_flat(chosen_flat) if chosen_flat else NO_FIELDS
+        chosen = [item for place in places for item in flat[2 * place : 2 * place + 2]]
+        return fragment_from_flat(chosen) if chosen else NO_FIELDS
 
 
 @lru_cache(CHOICES_KEPT)
-def _decoder_of(names: tuple[str, ...]) -> _Decode | None:
+def _decoder_of(names: tuple[str, ...]) -> msgspec.json.Decoder[Any] | None:
     """Return a decoder that skips all other fields; None if JSON escapes a character of a name."""
     members = {f"field_{number}": name for number, name in enumerate(names)}
     fields = [(member, str | msgspec.UnsetType, msgspec.UNSET) for member in members]
@@ -56,4 +60,4 @@ def _decoder_of(names: tuple[str, ...]) -> _Decode | None:
         chosen = msgspec.defstruct("Chosen", fields, rename=members, gc=False)
     except ValueError:
         return None
-    return msgspec.json.Decoder(chosen).decode
+    return msgspec.json.Decoder(chosen)

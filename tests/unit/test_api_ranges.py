@@ -183,6 +183,20 @@ def test_an_export_in_pairs_and_base64(api: ApiClient) -> None:
     assert (line["encoding"], line["pairs"][0]) == ("base64", ["cmlkZXI=", "Q2FzdGlsbGE="])
 
 
+def test_an_export_writes_only_the_chosen_fields_in_their_order(api: ApiClient) -> None:
+    path = "/v1/streams/chosen/entries"
+    api.post(path, {"id": "1-0", "fields": {"rider": "Castilla", "speed": "30.2", "position": "1"}})
+    api.post(path, {"id": "2-0", "pairs": [["rider", "A"], ["rider", "B"], ["speed", "1"]]})
+    api.post(path, {"id": "3-0", "fields": {"other": "x"}})
+    lines = api.get(f"{path}:export?field=speed&field=rider").text.splitlines()
+    assert lines == [
+        '{"id":"1-0","fields":{"speed":"30.2","rider":"Castilla"}}',
+        '{"id":"2-0","pairs":[["speed","1"],["rider","A"],["rider","B"]]}',
+        '{"id":"3-0","fields":{}}',
+    ]
+    assert api.get(f"{path}:export?field=speed&shape=fields&end=1").text == '{"speed":"30.2"}\n'
+
+
 def test_an_export_has_no_bound_on_its_pages(api: ApiClient) -> None:
     count = 25_000
     api.post("/v1/streams/long/entries:import", content=b'{"a":"b"}\n' * count, headers=NDJSON)

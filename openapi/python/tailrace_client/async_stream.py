@@ -108,7 +108,12 @@ class AsyncStream:
                 yield entry
 
     async def export_lines(
-        self, start: str = "-", end: str = "+", *, shape: LineShape = "entry", fields: Sequence[str] | None = None
+        self,
+        start: str = "-",
+        end: str = "+",
+        *,
+        shape: LineShape = "entry",
+        fields: Sequence[str] | None = None,
     ) -> AsyncIterator[bytes]:
         """Yield the entries of a range as NDJSON, like `Stream.export_lines`."""
         export = Export(self.key, start, end, shape, fields)

@@ -134,7 +134,12 @@ class Stream:
         yield from map(entries_of_lines, self.export_lines(start, end))
 
     def export_lines(
-        self, start: str = "-", end: str = "+", *, shape: LineShape = "entry", fields: Sequence[str] | None = None
+        self,
+        start: str = "-",
+        end: str = "+",
+        *,
+        shape: LineShape = "entry",
+        fields: Sequence[str] | None = None,
     ) -> Iterator[bytes]:
         """Yield the entries of a range as NDJSON, in blocks of complete lines.
 

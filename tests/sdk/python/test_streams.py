@@ -218,6 +218,12 @@ def test_an_export_gives_whole_lines_that_an_import_takes(stream: Stream, tailra
     assert [fields for _, fields in copy.read()] == numbers(40_000)
 
 
+def test_an_export_can_choose_fields(stream: Stream) -> None:
+    stream.append({"rider": "Castilla", "speed": "30.2", "position": "1"})
+    [block] = stream.export_lines(fields=["speed", "rider"])
+    assert block.endswith(b'"fields":{"speed":"30.2","rider":"Castilla"}}\n')
+
+
 def test_streams_are_trimmed_cut_up_planned_and_dropped(stream: Stream) -> None:
     stream.append_many(numbers(1_000))
     ids = [entry_id for entry_id, _ in stream.read()]
