@@ -36,7 +36,7 @@ SYNTAX = [
     "",
 ]
 text = st.one_of(st.text(), st.lists(st.sampled_from(SYNTAX)).map("".join)).map(str.encode)
-regular_entries = st.dictionaries(text, text, min_size=1, max_size=4).map(lambda fields: list(fields.items()))
+regular_entries = st.dictionaries(text, text, max_size=4).map(lambda fields: list(fields.items()))
 anything = text | st.binary()
 odd_entries = st.lists(st.tuples(anything, anything), min_size=1, max_size=4)
 
@@ -82,7 +82,8 @@ def test_lines_that_are_written_otherwise_are_parsed(entries: list[Pairs], is_bl
 @pytest.mark.parametrize(
     "line",
     [
-        '{"id":"1-0","fields":{}}',
+        '{"id":"1-0","fields":{},"more":"x"}',
+        '{"id":"1-0","fields":{}, "a":{}}',
         '{"id":"1-0","fields":{"a":"b","c":{}}}',
         '{"id":"1-0","fields":{"a":["b"]}}',
         '{"id":"1-0","fields":["a","b"]}',

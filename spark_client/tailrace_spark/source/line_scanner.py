@@ -11,8 +11,8 @@ with escapes are decoded afterwards, and only those.
 
 Why this is safe. The lines are valid JSON, as the server writes it, and each line begins with an id and
 `fields`. If all other gaps have one character, the strings between them can only be names and values in turn.
-If one gap has another length, or one line begins differently, the whole block is rejected. This module parses
-nothing.
+If one gap has another length, or one line begins differently, the whole block is rejected. An entry may have
+no fields: a read that needs few of them does not receive the others. This module parses nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAP: Final = pa.map_(pa.binary(), pa.binary())
 MARK: Final = ord('"')
 BACKSLASH: Final = ord("\\")
 BEGINNING: Final = b'{"id":"'
-ENDING: Final = b'"}}\n'
+ENDINGS: Final = (b'"}}\n', b'":{}}\n')
 FIRST_STRING: Final = b'"id":'
 THIRD_STRING: Final = b'"fields":{'
 
@@ -41,6 +41,7 @@ THIRD_STRING: Final = b'"fields":{'
 WITHIN_A_LINE: Final = len('":')
 BEFORE_FIELDS: Final = len('":{')
 BETWEEN_LINES: Final = len('"}}\n{')
+AFTER_NO_FIELDS: Final = len('":{}}\n{')
 HEAD: Final = 3
 """The number of strings before the first name: `id`, the id, `fields`."""
 
@@ -98,15 +99,17 @@ def _behind_odd_runs(backslashes: Places) -> Places:
 def _firsts(lines: bytes, marks: Places) -> Places | None:
     """Return the number of the first string of each line; None if the gaps show that a line is not
     regular."""
-    if len(marks) % 2 or not (lines.startswith(BEGINNING) and lines.endswith(ENDING)):
+    if len(marks) % 2 or not (lines.startswith(BEGINNING) and lines.endswith(ENDINGS)):
         return None
     gaps = marks[2::2] - marks[1:-1:2]
-    firsts = np.concatenate([[0], np.flatnonzero(gaps == BETWEEN_LINES) + 1])
+    is_last_gap = (gaps == BETWEEN_LINES) | (gaps == AFTER_NO_FIELDS)
+    firsts = np.concatenate([[0], np.flatnonzero(is_last_gap) + 1])
     counts = np.diff(firsts, append=len(marks) // 2)
+    with_fields = firsts[counts > HEAD]
     has_its_gaps = (
-        bool(((counts % 2 == 1) & (counts > HEAD)).all())
-        and bool((gaps[firsts + (HEAD - 1)] == BEFORE_FIELDS).all())
-        and np.count_nonzero(gaps != WITHIN_A_LINE) == 2 * len(firsts) - 1
+        bool(((counts % 2 == 1) & (counts >= HEAD)).all())
+        and bool((gaps[with_fields + (HEAD - 1)] == BEFORE_FIELDS).all())
+        and np.count_nonzero(gaps != WITHIN_A_LINE) == len(firsts) - 1 + len(with_fields)
     )
     return firsts if has_its_gaps else None
 
