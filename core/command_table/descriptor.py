@@ -1,4 +1,4 @@
-"""The descriptor of a command: everything that the rest of the program knows about the command.
+"""The descriptor of a command: everything that the rest of the program uses of the command.
 
 Owns the type of a row; the other modules of this package hold the rows. A descriptor names the scope that a
 command needs; `api` owns tokens and decides who has the scope.

@@ -20,8 +20,8 @@ from tailrace.core.replies import Entries, ReadReply
 from tailrace.core.stream_id import StreamId, parse_id
 
 _BLOCK_MS_MAX: Final = I64_MAX - (1 << 42)
-"""Redis refuses a deadline that exceeds its signed 64-bit clock. The grammar has no clock: it allows for a
-time until the year 2109."""
+"""Redis refuses a deadline that exceeds its signed 64-bit clock. The grammar has no clock: it assumes a
+current time up to the year 2109."""
 
 
 class _ReadOptions:
@@ -159,7 +159,7 @@ def _read_position(raw: bytes) -> StreamId | Special:
 
 
 def _read(reply: ReadReply) -> Resp:
-    """The streams that have entries; nil if none has."""
+    """Return the streams that have entries; nil if no stream has any."""
     if reply.is_empty:
         return None
     return [[stream.key, entry_list(stream.entries)] for stream in reply.streams if stream.is_served]

@@ -15,12 +15,13 @@ QUOTED_BYTES_MAX: Final = 128
 
 
 def invalid_argument(text: str) -> StreamError:
-    """INVALID_ARGUMENT: the form of an argument is valid, its value is not. `text` follows ``ERR``."""
+    """Return INVALID_ARGUMENT, for an argument with a valid form and an invalid value. `text` follows
+    ``ERR``."""
     return StreamError(ErrorCode.INVALID_ARGUMENT, f"ERR {text}")
 
 
 def limit_exceeded(text: str) -> StreamError:
-    """LIMIT_EXCEEDED: a request exceeds a bound that only Tailrace has. `text` follows ``ERR``."""
+    """Return LIMIT_EXCEEDED, for a request above a limit that only Tailrace has. `text` follows ``ERR``."""
     return StreamError(ErrorCode.LIMIT_EXCEEDED, f"ERR {text}")
 
 

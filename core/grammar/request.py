@@ -21,7 +21,8 @@ class SimpleString(str):
 
 
 class Rows:
-    """An array whose items are made while it is read, so that a long reply never exists as objects at once.
+    """An array whose items are made while it is read, so that a long reply never exists completely as
+    objects.
 
     `pieces`: returns a new iterator over lists of consecutive items at each call.
     """

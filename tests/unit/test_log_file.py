@@ -114,5 +114,5 @@ def test_a_log_that_was_only_just_begun_holds_nothing(crashed: Path, content: by
 
 def test_a_log_beside_a_file_that_lost_everything_is_damage(crashed: Path) -> None:
     (crashed / FILE_NAME).write_bytes(b"")
-    with pytest.raises(Damage, match=r"empty, but tailrace\.db-wal beside it"):
+    with pytest.raises(Damage, match=r"empty, but tailrace\.db-wal next to it"):
         length_found(crashed)
