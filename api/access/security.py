@@ -41,7 +41,7 @@ from tailrace.core.errors import StreamError
 from tailrace.core.grammar import Request as RedisRequest
 
 _UNKNOWN_HOST: Final = (
-    "without tokens, the server accepts only `localhost`, IP addresses and names without a dot in `Host`, so "
+    "without tokens, the server accepts only `localhost`, IP addresses and names without a dot as `Host`, so "
     "that no web page can reach it through DNS rebinding"
 )
 

@@ -43,7 +43,10 @@ class TicketBook:
         """Issue a ticket. Raises `RequestRefused` if the token has too many unused ones."""
         self._forget_expired()
         if self._counts[principal.token_id] >= TICKETS_PER_TOKEN_MAX:
-            detail = f"a token may have {TICKETS_PER_TOKEN_MAX} unused tickets; each expires after {EXPIRES_IN_S} s"
+            detail = (
+                f"a token may have {TICKETS_PER_TOKEN_MAX} unused tickets, and each expires "
+                f"after {EXPIRES_IN_S} s"
+            )
             raise RequestRefused(HttpCode.TOO_MANY_OPEN, detail, headers={"Retry-After": "1"})
         ticket = secrets.token_urlsafe(32)
         self._tickets[_digest(ticket)] = _Ticket(principal, self._clock_s() + EXPIRES_IN_S)

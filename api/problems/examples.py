@@ -1,4 +1,4 @@
-"""An example of each problem, as the OpenAPI document shows it.
+"""An example of each problem for the OpenAPI document.
 
 It owns the texts of the examples; a test provokes each problem and compares it with its example. Titles and
 statuses come from `api.problems.table`.
@@ -131,8 +131,8 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "the request comes from a page of another origin, and that origin is not allowed"
     ),
     HttpCode.HOST_NOT_ALLOWED: Example(
-        "without tokens, the server accepts only `localhost`, IP addresses and names without a dot in `Host`, so "
-        "that no web page can reach it through DNS rebinding"
+        "without tokens, the server accepts only `localhost`, IP addresses and names without a dot as `Host`,"
+        " so that no web page can reach it through DNS rebinding"
     ),
     HttpCode.UPGRADE_REQUIRED: Example(
         "this resource is a WebSocket: send an opening handshake (RFC 6455) over HTTP/1.1"

@@ -20,7 +20,7 @@ Content: TypeAlias = NewEntry | RedisRequest | RequestRefused | StreamError
 
 
 class ReadRequest(NamedTuple):
-    """One request. `envelope` and `content` are None where they are read later."""
+    """One request. `envelope` and `content` are None if they are decoded later."""
 
     raw: bytes
     envelope: Envelope | None = None
