@@ -74,7 +74,7 @@ def _nothing() -> None:
 
 
 def unaudited(_act: Act) -> None:
-    """An `Audit` that records nothing."""
+    """Record nothing: an `Audit` for an application without an audit log."""
 
 
 @dataclass(frozen=True)

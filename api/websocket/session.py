@@ -55,7 +55,7 @@ from tailrace.core.errors import StreamError, kept
 
 
 def _uncounted() -> None:
-    """Requests are not counted."""
+    """Return None: requests are not counted."""
 
 
 class WebSocketSession:
@@ -203,7 +203,7 @@ class WebSocketSession:
         return self._has_left or self._outlet.is_congested
 
     def drained(self) -> None:
-        """The outlet is no longer congested."""
+        """Continue to push, because the outlet is no longer congested."""
         if not self._has_left:
             self._book.arm_all()
 

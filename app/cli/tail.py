@@ -194,7 +194,8 @@ def _print(lines: Iterable[Line], written: Written) -> dict[bytes, str]:
 
 
 def _check_reader() -> None:
-    """Raise `BrokenPipeError` if the reader of our output has exited: without output, no write would fail."""
+    """Raise `BrokenPipeError` if the reader of our output has exited. Without new output, no write would
+    detect that."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     if any(what & select.POLLERR for _, what in poll.poll(0)):

@@ -88,7 +88,7 @@ class EpochKeys:
         return begun
 
     def _is_over_a_bound(self) -> bool:
-        """Whether a producer must be forgotten. The last one stays: its own epochs are bounded."""
+        """Return whether a producer must be forgotten. The last one stays: its own epochs are bounded."""
         count = len(self.producers)
         return count > EPOCH_PRODUCERS_MAX or (self.key_count > IDMP_KEYS_MAX and count > 1)
 

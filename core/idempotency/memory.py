@@ -73,7 +73,7 @@ class IdempotencyMemory:
         return found.ids
 
     def has_expired(self, before_ms: int) -> bool:
-        """Whether `expire` with the same time would forget a key. O(producers without an epoch)."""
+        """Return whether `expire` with the same time would forget a key. O(producers without an epoch)."""
         return self.timed.has_expired(before_ms)
 
     # --- changing ------------------------------------------------------------------------------
