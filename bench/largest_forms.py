@@ -62,7 +62,7 @@ def with_group(prepare: Make, key: str, group: str) -> Make:
 
 
 def ids_case(operation: str, name: str, path: str, **options: Any) -> Case:
-    """Return a request with as many ids as it may name, in an order that visits every block repeatedly."""
+    """Return a request with the maximum number of ids, in an order that visits every block repeatedly."""
     return post_case(
         operation,
         f"scattered ids, {name}",

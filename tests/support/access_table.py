@@ -81,7 +81,7 @@ def _option_row(number: int) -> str:
     scope = ACCESS[name]
     socket = _SOCKET_NAMES.get((name, option.rest))
     operations = ", ".join(f"`{each}`" for each in _OPERATIONS[name])
-    socket_cell = "" if socket is None else f"`{socket}` likewise"
+    socket_cell = "" if socket is None else f"`{socket}` with the same option"
     return _row(f"`{scope}` and `admin`", f"{operations} with {option.rest}", option.redis, socket_cell)
 
 

@@ -415,7 +415,7 @@ def test_a_log_that_is_damaged_is_salvaged_up_to_there(tmp_path: Path) -> None:
     log[len(log) // 2] ^= 1
     (directory / f"{FILE_NAME}-wal").write_bytes(log)
     keyspace, losses = rescued(directory, tmp_path)
-    assert losses[0].startswith("the write-ahead log: a frame of the commit behind frame")
+    assert losses[0].startswith("the write-ahead log: the commit after frame")
     assert 0 < keyspace.streams[b"s"].length < 5
 
 
