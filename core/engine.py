@@ -95,8 +95,8 @@ class Engine:
 
 
 def _reply(execution: Execution, command: Command, known: KeptReply | None = None) -> Reply | StreamError:
-    """Return the reply or the error of a command. If `known`, a reply that was made earlier, is given and
-    fits, return it."""
+    """Return the reply or the error of a command. Return `known`, an earlier reply to the command, if there
+    is one and it fits."""
     if known is not None and known.size_bytes <= execution.room().left_bytes:
         execution.room().charge(known.size_bytes)
         reply: Reply = known.reply

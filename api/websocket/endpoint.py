@@ -164,7 +164,7 @@ class _Connection:
             await asyncio.wait({self._work})
 
     async def _carry_out(self) -> None:
-        """Run requests, turn by turn, until none is waiting."""
+        """Run requests in turns until none is waiting."""
         try:
             while turn := self._session.next_turn():
                 self._turn_taken.set()

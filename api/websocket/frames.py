@@ -1,4 +1,4 @@
-"""Splits frames into requests, and decodes what depends only on the bytes of a frame.
+"""Splits frames into requests, and decodes the parts that depend only on the bytes of a frame.
 
 A thread can do this for a large frame, because this module never uses a connection. `api.websocket.plans`
 decides what a request does.
