@@ -133,7 +133,7 @@ def _check_run(key: int, run: Run) -> None:
 
 def _check_consumer(consumer: Consumer, ids: list[int]) -> None:
     assert consumer.pending_count == len(ids), f"consumer {consumer.name!r} is miscounted"
-    assert consumer.scattered <= set(ids), f"consumer {consumer.name!r} has a unit of another owner"
+    assert consumer.scattered <= set(ids), f"consumer {consumer.name!r} has an entry of another owner"
     assert list(consumer.pending_ids()) == ids, f"consumer {consumer.name!r} has a wrong index"
 
 

@@ -127,7 +127,7 @@ def require_plain_files(database: Path) -> None:
                     "replace the link with the file, or make the whole directory a link"
                 )
             if not stat.S_ISREG(mode):
-                raise Unusable(f"{path} is not a regular file: move or delete it")
+                raise Unusable(f"{path} is not a regular file: move it elsewhere")
 
 
 def _size_of(path: Path) -> int | None:
