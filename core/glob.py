@@ -42,8 +42,7 @@ class _Segment:
 
 class Glob:
     """One compiled pattern. `literal_prefix`: the bytes with which every matching text begins. `is_prefix`:
-    the pattern matches every text that begins with `literal_prefix`.
-    """
+    the pattern matches every text that begins with `literal_prefix`."""
 
     __slots__ = ("_has_star", "_head", "_middle", "_steps_per_byte", "_tail", "is_prefix", "literal_prefix")
 
