@@ -1,7 +1,7 @@
 """`create_api`: the whole HTTP surface as one ASGI application over a store.
 
-It owns the order of the layers: the request is named, bounded and routed on its raw path, and every
-error on the way is answered as a problem. It starts nothing and reads no settings.
+It owns the order of the layers: they give the request an id, limit its body, route it by its raw path, and
+turn every error into a problem. It starts nothing and reads no settings.
 """
 
 from __future__ import annotations
@@ -45,11 +45,12 @@ def create_api(
     rates: Rates = UNRATED,
     slow_log: SlowLog | None = None,
 ) -> FastAPI:
-    """The application over `store`. `version`: as shown in the document; the installed one by default.
+    """Return the application over `store`. `version`: the version in the document; by default the installed
+    one.
 
-    `security`: who may do what; by default everybody all, for a surface that only this process reaches.
-    `limits`: how much of anything may be open at once; `rates` counts requests. `slow_log`: what its route
-    shows; None: the route answers that nothing is noted.
+    `security`: checks of tokens and origins; by default none, for an application that only this process can
+    reach. `limits`: how many connections, tails and subscriptions may be open at once. `rates`: counts
+    requests. `slow_log`: the slow log that its route shows; None: an empty log that records nothing.
     """
     app = Api(
         title="Tailrace",

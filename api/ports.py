@@ -18,7 +18,7 @@ from tailrace.core.replies import Reply
 
 
 class StoreUnavailable(Exception):
-    """The store does not accept the command now; `reason` says why.
+    """The store does not accept the command now; `reason` explains why.
 
     `retry_after_s` is when to try again; None if the server must be restarted first. `is_outcome_unknown` is
     true if the command ran, but the store could not make its changes durable; otherwise nothing was changed.

@@ -71,7 +71,8 @@ ANONYMOUS_LOCAL: Final = Principal("local", "anonymous", SCOPES, (ALL_KEYS,))
 
 
 class Unauthenticated(Exception):
-    """The request is not authenticated, or not any more; `reason` says why, without any part of a token.
+    """The request has no valid token, or its token has become invalid. `reason`: an explanation without any
+    part of a token.
 
     `is_given` is true if the request has a token, and the token is invalid. `is_changed` is true if the
     token is still valid but has other rights now; a new request has these rights.
@@ -95,7 +96,7 @@ class Authenticator(Protocol):
         ...
 
     def require_standing(self, principal: Principal) -> None:
-        """Raise `Unauthenticated` if the token was revoked or changed, or has expired."""
+        """Raise `Unauthenticated` if the token of `principal` was revoked or changed, or has expired."""
         ...
 
     def watch(self, principal: Principal, on_end: Callable[[Unauthenticated], None]) -> Callable[[], None]:

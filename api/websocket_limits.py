@@ -22,16 +22,16 @@ TURN_BYTES_MAX: Final = 128 * KIB
 the limit is the last of its turn. Appends and commands that a thread has decoded do not count."""
 
 MISTAKE_BYTES: Final = 512
-"""Bytes that an invalid request, and each mistake in it, adds to those of its turn: to describe a mistake
-takes as long as to decode many bytes."""
+"""Bytes that an invalid request, and each mistake in it, add to the bytes of its turn, because describing a
+mistake takes as long as decoding this many bytes."""
 
 FRAME_MISTAKES_LISTED_MAX: Final = 1_000
 """Mistakes that the replies to one message list. Later invalid requests of the message get a short error. A
-list is much longer than the request, and takes more work than to decode it."""
+list is much longer than the request, and takes more work than decoding the request."""
 
 BACKLOG_MAX: Final = 4 * TURN_REQUESTS_MAX
 """Waiting requests of a connection above which the server stops reading from it. Pipelining needs a few turns
-in stock, but a client must not fill the memory."""
+of waiting requests, but a client must not fill the memory."""
 
 SUBSCRIPTIONS_MAX: Final = 100
 """Subscriptions of one connection. One subscription can have many streams."""
@@ -80,8 +80,8 @@ Older ones stay pending, until another consumer claims them."""
 
 
 class CloseCode(IntEnum):
-    """Why the server closes a connection. Codes below 4000 are those of RFC 6455. After 4000 to 4499 the
-    client can connect again later; after 4500 to 4999 the same would happen again.
+    """Why the server closes a connection. Codes below 4000 are those of RFC 6455. After 4000 to 4499, the
+    client can connect again later. After 4500 to 4999, a new connection would be closed for the same reason.
     """
 
     GOING_AWAY = 1001

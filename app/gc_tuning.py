@@ -1,9 +1,9 @@
 """The garbage collector's settings for a heap of long-lived objects.
 
-What the server keeps (blocks, pending entries, indexes) is freed by reference counts: it has no cycles.
-A full collection walks all of it, finds nothing, and every client waits meanwhile. So the collector ignores
-what exists at the start, and rarely examines the old generations: only exceptions and tasks make cycles, and
-these die young.
+The long-lived objects of the server (blocks, pending entries, indexes) have no reference cycles, so reference
+counting frees them. A full collection examines all of them and frees nothing, while every client waits. So
+the collector ignores the objects that exist at the start, and rarely examines the old generations: only
+exceptions and tasks create cycles, and they are short-lived.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ YOUNG_OBJECTS: Final = 1_000
 
 MIDDLE_ROUNDS: Final = 20
 OLD_ROUNDS: Final = 100
-"""Young collections before the middle generation is collected, and middle ones before the old."""
+"""The number of young collections before a middle one, and of middle collections before an old one."""
 
 
 def tune_garbage_collector() -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def create_hot_routes(
     sources: Sources, rates: TokenBuckets, security: Security, tracing: Tracing | None = None
 ) -> HotRoutes:
-    """What carries out the hot requests of a server, over the store of `sources`."""
+    """Return the handler of hot requests for a server with the store of `sources`."""
     store = sources.store
     observer = HotObserver(sources.requests, store.slow_log, store.figures, tracing)
     return HotRoutes(store, security, rates, observer)

@@ -1,8 +1,9 @@
 """The middleware around the whole API: it records each request that goes through the framework.
 
-It is pure ASGI, so it sees the same as a client. It updates the metrics by operation, the slow log, the log
-record, and with traces the span. `app.protocols.hot_observer` records the same of hot requests. It changes
-only the trace's header of a request, and never reads a body.
+It is pure ASGI, so it measures the same requests and responses as a client. It updates the metrics by
+operation and the slow log, writes the log record, and ends the span if tracing is enabled.
+`app.protocols.hot_observer` records the same of hot requests. It changes only the trace header of a request,
+and never reads a body.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tailrace.app.observability.spans import RequestSpan, Tracing
 
 CLIENT_GONE_STATUS: Final = 499
-"""The status of a request whose connection ended before its answer; nginx uses the same number."""
+"""The recorded status of a request whose connection ended before its response; nginx uses the same number."""
 
 UNROUTED: Final = "unrouted"
 """The operation of a request with an unknown path or method, or refused before the router saw it."""
@@ -55,7 +56,8 @@ class RequestObserver:
 
 
 class _Exchange:
-    """One request in progress: records when its body was complete, and the status and time of its answer."""
+    """One request in progress: it records when the body was complete, and the status and time of the
+    response."""
 
     def __init__(self, sources: Sources, scope: Scope, receive: Receive, send: Send) -> None:
         self.timing = RequestTiming()

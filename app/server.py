@@ -26,7 +26,7 @@ _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class CannotStart(Exception):
-    """The server cannot start. The text says why, and what to do."""
+    """The server cannot start. The text contains the reason, and what to do."""
 
 
 def serve(

@@ -1,8 +1,7 @@
-"""Request rates: a token bucket for each token, and for each address of those who have none.
+"""Rate limits: a token bucket for each token, and for each address that sends requests without a token.
 
-It owns the buckets. A bucket is two numbers, updated when a request asks for it: nothing runs in the
-background, and time is passed in. A full bucket is the same as none, so those are what is forgotten when
-there are many.
+It owns the buckets. A bucket is two numbers, which are updated when a request arrives; nothing runs in the
+background. A full bucket is equivalent to no bucket, so full buckets are forgotten when there are too many.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from tailrace.api.server_limits import ServerLimits
 from tailrace.app.protocols.connections import network_of
 
 BUCKETS_MAX: Final = 100_000
-"""Buckets kept; an attacker with more addresses than that meets the bound on connections first."""
+"""The maximum number of buckets. An attacker with more addresses reaches the limit on connections first."""
 
 
 class TokenBuckets:
@@ -30,11 +29,11 @@ class TokenBuckets:
         self._window_s = ceil(self._burst / self._per_s) if self._per_s else 0
         self._clock_s = clock_s
         self._buckets: dict[str, tuple[float, float]] = {}
-        """How many requests each may make, and when that was so."""
+        """For each key, the number of requests that were allowed at a time, and that time."""
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a rate at all."""
+        """Whether a limit is configured."""
         return self._per_s > 0
 
     def take(self, principal: Principal | None, host: str) -> Quota | None:
@@ -59,7 +58,8 @@ class TokenBuckets:
         return min(left + (now_s - at_s) * self._per_s, self._burst)
 
     def _forget_full(self, now_s: float) -> None:
-        """If no bucket is full, forget all of them: this bounds the memory that random addresses take."""
+        """Forget the full buckets. If none is full, forget all buckets, to limit the memory for random
+        addresses."""
         self._buckets = {
             who: (left, at_s)
             for who, (left, at_s) in self._buckets.items()
@@ -74,7 +74,7 @@ class TokenBuckets:
 
 
 def _who(principal: Principal | None, host: str) -> str:
-    """The key of a bucket; keys of tokens and of addresses differ."""
+    """Return the key of a bucket; keys of tokens and of addresses differ."""
     if principal is None or principal is ANONYMOUS_LOCAL:
         return f"address {network_of(host)}"
     return f"token {principal.token_id}"

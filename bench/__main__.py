@@ -39,7 +39,7 @@ slow.
 
 
 def measured(goals: frozenset[int], effort: Effort) -> Iterator[Row]:
-    """The rows with these numbers, in the order of the modules."""
+    """Yield the rows with these numbers, in the order of the modules."""
     for name, numbers in BENCHES.items():
         if goals.isdisjoint(numbers):
             continue
@@ -49,7 +49,7 @@ def measured(goals: frozenset[int], effort: Effort) -> Iterator[Row]:
 
 
 def goals_of(text: str) -> frozenset[int]:
-    """The numbers in a text such as ``1-3,9``."""
+    """Return the numbers in a text such as ``1-3,9``."""
     parts = [part.partition("-") for part in text.split(",")]
     return frozenset(
         number for first, _, last in parts for number in range(int(first), int(last or first) + 1)
@@ -57,13 +57,13 @@ def goals_of(text: str) -> frozenset[int]:
 
 
 def as_json(facts: Mapping[str, str], rows: Sequence[Row]) -> str:
-    """A whole run as JSON."""
+    """Return a whole run as JSON."""
     records = [row._asdict() | {"verdict": row.verdict} for row in rows]
     return json.dumps({"measured_on": facts, "rows": records}, indent=2) + "\n"
 
 
 def as_markdown(facts: Mapping[str, str], rows: Sequence[Row]) -> str:
-    """A whole run as Markdown."""
+    """Return a whole run as Markdown."""
     return "\n".join([*_listed(facts), "", *markdown(rows), ""])
 
 

@@ -34,7 +34,7 @@ GOAL_BARE: Final = 0.9
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """Rows 1 and 2."""
+    """Yield rows 1 and 2."""
     for durability in ("none", "always"):
         with started(durability) as server, peers.webdis(durability) as peer_url:
             for connections in effort.some(CONNECTIONS):

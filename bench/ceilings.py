@@ -1,4 +1,5 @@
-"""What limits the figures: an ASGI app that does nothing, decoding alone, the disk, and the build of Python.
+"""The limits of the figures: an ASGI app that does nothing, decoding alone, the disk, and the build of
+Python.
 
 Each row shows the limit in the peer's column and our figure under the same load next to it. The rows have no
 goals. The other Python is the system's Python of the same version, with this Python's packages. Run it with
@@ -34,7 +35,7 @@ SYNCED_BYTES: Final = 4096
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """All ceilings, one after another."""
+    """Yield all ceilings, one after another."""
     yield from _raw_asgi(effort)
     yield from _other_python(effort)
     yield _decoding(effort)
@@ -54,7 +55,7 @@ def _raw_asgi(effort: Effort) -> Iterator[Row]:
 
 
 def _other_python(effort: Effort) -> Iterator[Row]:
-    """The same server in a differently built interpreter; no row if there is none."""
+    """Yield the same server in a differently built interpreter; nothing if there is none."""
     if not Path(OTHER_PYTHON).exists() or Path(OTHER_PYTHON).samefile(sys.executable):
         return
     packages = {"PYTHONPATH": os.pathsep.join([sysconfig.get_path("purelib"), os.getcwd()])}  # noqa: PTH109
@@ -93,7 +94,8 @@ def _decoding(effort: Effort) -> Row:
 
 
 def _disk(effort: Effort) -> Row:
-    """One client that waits for each response, compared with the disk's syncs a second."""
+    """Return the rate of one client that waits for each response, compared with the syncs per second of the
+    disk."""
     with started("always") as server, tempfile.NamedTemporaryFile() as file:
         ours, ceiling = in_turns(
             effort.rounds(ROUNDS),
@@ -127,7 +129,7 @@ def _empty_app() -> Iterator[str]:
 
 
 def _rate(url: str, connections: int, effort: Effort) -> Callable[[], float]:
-    """A function that measures appends a second at `url`."""
+    """Return a function that measures appends a second at `url`."""
     return lambda: answered(url, OURS, connections, effort.seconds(SECONDS)).per_s
 
 

@@ -129,7 +129,7 @@ class Theirs:
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """The two rows 6."""
+    """Yield the two rows 6."""
     chance = random.Random(SEED)  # noqa: S311 - no secret
     rounds = effort.count(ROUNDS)
     with server_at(None, "none") as url, peers.redis("none") as port:

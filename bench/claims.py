@@ -24,7 +24,7 @@ KEY: Final = "bench:claims"
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """The delay of claims without durability and with `always`."""
+    """Yield the delay of claims without durability and with `always`."""
     for durability in ("none", "always"):
         with started(durability) as server:
             server.command("XGROUP", "CREATE", KEY, "g", "$", "MKSTREAM")
@@ -36,7 +36,7 @@ def measure(effort: Effort) -> Iterator[Row]:
 
 
 def _late_ms(server: Started) -> int:
-    """The delay of one claim in milliseconds, by the server's clock."""
+    """Return the delay of one claim in milliseconds, by the server's clock."""
     server.command("XADD", KEY, "*", "field", "value")
     [taken] = _read(server, "silent")
     [claimed] = _read(server, "heir", claim_min_idle_ms=MIN_IDLE_MS, wait_ms=WAIT_MS)
@@ -47,7 +47,7 @@ def _late_ms(server: Started) -> int:
 
 
 def _read(server: Started, consumer: str, **options: int) -> list[dict[str, Any]]:
-    """The entries that a consumer of the group gets."""
+    """Return the entries that a consumer of the group gets."""
     body = {"group": "g", "consumer": consumer, "streams": [{"key": KEY, "id": ">"}], **options}
     answer = server.post("/v1/read-group", json.dumps(body).encode())
     entries: list[dict[str, Any]] = answer["streams"][0]["entries"]

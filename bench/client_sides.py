@@ -39,7 +39,7 @@ class RedisSide:
         return count
 
     def read(self, key: str) -> list[tuple[str, Fields]]:
-        """All entries of a stream."""
+        """Return all entries of a stream."""
         return list(self._client.xrange(key))
 
     def consume(self, rounds: int) -> int:
@@ -50,7 +50,7 @@ class RedisSide:
         return count
 
     def given(self, rounds: int) -> list[Fields]:
-        """The fields that the group reads, `CHUNK` entries a round."""
+        """Return the fields that the group reads, `CHUNK` entries a round."""
         return [fields for _ in range(rounds) for _id, fields in self._given()]
 
     def _given(self) -> list[tuple[str, Fields]]:
@@ -84,7 +84,7 @@ class TailraceSide:
         return self._bulk.append_many(entries, chunk=CHUNK)
 
     def read(self, key: str) -> list[tuple[str, Fields]]:
-        """All entries of a stream."""
+        """Return all entries of a stream."""
         return list(self._client.stream(key).read())
 
     def consume(self, rounds: int) -> int:
@@ -96,7 +96,7 @@ class TailraceSide:
         return count
 
     def given(self, rounds: int) -> list[Fields | None]:
-        """The fields that the group reads, `CHUNK` entries a round."""
+        """Return the fields that the group reads, `CHUNK` entries a round."""
         return [entry.fields for _ in range(rounds) for entry in self._group.read("alice", CHUNK)]
 
     def drop(self) -> None:

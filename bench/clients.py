@@ -77,7 +77,7 @@ class Clock:
         return count / wall_s
 
     def busy(self) -> str:
-        """The processor time of our client and server for 1 000 entries, as text."""
+        """Return the processor time of our client and server for 1 000 entries, as text."""
         client_ms, server_ms = (
             1e6 * statistics.median(times) / len(self._entries) for times in zip(*self._busy_s, strict=True)
         )
@@ -85,7 +85,7 @@ class Clock:
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """Rows 3, 4 and 5."""
+    """Yield rows 3, 4 and 5."""
     count = ENTRIES if effort.is_full else QUICK_ENTRIES if effort.share >= QUICK_SHARE else CHUNK
     chunks = count // CHUNK
     entries = [fields(number) for number in range(chunks * CHUNK)]
@@ -111,7 +111,7 @@ def _row(task: Task, clock: Clock, ours: TailraceSide, theirs: RedisSide, rounds
 
 
 def tasks(entries: Sequence[Fields]) -> Iterator[Task]:
-    """The tasks of the three rows."""
+    """Yield the tasks of the three rows."""
     count, chunk, chunks = spaced(len(entries)), spaced(CHUNK), len(entries) // CHUNK
     yield Task(
         3,
@@ -149,7 +149,7 @@ def _given_once_more(side: Side, chunks: int) -> Sequence[Fields | None]:
 
 
 def fields(number: int) -> Fields:
-    """The fields of one entry: four fields, as in the guide's race."""
+    """Return the fields of one entry: four fields, as in the guide's race."""
     return {
         "rider": "Castilla",
         "speed": f"{number % 60}.2",

@@ -27,7 +27,7 @@ GOALS: Final = {"XADD": 20, "XACK": 500, "CLAIM": 1000}
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """The rows 13."""
+    """Yield the rows 13."""
     rounds = [
         (_rates(Path(sys.executable), "ours.py"), _rates(_fakeredis(), "theirs.py"))
         for _ in range(effort.rounds(ROUNDS))
@@ -46,7 +46,7 @@ def _rates(python: Path, script: str) -> dict[str, float]:
 
 
 def _fakeredis() -> Path:
-    """The interpreter of an environment that has fakeredis."""
+    """Return the interpreter of an environment that has fakeredis."""
     python = ENVIRONMENT / "bin" / "python"
     if not python.exists():
         venv.create(ENVIRONMENT, with_pip=True)

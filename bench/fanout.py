@@ -99,7 +99,7 @@ class Subscriber(asyncio.Protocol):
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """The rows 10."""
+    """Yield the rows 10."""
     subscribers, appends = effort.count(SUBSCRIBERS), round(RATE_PER_S * effort.seconds(SECONDS)) or 1
     with started() as server:
         samples = uvloop.run(fan_out(server.url, subscribers, appends))
@@ -113,7 +113,7 @@ def measure(effort: Effort) -> Iterator[Row]:
 
 
 async def fan_out(url: str, subscribers: int, appends: int) -> list[int]:
-    """The latencies of all receipts, in nanoseconds."""
+    """Return the latencies of all receipts, in nanoseconds."""
     host = urlsplit(url).netloc
     address, _, port = host.rpartition(":")
     key = f"bench:fanout:{time.time_ns()}"

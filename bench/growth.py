@@ -47,7 +47,7 @@ class Client:
         self._chance = random.Random(SEED)  # noqa: S311 - no secret
 
     def request(self, method: str, path: str, body: bytes | None = None, media_type: str = JSON) -> Any:
-        """The decoded response, which must be a success."""
+        """Return the decoded response, which must be a success."""
         self._connection.request(method, path, body, {"content-type": media_type})
         response = self._connection.getresponse()
         answer = response.read()
@@ -84,7 +84,7 @@ def _lines(numbers: range) -> bytes:
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """The rows 11 and 12."""
+    """Yield the rows 11 and 12."""
     entries = max(effort.count(LARGE_ENTRIES), 2 * SMALL_ENTRIES)
     with tempfile.TemporaryDirectory(prefix="tailrace-bench-") as scratch:
         costs_by_size: dict[int, Costs] = {}
@@ -105,7 +105,7 @@ _ENTRIES_OF_AN_ID: Final = IMPORT_ENTRIES // IDS_KEPT_OF_IMPORT
 
 
 def sizes(entries: int) -> list[int]:
-    """The lengths to measure: the small stream's length times powers of ten, up to `entries`."""
+    """Return the lengths to measure: the small stream's length times powers of ten, up to `entries`."""
     found = [SMALL_ENTRIES]
     while found[-1] * 10 < entries:
         found.append(found[-1] * 10)
@@ -130,7 +130,8 @@ def _costs(client: Client, small_ids: list[str], large_ids: list[str], requests:
 
 
 def _turn_about(requests: int, small: Callable[[], None], large: Callable[[], None]) -> tuple[float, float]:
-    """The median of each in microseconds. Both alternate, so that other load affects them equally."""
+    """Return the median of each function in microseconds. The two alternate, so that other load affects them
+    equally."""
     taken_us: tuple[list[float], list[float]] = ([], [])
     for _ in range(requests):
         for call, kept in zip((small, large), taken_us, strict=True):

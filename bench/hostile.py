@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
         return sum((cut or 0) > CUT_WITHIN_S for cuts in self.cuts_s.values() for cut in cuts)
 
     def report(self) -> str:
-        """The lines to print."""
+        """Return the lines to print."""
         lines = [
             f"{kind:12} {len(cuts):4} clients, {sum(cut is not None for cut in cuts)} cut, "
             f"the last after {max((cut or 0) for cut in cuts):.1f} s"
@@ -86,7 +86,7 @@ class Honest:
         self.latencies_ns: list[int] = []
 
     async def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """The body of the response, which must be a success."""
+        """Return the body of the response, which must be a success."""
         head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n"
         self._writer.write(f"{head}content-type: application/json\r\n\r\n".encode() + body)
         answer = await self._reader.readuntil(b"\r\n\r\n")
@@ -107,7 +107,7 @@ class Honest:
             await asyncio.sleep(PAUSE_S)
 
     async def resident_bytes(self) -> int:
-        """The server's memory, from its metrics."""
+        """Return the server's memory, from its metrics."""
         found = _RESIDENT.search(await self.ask("GET", "/metrics"))
         assert found, "the metrics contain no memory"
         return int(float(found[1]))

@@ -91,7 +91,7 @@ async def unread(hostile: socket.socket) -> None:
 
 
 def _masked(text: bytes) -> bytes:
-    """One text frame of a client."""
+    """Return one text frame of a client."""
     assert len(text) < 1 << 16
     mask = os.urandom(4)
     body = bytes(byte ^ mask[index % 4] for index, byte in enumerate(text))

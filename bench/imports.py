@@ -49,7 +49,7 @@ SINGLE: Final = Load("/v1/streams/bulk/entries", f'{{"fields":{FIRST_LINE}}}')
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """The rows 3 that `wrk` measures."""
+    """Yield the rows 3 that `wrk` measures."""
     seconds = effort.seconds(SECONDS)
     with started("interval") as server:
         _per_s(server, IMPORT, LINES, WARM_UP_S)
@@ -69,7 +69,7 @@ def measure(effort: Effort) -> Iterator[Row]:
 
 
 def _per_s(server: Started, load: Load, entries: int, seconds: float) -> float:
-    """Entries a second into a new stream, which is deleted afterwards."""
+    """Return the entries per second of imports into a new stream, which is deleted afterwards."""
     sent = answered(server.url, load, CONNECTIONS, seconds)
     length = server.command("XLEN", "bulk")
     # The server executes requests whose responses arrive after wrk has stopped counting.

@@ -14,45 +14,45 @@ Body = Callable[[State], Any]
 
 
 def append_case(title: str, entry: Body) -> Case:
-    """An append of one entry."""
+    """Return an append of one entry."""
     return Case("xadd", title, lambda state: [post("/v1/streams/x/entries", entry(state))])
 
 
 def batch_case(title: str, entries: Callable[[State], list[dict[str, Any]]]) -> Case:
-    """A batch append of entries in one JSON body."""
+    """Return a batch append of entries in one JSON body."""
     path = "/v1/streams/batch/entries:batch"
     return Case("xadd_batch", title, lambda state: [post(path, {"entries": entries(state)})])
 
 
 def import_case(title: str, body: Callable[[State], bytes], encoding: str | None = None) -> Case:
-    """An import of a body of NDJSON. `encoding`: the content encoding of the body."""
+    """Return an import of a body of NDJSON. `encoding`: the content encoding of the body."""
     path = "/v1/streams/import/entries:import"
     return Case("import_entries", title, lambda state: [Request("POST", path, body(state), NDJSON, encoding)])
 
 
 def get_case(operation: str, title: str, path: str, prepare: Make) -> Case:
-    """A GET request."""
+    """Return a GET request."""
     return Case(operation, title, lambda _: [Request("GET", path)], prepare)
 
 
 def post_case(operation: str, title: str, path: str, body: Body, prepare: Make) -> Case:
-    """A POST request with a JSON body."""
+    """Return a POST request with a JSON body."""
     return Case(operation, title, lambda state: [post(path, body(state))], prepare)
 
 
 def command_case(title: str, prepare: Make, line: str) -> Case:
-    """A Redis command whose words contain no spaces."""
+    """Return a Redis command whose words contain no spaces."""
     return Case("command", title, lambda _: [command(*line.split())], prepare)
 
 
 def repeated_case(operation: str, title: str, count: int, line: str, prepare: Make) -> Case:
-    """A pipeline or transaction that repeats one Redis command `count` times."""
+    """Return a pipeline or transaction that repeats one Redis command `count` times."""
     path = "/v1/command/pipeline" if operation == "pipeline" else "/v1/command/multi-exec"
     return Case(operation, title, lambda state: [post(path, [line.split()] * state.count(count))], prepare)
 
 
 def with_group(prepare: Make, key: str, group: str) -> Make:
-    """`prepare`, then a new group at the beginning of the stream."""
+    """Yield the requests of `prepare`, then create a new group at the beginning of the stream."""
 
     def requests(state: State) -> Iterator[Request]:
         yield from prepare(state)
@@ -62,7 +62,7 @@ def with_group(prepare: Make, key: str, group: str) -> Make:
 
 
 def ids_case(operation: str, name: str, path: str, **options: Any) -> Case:
-    """A request with as many ids as it may name, in an order that visits every block repeatedly."""
+    """Return a request with the maximum number of ids, in an order that visits every block repeatedly."""
     return post_case(
         operation,
         f"scattered ids, {name}",

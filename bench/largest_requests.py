@@ -49,7 +49,7 @@ class Measured(NamedTuple):
         return self.delay_ms <= DELAY_GOAL_MS and self.peak_mib <= MEMORY_GOAL_MIB
 
     def line(self) -> str:
-        """The line to print."""
+        """Return the line to print."""
         return (
             f"{self.name:52} {self.statuses:>8} {self.loop_ms:9.0f} ms {self.delay_ms:9.1f} ms "
             f"{self.peak_mib:7.0f} MiB  {'' if self.is_met else 'missed'}"

@@ -49,15 +49,15 @@ class State:
         self._made: set[str] = set()
 
     def count(self, full: int) -> int:
-        """`full` at this scale."""
+        """Return `full` at this scale."""
         return max(int(full * self.scale), 1)
 
     def text(self, full: int, unit: str = "x") -> str:
-        """A text of `full` units at this scale."""
+        """Return a text of `full` units at this scale."""
         return unit * self.count(full)
 
     def is_first(self, name: str) -> bool:
-        """Whether this is the first call with `name`."""
+        """Return whether this is the first call with `name`."""
         is_first = name not in self._made
         self._made.add(name)
         return is_first
@@ -81,12 +81,12 @@ class Case(NamedTuple):
 
 
 def post(path: str, content: Any) -> Request:
-    """A POST request with a JSON body."""
+    """Return a POST request with a JSON body."""
     return Request("POST", path, json.dumps(content, separators=(",", ":")).encode())
 
 
 def command(*words: str) -> Request:
-    """One Redis command."""
+    """Return one Redis command."""
     return post("/v1/command", words)
 
 
@@ -94,7 +94,7 @@ def command(*words: str) -> Request:
 
 
 def line_of(number: int) -> bytes:
-    """One small entry as a line of NDJSON."""
+    """Return one small entry as a line of NDJSON."""
     return b'{"rider":"Castilla","speed":"%d"}\n' % number
 
 
@@ -113,13 +113,13 @@ def delivered(key: str, group: str, entries: int) -> Iterator[Request]:
 
 
 def read_group(key: str, group: str, **options: Any) -> Request:
-    """One group read."""
+    """Return one group read."""
     body = {"group": group, "consumer": "alice", "count": PAGE, "streams": [{"key": key}], **options}
     return post("/v1/read-group", body)
 
 
 def large(name: str, *groups: str) -> Make:
-    """A stream of many entries that are all pending in each of the groups."""
+    """Yield a stream of many entries that are all pending in each of the groups."""
 
     def requests(state: State) -> Iterator[Request]:
         if state.is_first(name):
@@ -132,14 +132,14 @@ def large(name: str, *groups: str) -> Make:
 
 
 def wide(state: State) -> Iterator[Request]:
-    """A stream of entries of the greatest allowed size."""
+    """Yield a stream of entries of the greatest allowed size."""
     if state.is_first("wide"):
         for _ in range(40):
             yield post("/v1/streams/wide/entries", {"fields": {"v": state.text(15 * MIB)}})
 
 
 def escaped(state: State) -> Iterator[Request]:
-    """A stream of values whose JSON text is six times as long as the value."""
+    """Yield a stream of values whose JSON text is six times as long as the value."""
     if state.is_first("escaped"):
         for _ in range(40):
             yield post("/v1/streams/escaped/entries", {"fields": {"v": state.text(2 * MIB, "\0")}})
@@ -155,12 +155,12 @@ def many_streams(state: State) -> Iterator[Request]:
 
 
 def named_streams(state: State) -> list[str]:
-    """As many names of these streams as a command may have."""
+    """Return as many names of these streams as a command may have."""
     return [f"s:{name:08}" for name in range(state.count(KEYS_PER_REQUEST_MAX))]
 
 
 def numbered(name: str, *groups: str) -> Make:
-    """A stream with the ids 1-0, 2-0 and so on, which are all pending in each of the groups."""
+    """Yield a stream with the ids 1-0, 2-0 and so on, which are all pending in each of the groups."""
 
     def requests(state: State) -> Iterator[Request]:
         if not state.is_first(name):
@@ -175,12 +175,12 @@ def numbered(name: str, *groups: str) -> Make:
 
 
 def scattered(state: State) -> list[str]:
-    """The ids of such a stream, in an order that visits every block repeatedly."""
+    """Return the ids of such a stream, in an order that visits every block repeatedly."""
     count = state.count(IDS_PER_REQUEST_MAX)
     step = 7_919
     return [f"{number * step % count + 1}-0" for number in range(count)]
 
 
 def one_large_entry(state: State) -> Iterator[Request]:
-    """A stream with the single entry 1-0 of the greatest allowed size."""
+    """Yield a stream with the single entry 1-0 of the greatest allowed size."""
     yield post("/v1/streams/one/entries", {"id": "1-0", "fields": {"v": state.text(15 * MIB)}})

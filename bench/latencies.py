@@ -18,15 +18,15 @@ class Latencies:
         return len(self._samples_ns)
 
     def percentile_ms(self, percent: float) -> float:
-        """The latency in milliseconds that `percent` of the samples do not exceed."""
+        """Return the latency in milliseconds that `percent` of the samples do not exceed."""
         last = len(self._samples_ns) - 1
         return self._samples_ns[min(int(len(self._samples_ns) * percent / 100), last)] / NS_PER_MS
 
     def within_percent(self, bound_ms: float) -> float:
-        """The percentage of samples that do not exceed the bound."""
+        """Return the percentage of samples that do not exceed the bound."""
         return 100 * sum(sample <= bound_ms * NS_PER_MS for sample in self._samples_ns) / len(self)
 
     def summary(self) -> str:
-        """All samples on one line of text."""
+        """Return all samples on one line of text."""
         shown = " ".join(f"p{percent:g} {self.percentile_ms(percent):.2f}" for percent in (50, 99, 99.9, 100))
         return f"{len(self)} samples, ms: {shown}"

@@ -41,7 +41,7 @@ class Load(NamedTuple):
     more_bodies: tuple[str, ...] = ()
 
     def script(self) -> str:
-        """The request as a script for wrk."""
+        """Return the request as a script for wrk."""
         headers = dict(self.headers)
         lines = [f"wrk.path = {_quoted(self.path)}"]
         if self.body:
@@ -78,5 +78,5 @@ def answered(url: str, load: Load, connections: int, seconds: float) -> Answered
 
 
 def _quoted(text: str) -> str:
-    """A string literal of Lua that keeps every character, including newlines."""
+    """Return a string literal of Lua that keeps every character, including newlines."""
     return f"[==[{text}]==]"

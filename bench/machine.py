@@ -27,7 +27,7 @@ MISSING: Final = "missing"
 
 
 def described() -> dict[str, str]:
-    """Each fact by its name, in the order in which they are printed."""
+    """Return each fact by its name, in the order in which they are printed."""
     return {
         "processor": f"{_processor()}, {os.cpu_count()} cores",
         "memory": f"{_memory_gib():.0f} GiB",
@@ -41,7 +41,8 @@ def described() -> dict[str, str]:
 
 
 def configured(arguments: str) -> str:
-    """The parts of a Python's configure arguments that affect its speed; distributions differ in them."""
+    """Return the parts of a Python's configure arguments that affect its speed; distributions differ in
+    them."""
     options = {"--enable-optimizations": "PGO", "--with-lto": "LTO"}
     return ", ".join(
         f"{'with' if option in arguments else 'without'} {name}" for option, name in options.items()
@@ -69,7 +70,7 @@ def _package(name: str) -> str:
 
 
 def _program(*words: str) -> str:
-    """The first line of a program's version output."""
+    """Return the first line of a program's version output."""
     if shutil.which(words[0]) is None:
         return MISSING
     # wrk prints its version with exit status 1.

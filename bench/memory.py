@@ -33,7 +33,7 @@ class Cost(NamedTuple):
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """The rows 7 and 8, for each size."""
+    """Yield the rows 7 and 8, for each size."""
     for size in SIZES if effort.is_full else [max(min(effort.count(SIZES[-1]), SIZES[0]), CHUNK)]:
         ours, theirs = _ours(size), _theirs(size)
         what = f"memory of {spaced(size)} entries"

@@ -23,7 +23,7 @@ STARTS_WITHIN_S: Final = 20
 
 
 def program(name: str) -> str:
-    """The path of a program. If it is missing, the measurement ends with a message."""
+    """Return the path of a program. If it is missing, the measurement ends with a message."""
     path = shutil.which(name)
     if path is None:
         raise SystemExit(f"{name} is needed for this measurement: apt-get install {name}")
@@ -32,7 +32,7 @@ def program(name: str) -> str:
 
 @contextmanager
 def redis(durability: str) -> Iterator[int]:
-    """The port of a new Redis with this durability."""
+    """Yield the port of a new Redis with this durability."""
     port = _free_port()
     fsync = FSYNC[durability]
     persistence = ["--appendonly", "no"] if fsync is None else ["--appendonly", "yes", "--appendfsync", fsync]
@@ -44,7 +44,7 @@ def redis(durability: str) -> Iterator[int]:
 
 @contextmanager
 def webdis(durability: str) -> Iterator[str]:
-    """The URL of a new webdis in front of such a Redis."""
+    """Yield the URL of a new webdis in front of such a Redis."""
     port = _free_port()
     with redis(durability) as redis_port, tempfile.TemporaryDirectory() as directory:
         config = Path(directory) / "webdis.json"

@@ -15,7 +15,8 @@ PERCENTS: Final = (*range(99), *(99 + step / 100 for step in range(100)))
 
 
 def plot_latencies(path: Path, title: str, measured: Mapping[str, Latencies], bound_ms: float) -> None:
-    """One line for each name: the latency that each percentage of samples does not exceed. Also the bound."""
+    """Draw one line per name: the latency that each percentage of samples does not exceed. Also draw the
+    bound."""
     figure, axes = _axes(title, ("ms from send to receipt", "% of entries"))
     for name, latencies in measured.items():
         axes.plot([latencies.percentile_ms(percent) for percent in PERCENTS], PERCENTS, label=name)
@@ -30,7 +31,7 @@ def plot_lines(
     at: Sequence[float],
     lines: Mapping[str, Sequence[float]],
 ) -> None:
-    """One line for each name over the values `at` on a logarithmic axis; the other axis begins at 0."""
+    """Draw one line per name over the values `at` on a logarithmic axis; the other axis begins at 0."""
     figure, axes = _axes(title, labels)
     for name, values in lines.items():
         axes.plot(at, values, marker="o", label=name)

@@ -1,4 +1,4 @@
-"""Where the server spends its time: a server under load, sampled by py-spy.
+"""Profiles the server: py-spy samples a server under load, and a report shows where the time is spent.
 
 Three loads by `wrk`: appends of one entry, ranges of 100 entries, and claims of 100 of 20 000 pending
 entries. For each load, the report shows the share of the server's busy time by layer and by function; time in
@@ -53,7 +53,7 @@ def stacks_of(lines: Iterable[str]) -> Stacks:
 
 
 def by_function(stacks: Stacks) -> Counter[str]:
-    """How often each function was the innermost frame."""
+    """Return how often each function was the innermost frame."""
     counts: Counter[str] = Counter()
     for stack, count in stacks.items():
         function, _, place = stack[-1].partition(" (")
@@ -62,7 +62,7 @@ def by_function(stacks: Stacks) -> Counter[str]:
 
 
 def by_layer(stacks: Stacks) -> Counter[str]:
-    """How often the innermost frame was in each of our layers or in each library."""
+    """Return how often the innermost frame was in each of our layers or in each library."""
     counts: Counter[str] = Counter()
     for function, count in by_function(stacks).items():
         counts[layer_of(function.partition(" ")[0])] += count
@@ -70,7 +70,7 @@ def by_layer(stacks: Stacks) -> Counter[str]:
 
 
 def layer_of(path: str) -> str:
-    """The layer that contains a file, or its library."""
+    """Return the layer that contains a file, or its library."""
     first = path.removeprefix(f"{Path.cwd()}/").partition("/")[0]
     return first if first in PACKAGES else "uvicorn, asyncio and the standard library"
 
@@ -85,7 +85,7 @@ def _fill(server: Started) -> None:
 
 
 def profiled(server: Started, name: str, effort: Effort) -> Stacks:
-    """The stacks under one load."""
+    """Return the stacks under one load."""
     seconds = max(round(effort.seconds(SECONDS)), 1)
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(1) as pool:
         raw = Path(scratch) / "stacks"
@@ -110,7 +110,7 @@ def _record(server: Started, kind: str, path: Path, seconds: int) -> None:
 
 
 def report(name: str, stacks: Stacks) -> Iterator[str]:
-    """The shares of one load as Markdown."""
+    """Yield the shares of one load as Markdown."""
     total = stacks.total()
     layers = ", ".join(
         f"{layer} {100 * count / total:.0f} %" for layer, count in by_layer(stacks).most_common()

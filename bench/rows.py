@@ -42,19 +42,19 @@ class Effort(NamedTuple):
         return "full" if self.is_full else "quick (the figures are not reliable)"
 
     def rounds(self, full: int) -> int:
-        """How many rounds each side gets; the number is odd, so the median is one of the figures."""
+        """Return the number of rounds of each side. It is odd, so the median is one of the figures."""
         return full if self.is_full else 3 if self.share >= QUICK_SHARE else 1
 
     def seconds(self, full: float) -> float:
-        """How many seconds to measure in each round."""
+        """Return the number of seconds to measure in each round."""
         return full if self.is_full else min(full, 10 * self.share)
 
     def count(self, full: int) -> int:
-        """`full` scaled by the share, and at least 1."""
+        """Return `full` scaled by the share, and at least 1."""
         return max(round(full * self.share), 1)
 
     def some(self, full: Sequence[T]) -> Sequence[T]:
-        """All items, or only the first one if the run only tests that a bench runs."""
+        """Return all items, or only the first one if the run only tests that a bench runs."""
         return full if self.share >= QUICK_SHARE else full[:1]
 
 
@@ -84,21 +84,21 @@ _HEADINGS: Final = ("#", "what", "durability", "ours", "peer", "ratio", "goal", 
 
 
 def at_least(number: int, what: str, durability: str, rates: tuple[float, float], goal: float) -> Row:
-    """A row of two rates, ours and the peer's. The goal is met if their ratio is at least `goal`."""
+    """Return a row of two rates, ours and the peer's. The goal is met if their ratio is at least `goal`."""
     ours, peer = rates
     ratio = ours / peer
     return Row(number, what, durability, per_s(ours), per_s(peer), ratio, f">= {goal:g} x", ratio >= goal)
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """The cells of a row as text."""
+    """Return the cells of a row as text."""
     number = "" if row.number is None else str(row.number)
     ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
     return number, row.what, row.durability, row.ours, row.peer, ratio, row.goal, row.verdict
 
 
 def markdown(rows: Iterable[Row]) -> Iterator[str]:
-    """The lines of a Markdown table."""
+    """Yield the lines of a Markdown table."""
     yield _line(_HEADINGS)
     yield _line(["---"] * len(_HEADINGS))
     for row in rows:
@@ -110,7 +110,7 @@ def _line(texts: Iterable[str]) -> str:
 
 
 def in_turns(rounds: int, *measures: Callable[[], float]) -> list[float]:
-    """The median of each measure. The measures alternate, so that other load affects them equally."""
+    """Return the median of each measure. The measures alternate, so that other load affects them equally."""
     taken: list[list[float]] = [[] for _ in measures]
     for _ in range(rounds):
         for measure, figures in zip(measures, taken, strict=True):
@@ -119,17 +119,17 @@ def in_turns(rounds: int, *measures: Callable[[], float]) -> list[float]:
 
 
 def per_s(rate: float) -> str:
-    """A rate as text."""
+    """Return a rate as text."""
     return f"{spaced(rate)}/s"
 
 
 def machine_load() -> str:
-    """The load of the machine, which affects every figure."""
+    """Return the load of the machine, which affects every figure."""
     return " ".join(f"{load:.1f}" for load in os.getloadavg()) + " (over 1, 5 and 15 minutes)"
 
 
 def spaced(number: float) -> str:
-    """A number as text: rounded to an integer, in groups of three digits."""
+    """Return a number as text: rounded to an integer, in groups of three digits."""
     return f"{number:,.0f}".replace(",", " ")
 
 
@@ -141,7 +141,7 @@ def add_effort(parser: argparse.ArgumentParser) -> None:
 
 
 def effort_of(options: argparse.Namespace) -> Effort:
-    """The effort from the command line."""
+    """Return the effort from the command line."""
     return Effort(QUICK_SHARE if options.quick else 1.0, options.plots)
 
 
@@ -168,5 +168,5 @@ def shown(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def short(rows: Sequence[Row]) -> list[Row]:
-    """The rows that miss their goal."""
+    """Return the rows that miss their goal."""
     return [row for row in rows if row.is_met is False]

@@ -41,11 +41,11 @@ class Started(NamedTuple):
         return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
     def command(self, *words: str) -> Any:
-        """The reply to one Redis command."""
+        """Return the reply to one Redis command."""
         return self.post("/v1/command", json.dumps(words).encode())["result"]
 
     def post(self, path: str, body: bytes, media_type: str = JSON) -> Any:
-        """The response to a POST, which must be a success."""
+        """Return the response to a POST, which must be a success."""
         request = Request(self.url + path, body, {"content-type": media_type})  # noqa: S310 - it is http
         with urlopen(request) as response:  # noqa: S310
             return json.load(response)
@@ -59,7 +59,7 @@ def started(
     python: str = sys.executable,
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[Started]:
-    """A new server, stopped on exit, with a temporary data directory unless `data_dir` is given.
+    """Yield a new server, stopped on exit, with a temporary data directory unless `data_dir` is given.
 
     It logs warnings only, unless `options` override this. `python`: another interpreter to run it.
     """
@@ -96,7 +96,7 @@ def _ready_url(process: subprocess.Popen[str], log_file: Path) -> str:
 
 @contextmanager
 def server_at(url: str | None, durability: str = "none") -> Iterator[str]:
-    """`url` if it is given, else the URL of a new server that is stopped on exit."""
+    """Yield `url` if it is given, else the URL of a new server that is stopped on exit."""
     if url is not None:
         yield url.rstrip("/")
         return

@@ -33,7 +33,7 @@ CACHES_MB: Final = (64, 1)
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """All rows."""
+    """Yield all rows."""
     yield from _durabilities(effort)
     yield from _logs(effort)
     yield from _tokens(effort)
@@ -89,7 +89,8 @@ def _tokens(effort: Effort) -> Iterator[Row]:
 
 
 def _caches(effort: Effort) -> Iterator[Row]:
-    """Look-ups of single entries all over a history. A data directory has only one server at a time."""
+    """Yield the look-ups of single entries all over a history. A data directory has only one server at a
+    time."""
     entries = max(effort.count(HISTORY_ENTRIES), IMPORT_ENTRIES)
     with tempfile.TemporaryDirectory() as scratch:
         with started("interval", data_dir=Path(scratch)) as server:
@@ -103,7 +104,7 @@ def _caches(effort: Effort) -> Iterator[Row]:
 
 
 def _look_up_us(directory: Path, cache_mb: int, ids: list[str]) -> float:
-    """The median of one look-up in microseconds, after every id was looked up once."""
+    """Return the median of one look-up in microseconds, after every id was looked up once."""
     taken_s = []
     with started("interval", "--cache-mb", str(cache_mb), data_dir=directory) as server:
         client = Client(server)
@@ -115,7 +116,7 @@ def _look_up_us(directory: Path, cache_mb: int, ids: list[str]) -> float:
 
 
 def _rate(server: Started, load: Load, connections: int, effort: Effort) -> Callable[[], float]:
-    """A function that measures appends a second."""
+    """Return a function that measures appends a second."""
     return lambda: answered(server.url, load, connections, effort.seconds(SECONDS)).per_s
 
 

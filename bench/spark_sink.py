@@ -36,7 +36,7 @@ GOAL_ROW_BY_ROW: Final = 1.0
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """The rows 14."""
+    """Yield the rows 14."""
     total, rounds = effort.count(ROWS), effort.rounds(ROUNDS)
     with server_at(None, "interval") as url, swallowing_server() as swallow_url, session() as spark:
         frame = rows_of(spark, total)
@@ -54,7 +54,7 @@ def measure(effort: Effort) -> Iterator[Row]:
 
 
 def said(what: str) -> None:
-    """Print what is measured now, because a round takes a while."""
+    """Print the name of the measurement that begins, because a round takes a while."""
     print(what, file=sys.stderr, flush=True)
 
 
@@ -74,21 +74,21 @@ class SinkTimer:
         self._batch_ids = count()
 
     def rows_per_s(self) -> float:
-        """The rate of one more batch."""
+        """Return the rate of one more batch."""
         report = self._sink.write(self._frame, next(self._batch_ids))
         assert report.counts.rows == self._total
         return self._total / report.duration_s
 
 
 def row_by_row_per_s(frame: DataFrame, total: int, url: str) -> float:
-    """The rate of `foreachPartition` with one Python object for each row."""
+    """Return the rate of `foreachPartition` with one Python object for each row."""
     began_s = time.perf_counter()
     frame.foreachPartition(partial(send_row_by_row, url))
     return total / (time.perf_counter() - began_s)
 
 
 def send_row_by_row(url: str, rows: Iterable[SparkRow]) -> None:
-    """A simple hand-written sink: each row becomes a dict, and each dict a line."""
+    """Send the rows as a simple hand-written sink does: each row becomes a dict, and each dict a line."""
     encode = msgspec.json.Encoder().encode
     connection = HTTPConnection(url.removeprefix("http://"))
     lines: list[bytes] = []
@@ -109,7 +109,7 @@ def _post(connection: HTTPConnection, lines: Iterable[bytes]) -> None:
 
 
 def rows_of(spark: SparkSession, total: int) -> DataFrame:
-    """Two partitions in memory, with about 120 bytes a row as JSON."""
+    """Return two partitions in memory, with about 120 bytes a row as JSON."""
     frame = spark.range(0, total, 1, 2).selectExpr(
         "id as reading",
         "concat('rider-', id % 9973) as rider",
@@ -123,7 +123,7 @@ def rows_of(spark: SparkSession, total: int) -> DataFrame:
 
 @contextmanager
 def session() -> Iterator[SparkSession]:
-    """A local Spark session with two task threads."""
+    """Yield a local Spark session with two task threads."""
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
     spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
@@ -135,7 +135,7 @@ def session() -> Iterator[SparkSession]:
 
 @contextmanager
 def swallowing_server() -> Iterator[str]:
-    """The URL of a new `bench.swallow` server, stopped on exit."""
+    """Yield the URL of a new `bench.swallow` server, stopped on exit."""
     arguments = [sys.executable, "-m", "bench.swallow"]
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout

@@ -40,7 +40,7 @@ Read = Callable[[], DataFrame]
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """The rows 15."""
+    """Yield the rows 15."""
     total, rounds = effort.count(ENTRIES), effort.rounds(ROUNDS)
     servers = server_at(None, "interval"), peers.redis("interval")
     with servers[0] as url, servers[1] as port, session() as spark, scratch() as path:
@@ -66,19 +66,19 @@ def _row(what: str, ours: float, theirs: float) -> Row:
 
 
 def by_source(spark: SparkSession, url: str) -> DataFrame:
-    """Ids and fields through `format("tailrace")`."""
+    """Return ids and fields through `format("tailrace")`."""
     return spark.read.format("tailrace").options(url=url, stream=STREAM).load().select("_id", "fields")
 
 
 def by_hand(spark: SparkSession, port: int, ranges: list[tuple[str, str]]) -> DataFrame:
-    """Ids and fields through redis-py, one page at a time."""
+    """Return ids and fields through redis-py, one page at a time."""
     a_task_each = spark.sparkContext.parallelize(ranges, len(ranges))
     frame = spark.createDataFrame(a_task_each, "start string, end string")
     return frame.mapInPandas(partial(pages, port), BY_HAND)
 
 
 def pages(port: int, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """The pages of a task's ranges."""
+    """Yield the pages of a task's ranges."""
     client = redis.Redis(port=port, decode_responses=True)
     for frame in frames:
         for start, end in zip(frame["start"], frame["end"], strict=True):
@@ -89,7 +89,7 @@ def pages(port: int, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
 
 
 def counted_per_s(read: Read, total: int) -> float:
-    """The rate of a count over all columns."""
+    """Return the rate of a count over all columns."""
     began_s = perf_counter()
     row = read().selectExpr("count(_id)", "count(fields)").head()
     taken_s = perf_counter() - began_s
@@ -98,7 +98,7 @@ def counted_per_s(read: Read, total: int) -> float:
 
 
 def written_per_s(path: Path, read: Read, total: int) -> float:
-    """The rate of writing all columns to Parquet."""
+    """Return the rate of writing all columns to Parquet."""
     target = str(path / str(next(_NUMBERS)))
     began_s = perf_counter()
     read().write.parquet(target)
@@ -126,7 +126,7 @@ def ranges_of(url: str) -> list[tuple[str, str]]:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A temporary directory for the output."""
+    """Yield a temporary directory for the output."""
     with tempfile.TemporaryDirectory() as directory:
         yield Path(directory)
 

@@ -77,7 +77,7 @@ Reader = Callable[[Target, Receipts], Awaitable[None]]
 
 
 async def by_websocket(target: Target, receipts: Receipts) -> None:
-    """A subscription with more credit than it uses."""
+    """Receive through a subscription with more credit than it uses."""
     async with _opened(target) as socket:
         source = {"key": target.key, "after": "$"}
         await _send(socket, {"id": 1, "op": "subscribe", "streams": [source], "credit": CREDIT})
@@ -107,7 +107,7 @@ async def by_long_poll(target: Target, receipts: Receipts) -> None:
 
 
 async def by_events(target: Target, receipts: Receipts) -> None:
-    """One response that never ends."""
+    """Receive through one response that never ends."""
     reader, writer = await asyncio.open_connection(target.host, target.port)
     path = f"/v1/streams/{target.key}/entries:tail?after=$"
     writer.write(f"GET {path} HTTP/1.1\r\nHost: {target.host}\r\nAccept: text/event-stream\r\n\r\n".encode())
@@ -125,7 +125,7 @@ READERS: Final[dict[str, Reader]] = {"WebSocket": by_websocket, "long-poll": by_
 
 
 def measure(effort: Effort) -> Iterator[Row]:
-    """The rows 9. Only the WebSocket without durability has a goal."""
+    """Yield the rows 9. Only the WebSocket without durability has a goal."""
     measured: dict[str, Latencies] = {}
     with _without_collections():
         for durability in ("none", "always"):

@@ -8,8 +8,8 @@ Rules for every command:
 effects
   of all commands to an empty keyspace rebuilds the keyspace: the journal stores effects.
 * A command that raises `StreamError` has no effect.
-* Wake-ups name keys, never readers. `core.waiters` knows the readers, and a woken reader runs its command
-again.
+* Wake-ups name keys, never readers. `core.waiters` has the readers of each key, and a woken reader runs its
+  command again.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Engine:
     def execute_some(
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom], now_ms: int
     ) -> tuple[list[Reply | StreamError], Outcome]:
-        """Execute the commands of the first requests, within the bounds of one turn.
+        """Execute the commands of the first requests, within the limits of one turn.
 
         A turn ends when the replies take `TURN_REPLY_BYTES_MAX` or the work takes `TURN_STEPS_MAX`.
 
@@ -95,7 +95,8 @@ class Engine:
 
 
 def _reply(execution: Execution, command: Command, known: KeptReply | None = None) -> Reply | StreamError:
-    """Return the reply or the error of a command; `known`, a reply made before, if it still fits."""
+    """Return the reply or the error of a command. Return `known`, an earlier reply to the command, if there
+    is one and it fits."""
     if known is not None and known.size_bytes <= execution.room().left_bytes:
         execution.room().charge(known.size_bytes)
         reply: Reply = known.reply

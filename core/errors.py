@@ -1,7 +1,7 @@
 """The errors with which the engine refuses a command.
 
 There is one exception type. It has a stable code, which HTTP clients compare, and the exact error line of
-Redis, which clients that come from Redis compare. This module knows no HTTP status.
+Redis, which clients that come from Redis compare. This module assigns no HTTP status.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 ErrorT = TypeVar("ErrorT", bound=Exception)
 
 Missing: TypeAlias = Literal["stream", "group"]
-"""What is missing for a command that needs a group."""
+"""What a command that needs a group did not find."""
 
 
 class ErrorCode(StrEnum):
@@ -63,7 +63,7 @@ class StreamError(Exception):
 
 def kept(error: ErrorT) -> ErrorT:
     """Return the error without its traceback, to keep it as a reply. The frames of the traceback would keep
-    alive what the command read, megabytes for each error."""
+    alive the data that the command read: megabytes for each error."""
     error.__traceback__ = error.__context__ = error.__cause__ = None
     return error
 
@@ -72,13 +72,13 @@ _ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
 
 
 def printable(name: bytes) -> str:
-    r"""Return a client's word as an error line shows it: line ends become spaces, as in Redis, and bytes that
-    are not UTF-8 become ``\xNN``."""
+    r"""Return a client's word in the form for an error line: line ends become spaces, as in Redis, and bytes
+    that are not UTF-8 become ``\xNN``."""
     return name.translate(_ONE_LINE).decode("utf-8", "backslashreplace")
 
 
 def no_group_for_read(key: bytes, group: bytes, missing: Missing) -> StreamError:
-    """XREADGROUP on a missing key or group (rule 27)."""
+    """Return the error of XREADGROUP for a missing key or group (rule 27)."""
     return StreamError(
         ErrorCode.NOGROUP,
         f"NOGROUP No such key '{printable(key)}' or consumer group '{printable(group)}' "
@@ -89,7 +89,7 @@ def no_group_for_read(key: bytes, group: bytes, missing: Missing) -> StreamError
 
 
 def no_key_or_group(key: bytes, group: bytes, missing: Missing) -> StreamError:
-    """XPENDING, XCLAIM, XAUTOCLAIM and XNACK on a missing key or group."""
+    """Return the error of XPENDING, XCLAIM, XAUTOCLAIM and XNACK for a missing key or group."""
     return StreamError(
         ErrorCode.NOGROUP,
         f"NOGROUP No such key '{printable(key)}' or consumer group '{printable(group)}'",
@@ -99,7 +99,7 @@ def no_key_or_group(key: bytes, group: bytes, missing: Missing) -> StreamError:
 
 
 def no_group(key: bytes, group: bytes) -> StreamError:
-    """XGROUP subcommands and XINFO CONSUMERS on an existing key without that group."""
+    """Return the error of XGROUP subcommands and XINFO CONSUMERS for an existing key without that group."""
     return StreamError(
         ErrorCode.NOGROUP,
         f"NOGROUP No such consumer group '{printable(group)}' for key name '{printable(key)}'",
@@ -109,7 +109,7 @@ def no_group(key: bytes, group: bytes) -> StreamError:
 
 
 def no_such_consumer(key: bytes, group: bytes, consumer: bytes) -> StreamError:
-    """A named consumer does not exist, in commands where Redis replies 0."""
+    """Return the error for a missing consumer, for commands where Redis replies 0."""
     return StreamError(
         ErrorCode.NO_SUCH_CONSUMER,
         f"ERR the group has no consumer '{printable(consumer)}'",
@@ -118,7 +118,7 @@ def no_such_consumer(key: bytes, group: bytes, consumer: bytes) -> StreamError:
 
 
 def key_required(key: bytes, group: bytes) -> StreamError:
-    """XGROUP subcommands on a missing key."""
+    """Return the error of XGROUP subcommands for a missing key."""
     return StreamError(
         ErrorCode.NO_SUCH_STREAM,
         "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use "
@@ -128,34 +128,34 @@ def key_required(key: bytes, group: bytes) -> StreamError:
 
 
 def no_such_key(key: bytes) -> StreamError:
-    """XINFO, XSETID, XCFGSET and RENAME on a missing key."""
+    """Return the error of XINFO, XSETID, XCFGSET and RENAME for a missing key."""
     return StreamError(ErrorCode.NO_SUCH_STREAM, "ERR no such key", {"key": key})
 
 
 def syntax_error(detail: str = "") -> StreamError:
-    """``ERR syntax error``, with Redis's own continuation where it has one."""
+    """Return ``ERR syntax error``. `detail`: Redis's continuation of the line, if it has one."""
     return StreamError(ErrorCode.SYNTAX, f"ERR syntax error{detail}")
 
 
 def not_an_integer() -> StreamError:
-    """An argument that must be a signed 64-bit integer and is not."""
+    """Return Redis's error for an argument that must be a signed 64-bit integer and is not."""
     return StreamError(ErrorCode.NOT_AN_INTEGER, "ERR value is not an integer or out of range")
 
 
 def out_of_memory() -> StreamError:
-    """A command that makes the data grow, while the server is at its memory limit; Redis's own words."""
+    """Return Redis's error for a command that makes the data grow while the server is at its memory limit."""
     return StreamError(ErrorCode.MEMORY_LIMIT, "OOM command not allowed when used memory > 'maxmemory'.")
 
 
 def too_many_readers(most: int) -> StreamError:
-    """A read that would wait, while as many wait as may."""
+    """Return the error of a read that would wait, while the maximum number of reads is already waiting."""
     return StreamError(
-        ErrorCode.TOO_MANY_READERS, f"ERR {most} reads wait already, and no more may", most=str(most)
+        ErrorCode.TOO_MANY_READERS, f"ERR limit reached: {most} reads are already waiting", most=str(most)
     )
 
 
 def reply_too_large(most_bytes: int) -> StreamError:
-    """A reply that does not fit into what is left of the bytes that the replies of its request may take."""
+    """Return the error of a reply that exceeds the room left for the replies of its request."""
     return StreamError(
         ErrorCode.REPLY_TOO_LARGE,
         f"ERR the reply does not fit: the replies of one request may take {most_bytes} bytes. Use COUNT, "

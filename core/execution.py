@@ -1,7 +1,7 @@
 """The execution of one command or transaction: its instant, its changes so far, its wake-ups.
 
 A handler reads `keyspace`, decides, and calls `do` for each change. It may raise only before its first `do`,
-so that a refused command has no effect. This module knows no command.
+so that a refused command has no effect. This module does not depend on any command.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Execution(Struct, gc=False):
     retry: Command | None = None
     """The command to run again after the wait; set with `wait`."""
     reply_room: ReplyRoom | None = None
-    """How many bytes the replies of the request may still take; made by the first call of `room`."""
+    """The room that is left for the replies of the request; the first call of `room` sets it."""
 
     def room(self, size_bytes: int | None = None) -> ReplyRoom:
         """Return the request's reply room. The first call makes it, with `size_bytes` if given."""
@@ -69,14 +69,14 @@ class Execution(Struct, gc=False):
 
 
 def parsed_position(argument: StreamId | Special | Malformed) -> StreamId | Special:
-    """Return the position; raises the error of a malformed one."""
+    """Return the position; raise the error of a malformed one."""
     if isinstance(argument, Malformed):
         raise argument.error
     return argument
 
 
 def parsed(argument: T | Malformed) -> T:
-    """Return the argument; raises the error of a malformed one. Call it where Redis would detect the
+    """Return the argument; raise the error of a malformed one. Call it at the place where Redis detects the
     error."""
     if isinstance(argument, Malformed):
         raise argument.error

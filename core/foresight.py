@@ -1,4 +1,4 @@
-"""Finds out whether the replies of a transaction fit, before the transaction changes anything.
+"""Predicts whether the replies of a transaction fit, before the transaction changes anything.
 
 This module first runs the reads whose reply must be complete, on the current streams, and adds what the
 transaction itself appends before each read; those ids are known, because a transaction runs at one instant.
@@ -6,8 +6,7 @@ It does not predict reads of a stream that the transaction trims, deletes from, 
 to with a condition. If the reply to such a read does not fit, that read alone is refused. Reads that can be
 cut are cut. So a transaction is refused only if its replies are certain not to fit.
 
-Where the transaction does not touch the stream before a read, the reply is kept, and the read is not run
-again.
+If the transaction does not change the stream before a read, the reply is kept, and the read is not run again.
 """
 
 from __future__ import annotations
@@ -64,10 +63,10 @@ class KeptReply(NamedTuple):
 def foreseen_replies(
     execution: Execution, commands: Sequence[c.Command], handlers: Handlers
 ) -> dict[int, KeptReply]:
-    """The replies that are known before the transaction, by the number of their command.
+    """Return the replies that are known before the transaction, by the index of their command.
 
     Raises REPLY_TOO_LARGE if the replies of `commands` together are certain not to fit. Changes nothing.
-    Costs what the exact reads among them cost; nothing where there is none.
+    Costs as much as the exact reads among the commands.
     """
     kept: dict[int, KeptReply] = {}
     if any(isinstance(command, _EXACT) for command in commands):
@@ -80,8 +79,9 @@ def foreseen_replies(
 
 
 class _Foreseen:
-    """What is known of the streams while the transaction is gone through. `_appended`: by key, ids with
-    fragments; `_unknown`: keys of which too little is known; `_changed`: keys whose groups change."""
+    """The predicted state of the streams before each command of a transaction. `_appended`: ids and fragments
+    that the transaction appends, by key. `_unknown`: keys whose entries cannot be predicted. `_changed`: keys
+    whose groups the transaction changes."""
 
     def __init__(self, execution: Execution, handlers: Handlers) -> None:
         self._execution = Execution(execution.keyspace, execution.now_ms, reply_room=ReplyRoom())
@@ -92,8 +92,8 @@ class _Foreseen:
         self._all_unknown = False
 
     def look_at(self, command: c.Command) -> KeptReply | None:
-        """Charge the reply of an exact read; remember what another command changes. The reply is returned
-        where it cannot change."""
+        """Charge the reply of an exact read, or record what another command changes. Return the reply of a
+        read that the transaction cannot change."""
         if isinstance(command, _EXACT):
             if self._is_untouched(command):
                 return self._keep(command)
@@ -110,7 +110,7 @@ class _Foreseen:
         return None
 
     def _is_untouched(self, command: c.Command) -> bool:
-        """Whether the command reads one stream, to which the transaction has done nothing so far."""
+        """Return whether the command reads one stream that no earlier command of the transaction uses."""
         key = getattr(command, "key", None)
         touched = key in self._appended or key in self._changed or key in self._unknown
         return key is not None and not touched and not self._all_unknown
@@ -183,7 +183,8 @@ class _Foreseen:
             self._charge_range(c.Range(key, count=full_count or None))
 
     def _charge_range(self, command: c.Range) -> None:
-        """The stored entries with those of the transaction after them, or before them in reverse order."""
+        """Charge the stored entries, followed by those that the transaction appends (in reverse order:
+        preceded by them)."""
         own = [
             fragment
             for value, fragment in self._appended.get(command.key, ())
@@ -202,7 +203,7 @@ class _Foreseen:
             self._execution.room().charge_entries(own[:most])
 
     def _carry_out(self, command: c.Command) -> Any:
-        """The reply of a read, None where it is refused: that costs no room."""
+        """Return the reply of a read; None if the read is refused, which takes no room."""
         try:
             return self._handlers[type(command)](self._execution, command)
         except StreamError as error:

@@ -1,14 +1,14 @@
 r"""Redis's glob patterns over bytes: ``*``, ``?``, ``[abc]``, ``[a-z]``, ``[^a]``, ``\x``.
 
-Unlike `fnmatch` they negate with ``^`` and escape with a backslash. A pattern is cut at its stars into
-segments of fixed length::
+Unlike `fnmatch`, these patterns negate a class with ``^`` and escape with a backslash. The stars divide a
+pattern into segments of fixed length::
 
     race:*:[0-9]?:*.log      head b"race:", middle b":[0-9]?:", tail b".log"
 
-The head and the tail have one place each where they can match. Each middle segment is searched for once,
-from the end of the one before it: the leftmost place is always right, because a star follows. So nothing
-is ever tried again, and a match takes O(len(text) x longest segment) at most, whatever the pattern.
-This module never decides which keys are matched.
+The head can match only at the start of the text, and the tail only at its end. The matcher searches for each
+middle segment once, from the end of the previous match. The leftmost match is always the right one, because a
+star follows it. So the matcher never backtracks, and a match takes at most O(len(text) x longest segment) for
+every pattern. This module never decides which keys are compared.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from functools import lru_cache
 from typing import Final
 
 STEPS_PER_KEY: Final = 64
-"""What looking at one key costs, in steps of the matcher (about 10 ns each)."""
+"""The cost of one key in addition to the search, in steps of the matcher (about 10 ns each)."""
 
 _STAR: Final = None
 _ASCII_MAX: Final = 127
 
 
 class _Segment:
-    """A part of a pattern without stars. `length`: how many bytes it matches; `width`: how many of them
-    are compared, at most, at each place where a search tries it (a literal is found in linear time)."""
+    """A part of a pattern without stars. `length`: the number of bytes that it matches. `width`: the maximum
+    number of bytes that a search compares at each position; 1 for a literal, which is found in linear
+    time."""
 
     __slots__ = ("length", "match", "search", "width")
 
@@ -40,10 +41,8 @@ class _Segment:
 
 
 class Glob:
-    """One compiled pattern. `literal_prefix`: the bytes that every text it matches begins with.
-
-    `is_prefix`: it matches every text that begins so.
-    """
+    """One compiled pattern. `literal_prefix`: the bytes with which every matching text begins. `is_prefix`:
+    the pattern matches every text that begins with `literal_prefix`."""
 
     __slots__ = ("_has_star", "_head", "_middle", "_steps_per_byte", "_tail", "is_prefix", "literal_prefix")
 
@@ -81,18 +80,18 @@ class Glob:
         return True
 
     def steps(self, text: bytes) -> int:
-        """Return the greatest number of steps that `matches` takes; a step takes about 10 ns."""
+        """Return the maximum number of steps that `matches` takes for `text`; a step takes about 10 ns."""
         return STEPS_PER_KEY + len(text) * self._steps_per_byte
 
 
 @lru_cache(maxsize=256)
 def compile_glob(pattern: bytes) -> Glob:
-    """Return the compiled pattern; any bytes are a legal pattern. O(len(pattern))."""
+    """Return the compiled pattern; any bytes are a valid pattern. O(len(pattern))."""
     return Glob(pattern)
 
 
 def _segments_of(pattern: bytes) -> tuple[list[_Segment], bytes]:
-    """Return the segments between the stars, one more than there are stars, and the literal prefix."""
+    """Return the segments between the stars (n stars give n + 1 segments), and the literal prefix."""
     segments: list[_Segment] = []
     atoms: list[bytes] = []
     literal = True
@@ -115,7 +114,8 @@ def _segments_of(pattern: bytes) -> tuple[list[_Segment], bytes]:
 
 
 def _next_atom(rest: bytes) -> tuple[bytes | None, bytes | None, bytes]:
-    """A regular expression for one byte, or None for a star; the byte where it is a literal; the rest."""
+    """Split off the first element of a pattern. Return its regular expression (None for a star), its byte if
+    it is a literal, else None, and the rest of the pattern."""
     head = rest[:1]
     if head == b"*":
         return _STAR, None, rest[1:]
@@ -129,7 +129,8 @@ def _next_atom(rest: bytes) -> tuple[bytes | None, bytes | None, bytes]:
 
 
 def _class(rest: bytes) -> tuple[bytes, None, bytes]:
-    """Split ``abc]...`` into the class and the rest. Without a closing bracket the class runs to the end."""
+    """Return the regular expression of the class in ``abc]...``, None, and the rest. Without a closing
+    bracket, the class extends to the end of the pattern."""
     negated = rest.startswith(b"^")
     rest = rest[1:] if negated else rest
     members: set[int] = set()

@@ -1,6 +1,6 @@
 """A consumer group: its position in the stream, its consumers, its pending entries list.
 
-This module never decides what a command does, and knows nothing of the stream.
+This module never decides what a command does, and never reads the stream.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The invariants of a keyspace between any two commands, checked from scratch.
 
-Tests and the check of a restored state use it. It costs O(everything), so no request runs it. Each function
-checks the rules of one structure; `check` names the stream with a broken rule. This module never changes
-anything.
+Tests and the check of a restored state use it. It costs O(all entries and pending entries), so no request
+runs it. Each function checks the rules of one structure; `check` names the stream with a broken rule. This
+module never changes anything.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def check_stream(stream: Stream) -> None:
     """Check a stream's counters against its entries, and every group."""
     check_log(stream.log)
     assert stream.last_id >= stream.log.last_id, "an entry is above the last id"
-    assert stream.entries_added >= stream.length, "fewer entries added than there are"
+    assert stream.entries_added >= stream.length, "fewer entries added than live"
     assert stream.last_id >= stream.max_deleted_id, "a deleted id is above the last id"
     check_memory(stream.idempotency)
     for name, group in stream.groups.items():
@@ -133,7 +133,7 @@ def _check_run(key: int, run: Run) -> None:
 
 def _check_consumer(consumer: Consumer, ids: list[int]) -> None:
     assert consumer.pending_count == len(ids), f"consumer {consumer.name!r} is miscounted"
-    assert consumer.scattered <= set(ids), f"consumer {consumer.name!r} holds what is not its own"
+    assert consumer.scattered <= set(ids), f"consumer {consumer.name!r} has an entry of another owner"
     assert list(consumer.pending_ids()) == ids, f"consumer {consumer.name!r} has a wrong index"
 
 

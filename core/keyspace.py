@@ -1,6 +1,6 @@
 """The keyspace: all streams by key, and the server's settings.
 
-`core.apply` and recovery are the only writers; everyone else only reads. This module never decides what a
+Only `core.apply` and recovery write to it; all other code only reads. This module never decides what a
 command does.
 """
 
@@ -56,7 +56,7 @@ class Keyspace:
         self.keys_by_serial: SortedDict[int, bytes] = SortedDict()
         # The settings of CONFIG GET: name and value.
         self.config: dict[str, int] = dict(CONFIG_DEFAULTS)
-        # Those of the settings that bound a block.
+        # The settings that limit the size of a block.
         self.node_limits = self._node_limits()
         # The greatest serial ever used; 0 before the first stream.
         self.last_serial = 0

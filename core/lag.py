@@ -14,7 +14,7 @@ from tailrace.core.stream_id import StreamId
 
 
 def _tombstone_ahead(stream: Stream, position: StreamId) -> bool:
-    """Whether an entry at or after `position` was deleted; False for an empty stream."""
+    """Return whether an entry at or after `position` was deleted; False for an empty stream."""
     return bool(stream.length and stream.max_deleted_id) and position <= stream.max_deleted_id
 
 

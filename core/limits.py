@@ -15,50 +15,52 @@ NAME_BYTES_MAX: Final = 512
 idempotency key is stored as its digest."""
 
 FIELDS_PER_ENTRY_MAX: Final = 65_536
-"""Field-value pairs in one entry; an entry is one unit of parsing, and parsing blocks the one writer."""
+"""Field-value pairs in one entry. An entry is parsed without a pause, and parsing blocks the single
+writer."""
 
 URL_BYTES_MAX: Final = 64 * KIB - 1
-"""A request's target: a tail of a thousand streams with common names, and all that the parser's offsets of
-16 bits reach. Longer lists go into a body."""
+"""A request's target. It has room for a tail of a thousand streams with names of usual length, and the
+parser's offsets of 16 bits allow no more. A longer list belongs in a body."""
 
 HEAD_BYTES_MAX: Final = 128 * KIB
-"""A request's line and headers together, and a chunked body's trailer: the longest target, and as much for
-the positions that a tail over many streams resumes from (`Last-Event-ID`)."""
+"""A request's line and headers together, and a chunked body's trailer. It has room for the longest target and
+for the positions from which a tail of many streams resumes (`Last-Event-ID`)."""
 
 HEADERS_MAX: Final = 100
-"""Header lines of one request; common servers and proxies take as many."""
+"""Header lines of one request; common servers and proxies have the same limit."""
 
 ENTRY_BYTES_MAX: Final = 16 * MIB
-"""One entry's fields as JSON. A Redis client's own practical bound is of the same order (Kafka: 1 MiB)."""
+"""One entry's fields as JSON. The practical limit of Redis clients is of the same order (Kafka: 1 MiB)."""
 
 BODY_BYTES_MAX: Final = 64 * MIB
-"""A request body, after decompression: it is held in memory whole, since a batch is all or nothing."""
+"""A request body, after decompression. The whole body is in memory, because a batch is appended completely or
+not at all."""
 
 BODY_MEMBERS_MAX: Final = 10_000
-"""gzip members or zstd frames of one compressed body: each costs a decompressor, about 10 us. Parallel
-compressors make at most one for every 64 KiB, so 64 MiB have about 1 000."""
+"""gzip members or zstd frames of one compressed body. Each needs a decompressor, which takes about 10 us.
+Parallel compressors write at most one per 64 KiB, so 64 MiB have about 1 000."""
 
 LARGE_IMPORTS_MAX: Final = 2
-"""Import bodies above 1 MiB that are unpacked and decoded at a time: each can hold a thread, an unpacked body
-and its entries. The others wait, still compressed."""
+"""Import bodies above 1 MiB that are decompressed and decoded at the same time. Each can occupy a thread, and
+the memory of a decompressed body and its entries. Further bodies wait in compressed form."""
 
 BATCH_ENTRIES_MAX: Final = 100_000
 """Entries in one batch or import: about 0.1 s of the writer's time."""
 
 BODY_LINES_MAX: Final = 2 * BATCH_ENTRIES_MAX
-"""Lines of an NDJSON body: its entries, and as many blank ones."""
+"""Lines of an NDJSON body: the maximum number of entries, and the same number of blank lines."""
 
 BULK_ELEMENTS_MAX: Final = 2_000_000
-"""Members and items in one body of a batch, an import or a pipeline, or in one WebSocket message. Each costs
-half a microsecond and a hundred bytes to decode before anything can be said of it: about a second of the
-writer's time, where 64 MiB of nothing but commas would take half a minute and gigabytes."""
+"""Members and items in one body of a batch, an import or a pipeline, or in one WebSocket message. Decoding
+each takes half a microsecond and a hundred bytes before it can be validated: about a second of the writer's
+time in all. Without the limit, 64 MiB of commas would take half a minute and gigabytes of memory."""
 
 BODY_ELEMENTS_MAX: Final = 300_000
 """Members and items in the JSON body of one entry or one command: the longest list of arguments."""
 
 REQUEST_ELEMENTS_MAX: Final = 30_000
-"""Members and items in any other JSON body. The largest one has `IDS_PER_REQUEST_MAX` ids. Describing what is
-wrong with a member takes about 2.5 us, in one step that cannot be divided."""
+"""Members and items in any other JSON body. The largest one has `IDS_PER_REQUEST_MAX` ids. The description of
+an invalid member takes about 2.5 us, and all members of a body are described without a pause."""
 
 IDS_PER_REQUEST_MAX: Final = 10_000
 """Ids named in one ack, nack, claim or delete: each costs up to 7 us with its text, less than 0.1 s of the
@@ -66,30 +68,31 @@ writer's time together, even if the ids are in no order."""
 
 REFERENCE_LOOKS_MAX: Final = 150_000
 """Ids times groups with pending entries of one XDELEX or XACKDEL under DELREF or ACKED: each takes 0.6 us,
-about 0.1 s together. As many as 10 000 ids in 15 groups."""
+about 0.1 s together. This allows 10 000 ids in 15 groups."""
 
 KEYS_PER_REQUEST_MAX: Final = 10_000
-"""Keys named in one DEL or EXISTS: deleting a stream takes it out of the indexes, up to 6 us each."""
+"""Keys named in one DEL or EXISTS: removing a stream from the indexes takes up to 6 us."""
 
 READ_STREAMS_MAX: Final = 1_000
 """Streams named in one read."""
 
 PAGE_ENTRIES_MAX: Final = 100_000
-"""Entries in one page of a REST reply, and the default where no count is given; `next` reads on."""
+"""Entries in one page of a REST reply, and the default if the request has no count; `next` is the position of
+the next page."""
 
 READ_ENTRIES_MAX: Final = 20_000
-"""Entries that one read of streams or of a group returns, and pending entries in one page, whatever count was
-asked for: each costs up to 4 us of the writer's time. The next read continues from there."""
+"""Entries that one read of streams or of a group returns, and pending entries in one page, for every count in
+the request: each takes up to 4 us of the writer's time. The next read continues from there."""
 
 PAGE_BYTES_MAX: Final = 8 * MIB
-"""Bytes of entries in one page of a REST reply: a page ends early at this size, and `next` reads on. The last
-entry may exceed it, so a page holds one of the largest entries."""
+"""Bytes of entries in one page of a REST reply: a page ends early at this size. The last entry may exceed it,
+so a page can contain an entry of any allowed size."""
 
 LIST_PAGE_MAX: Final = 10_000
 """Streams in one page of `GET /v1/streams`."""
 
 LIST_PAGE_DEFAULT: Final = 100
-"""Streams in a page of `GET /v1/streams` where no limit is given."""
+"""Streams in a page of `GET /v1/streams` if the request has no limit."""
 
 PIPELINE_COMMANDS_MAX: Final = 10_000
 """Commands in one pipeline. Other requests are served between them."""
@@ -99,13 +102,14 @@ TRANSACTION_COMMANDS_MAX: Final = 2_000
 
 TRANSACTION_STEPS_MAX: Final = 100_000
 """Work of one transaction, in steps of about a microsecond, estimated before it runs: 10 for a command, 6 for
-an id, 4 for an entry that a group is given (`core.transaction_work`). About 0.1 s."""
+an id, 4 for an entry that is delivered to a group (`core.transaction_work`). About 0.1 s."""
 
 COMMAND_STEPS_MAX: Final = 80_000
-"""What one command of a transaction counts as at most: the largest command leaves room for others."""
+"""The most steps that one command of a transaction counts, so that the largest command leaves room for
+others."""
 
 COMMAND_ARGUMENTS_MAX: Final = 262_144
-"""Words in one command of the command endpoint: as many as the largest entry or id list needs."""
+"""Words in one command of the command endpoint: enough for the largest entry or id list."""
 
 COPY_PARTS_MAX: Final = 20_000
 """Blocks, groups, consumers, runs of pending entries, single pending entries and idempotency keys that one
@@ -118,12 +122,12 @@ PATTERN_BYTES_MAX: Final = 2 * NAME_BYTES_MAX
 takes up to the pattern's length times the key's."""
 
 MATCHING_STEPS_MAX: Final = 10_000_000
-"""Work on patterns in one request. Each examined key takes 64 steps, and more where the pattern has to
-search in it (`core.glob`). This bounds KEYS to about 0.1 s of the writer's time, or 150 000 keys with the
-literal beginning of the pattern; SCAN ends its step early instead."""
+"""Work on patterns in one request. Each examined key takes 64 steps, and more if the pattern has to search in
+it (`core.glob`). This bounds KEYS to about 0.1 s of the writer's time, or 150 000 keys with the literal
+beginning of the pattern; SCAN ends its step early instead."""
 
 SCAN_COUNT_MAX: Final = 1_000
-"""Keys that one SCAN examines at most, whatever its COUNT, which is a hint in Redis as well."""
+"""Keys that one SCAN examines at most, even if its COUNT is higher; COUNT is a hint in Redis as well."""
 
 REPLY_BYTES_MAX: Final = 48 * MIB
 """The replies of one request together: the JSON text of entries and names, and 128 bytes for each entry or
@@ -139,7 +143,7 @@ in the steps of a transaction."""
 
 TURN_REPLY_BYTES_MAX: Final = 256 * KIB
 """Reply bytes of a pipeline, or of the requests of one WebSocket, after which other requests get a turn:
-about 10 ms of small entries. What a refused reply would have taken counts as well."""
+about 10 ms of small entries. The size of a refused reply counts as well."""
 
 SPLIT_PARTS_MAX: Final = 10_000
 """Parts that `entries:split` plans at once."""
@@ -169,8 +173,8 @@ IDMP_KEYS_MAX: Final = 1_000_000
 the producer that was used least recently is forgotten. Fifty producers may have the most keys each."""
 
 EPOCH_PRODUCERS_MAX: Final = 10_000
-"""Producers with an epoch that one stream remembers. Those that write at the same time are a few dozen; each
-batch write of Spark adds one, so this is a week of one batch a minute. Redis has no epochs."""
+"""Producers with an epoch that one stream remembers. A few dozen producers write at the same time. Each batch
+write of Spark adds a producer, so this is enough for a week of one batch per minute. Redis has no epochs."""
 
 EPOCH_KEYS_MAX: Final = 100_000
 """Idempotency keys in one epoch; a further key is refused. At Spark's default of 5 000 rows a request, a full
@@ -190,8 +194,8 @@ XAUTOCLAIM_SCAN_FACTOR: Final = 10
 """XAUTOCLAIM examines at most COUNT times this many pending entries a call (rule 52)."""
 
 XAUTOCLAIM_SCAN_MAX: Final = 20_000
-"""Pending entries that one XAUTOCLAIM examines, whatever its COUNT: about 0.06 s of the writer's time. The
-cursor continues from there."""
+"""Pending entries that one XAUTOCLAIM examines, even if its COUNT is higher: about 0.06 s of the writer's
+time. The next call continues from the returned cursor."""
 
 AUTOCLAIM_COUNT_MAX: Final = 1 << 32
 """XAUTOCLAIM refuses a COUNT for which Redis could not allocate its list of deleted ids (rule 52)."""

@@ -1,7 +1,7 @@
 """The keys of a keyspace in the order of SCAN: by a hash of the key.
 
-Keys are kept in buckets by the first bits of their hash, and a bucket is sorted when a SCAN comes to it: a
-stream is added or removed in constant time, and no request sorts all keys. This module knows no streams.
+Keys are kept in buckets by the first bits of their hash, and a bucket is sorted when a SCAN reaches it. So a
+stream is added or removed in constant time, and no request sorts all keys. This module never reads a stream.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ScanOrder:
         bucket.add((position, key))
 
     def remove(self, key: bytes) -> None:
-        """Remove a key, which is there. O(1)."""
+        """Remove an existing key. O(1)."""
         position = scan_position(key)
         number = position >> _SHIFT
         bucket = self.buckets[number]
@@ -47,7 +47,8 @@ class ScanOrder:
             del self.buckets[number]
 
     def places_from(self, position: int) -> Iterator[Place]:
-        """The keys at `position` and after it, in order. O(n / 4096 log n) for each bucket it reaches."""
+        """Yield the keys at or after `position`, in order. O(n / 4096 log n) for each bucket that the caller
+        reaches."""
         first = position >> _SHIFT
         for number in self.buckets.irange(first):
             places = sorted(self.buckets[number])
@@ -55,6 +56,6 @@ class ScanOrder:
 
 
 def scan_position(key: bytes) -> int:
-    """Where SCAN finds `key`: a hash of 64 bits, so that a cursor tells nothing of other keys. Never 0,
-    the cursor of the beginning."""
+    """Return the position of `key` in a SCAN: a hash of 64 bits, so that a cursor reveals nothing about other
+    keys. Never 0, which is the cursor that starts a scan."""
     return int.from_bytes(blake2b(key, digest_size=8).digest(), "big") or 1

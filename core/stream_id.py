@@ -1,8 +1,8 @@
 """Entry ids: their form as numbers and as text.
 
 An id is written ``ms-seq``, two unsigned 64-bit decimals. Inside the server it is one Python int, ``ms << 64
-| seq``: ints compare, hash and sort in C, and consecutive ids are a ``range``. This module has no clock,
-knows no stream, and never chooses an id.
+| seq``: ints compare, hash and sort in C, and consecutive ids are a ``range``. This module never uses a clock
+or a stream, and never chooses an id.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def make_id(ms: int, seq: int) -> StreamId:
 
 
 def id_ms(value: StreamId) -> int:
-    """Return the time part: Unix milliseconds if the server chose the id, any number if the client did."""
+    """Return the time part: Unix milliseconds if the server chose the id, any number if the client chose
+    it."""
     return value >> SEQ_BITS
 
 

@@ -26,7 +26,7 @@ from tailrace.core.limits import (
 
 STEPS_PER_COMMAND: Final = 10
 STEPS_PER_GROUP_READ: Final = 50
-"""One stream of XREADGROUP: its consumer is found or created, and seen."""
+"""One stream of XREADGROUP: the command finds or creates the consumer, and records its activity."""
 
 STEPS_PER_ID: Final = 6
 STEPS_PER_KEY: Final = 8
@@ -37,7 +37,7 @@ STEPS_PER_SCANNED: Final = 2
 """One pending entry that XAUTOCLAIM examines; one that it claims takes `STEPS_PER_DELIVERY` more."""
 
 STEPS_PER_LOOK: Final = 5
-"""One block or entry that a trim with ACKED looks at."""
+"""One block or entry that a trim with ACKED examines."""
 
 STEPS_PER_PART: Final = 2
 """One part that COPY copies."""
@@ -60,7 +60,8 @@ def require_bounded(keyspace: Keyspace, commands: Sequence[c.Command]) -> None:
 
 
 class Work:
-    """`steps`: what the commands that were added take together, at most."""
+    """The estimated work of some commands. `steps`: an upper bound of the steps of all commands that were
+    added."""
 
     def __init__(self, keyspace: Keyspace) -> None:
         self.steps = 0
@@ -77,7 +78,7 @@ class Work:
         if type(command) not in _READS:
             self._changed.add(key or b"")
         elif key in self._changed:
-            # It runs twice: once to know that its reply fits (`core.foresight`).
+            # An exact read runs twice: the first run checks that its reply fits (`core.foresight`).
             steps *= 2
         self.steps += min(steps, COMMAND_STEPS_MAX)
 
@@ -158,7 +159,7 @@ def _of_group_read(keyspace: Keyspace, command: c.ReadGroup) -> int:
 
 
 def _readable(keyspace: Keyspace, group: Group, command: c.ReadGroup, source: c.ReadFrom) -> int:
-    """At most so many entries of a stream can be in the reply, as the stream is now."""
+    """Return an upper bound of the entries of a stream in the reply, from the stream's current state."""
     if source.after is not c.Special.NEW:
         consumer = group.consumers.get(command.consumer)
         return 0 if consumer is None else consumer.pending_count

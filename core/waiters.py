@@ -1,8 +1,8 @@
 """Waiting readers: blocked reads by key, in order of arrival, and their deadlines (rules 41 to 46).
 
-The engine says what a read waits for (`Outcome.wait`) and which keys became ready (`Outcome.wake_ups`); this
-queue matches the two. The caller takes the readers that `woken` or `due` return, one after another, runs the
-command of each one again, and calls `add` for those that still found nothing.
+The engine returns what a read waits for (`Outcome.wait`) and which keys became ready (`Outcome.wake_ups`);
+this queue matches the two. The caller takes the readers that `woken` or `due` return, one after another, runs
+the command of each one again, and calls `add` for those that still found nothing.
 
 * A key wakes its readers in the order in which they began to wait, and each signal wakes every reader that
 waits at
@@ -26,7 +26,7 @@ from msgspec import Struct
 from tailrace.core.outcome import Signal, Wait, WakeUp
 
 HEAP_SLACK: Final = 64
-"""The heap is rebuilt when it has more deadlines than four for each reader and this many besides."""
+"""The heap is rebuilt when it has more than this many deadlines plus four for each reader."""
 
 
 class _Waiting(Struct, eq=False):
@@ -128,8 +128,8 @@ class WaitQueue:
         return waiting is not None and waiting.serial == serial
 
     def _rebuild_heap_if_stale(self) -> None:
-        """Drop stale deadlines when they are most of the heap: readers that leave early do not remove
-        theirs."""
+        """Drop stale deadlines when most of the heap is stale: readers that leave early do not remove their
+        deadlines."""
         if len(self._deadlines) > 4 * len(self._readers) + HEAP_SLACK:
             current = [entry for entry in self._deadlines if self._is_current(entry[2], entry[1])]
             heapify(current)
@@ -137,8 +137,8 @@ class WaitQueue:
 
 
 def _concerns(wake_up: WakeUp, wait: Wait) -> bool:
-    """Data concerns all readers; a deletion concerns the readers of that group, or of all groups (rule
-    45)."""
+    """Return whether the wake-up concerns the reader. New data concerns all readers; a deletion concerns the
+    readers of that group, or of all groups (rule 45)."""
     if wake_up.signal is Signal.DATA:
         return True
     return wait.group is not None and wake_up.group in (None, wait.group)

@@ -1,4 +1,4 @@
-"""Access: who asks, what a token allows, tickets, origins, request rates.
+"""Access: authentication, the rights of tokens, tickets, origins, request rates.
 
 It never parses a request body, and never executes a command.
 """

@@ -1,7 +1,8 @@
-"""The store as one request may use it: each command is allowed first, and a read that waits ends with the
-token.
+"""The store with the rights of one request: it checks each command before execution, and ends a waiting read
+when the token ends.
 
-It owns that order. It is a `StreamStore` itself, so handlers cannot tell, and cannot forget.
+`GuardedStore` is a `StreamStore` itself, so handlers use it like any store, and every command is checked.
+This module never decides which rights a command needs.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ class _Part(NamedTuple):
 
 
 class GuardedStore:
-    """Wraps `store` under the rights of `guard` and under `scope`, for `operation` (a name for the
-    record). `scope` None: the operation has none of its own, and may only use what takes one."""
+    """A wrapper of `store` that checks the rights of `guard` under `scope`. `operation` is a name for the
+    audit log. If `scope` is None, the operation has no scope of its own: only the methods whose requests have
+    a scope can be called."""
 
     def __init__(self, store: TurnStore, guard: Guard, scope: TokenScope | None, operation: str) -> None:
         self._store = store
@@ -39,16 +41,17 @@ class GuardedStore:
         self.guard = guard
 
     def under(self, scope: TokenScope, operation: str | None = None) -> GuardedStore:
-        """Return the same store for another operation."""
+        """Return the same store with another scope, and with another operation if one is given."""
         return GuardedStore(self._store, self.guard, scope, operation or self._operation)
 
     @property
     def not_ready_reason(self) -> str | None:
-        """The store's."""
+        """Why the wrapped store accepts no writes, or None if it accepts them."""
         return self._store.not_ready_reason
 
     async def execute(self, command: Command) -> Reply:
-        """As the port says. Raises `Unauthenticated`, too, also while it waits."""
+        """Run one command: see `StreamStore.execute`. Also raises `Unauthenticated`, at once or while a read
+        waits."""
         part = self._part(command)
         if isinstance(part.command, Read | ReadGroup) and part.command.block_ms is not None:
             return await self._wait(part.command)
@@ -61,12 +64,13 @@ class GuardedStore:
         return reply
 
     def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
-        """As the port says. The watch outlives the token, unless the caller watches that, too."""
+        """Run a read: see `StreamStore.watch`. The watch continues after the token ends; the caller has to
+        watch the token."""
         self._part(command)
         return self._store.watch(command, receive)
 
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
-        """As the port says; one command that is not allowed, and none is carried out."""
+        """Run all commands: see `StreamStore.execute_all`. If one of them is not allowed, none is run."""
         return await self._execute_parts([self._part(command) for command in commands])
 
     async def _execute_parts(self, parts: Sequence[_Part]) -> Sequence[Reply | StreamError]:
@@ -82,12 +86,13 @@ class GuardedStore:
 
     def _part(self, command: Command) -> _Part:
         """Return the allowed form of the command, under the operation's scope."""
-        assert self._scope is not None, "an operation without a scope gives one with every command"
+        assert self._scope is not None, "an operation without a scope uses only requests with a scope"
         allowed = self.guard.allow(self._scope, command, self._operation)
         return _Part(self._scope, allowed, self._operation)
 
     async def _wait(self, command: Read | ReadGroup) -> Reply:
-        """The answer of a read, unless the token ends first: it is cancelled then, and has taken nothing."""
+        """Return the reply to a blocking read. If the token ends first, cancel the read, which then takes no
+        entries, and raise `Unauthenticated`."""
         waiting = asyncio.current_task()
         assert waiting is not None
         ends: list[Unauthenticated] = []
@@ -100,7 +105,7 @@ class GuardedStore:
         try:
             return await self._store.execute(command)
         except asyncio.CancelledError:
-            # As `asyncio.timeout` does: who else wants it cancelled has the first word.
+            # As in `asyncio.timeout`: a cancellation by other code takes precedence.
             if ends and waiting.uncancel() == 0:
                 raise ends[0] from None
             raise
@@ -116,7 +121,7 @@ class GuardedStore:
     async def execute_admitted_each(
         self, requests: Sequence[RedisRequest], room: ReplyRoom, take: Callable[[Answer], Awaitable[None]]
     ) -> None:
-        """Carry out the commands of requests that `admit` gave, one after another: see the port."""
+        """Run the commands of requests that `admit` returned: see `TurnStore.execute_each`."""
         parts = _parts(requests)
         following = iter(parts)
 
@@ -132,12 +137,12 @@ class GuardedStore:
             raise
 
     async def execute_admitted(self, requests: Sequence[RedisRequest]) -> Sequence[Reply | StreamError]:
-        """Carry out the commands of requests that `admit` gave, with nothing between them."""
+        """Run the commands of requests that `admit` returned, in one atomic step."""
         return await self._execute_parts(_parts(requests))
 
 
 def _parts(requests: Sequence[RedisRequest]) -> list[_Part]:
-    """Return the commands of the requests that have one."""
+    """Return the commands of those requests that have one, each with its scope and operation."""
     return [
         _Part(request.access, request.command, request.name)
         for request in requests

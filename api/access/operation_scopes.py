@@ -1,8 +1,8 @@
 """The scope that each operation needs. The token must have it on every key that the operation touches.
 
-`any`: any valid token. `open`: no token. An operation with the name of a command needs what the
-command needs; every other operation has a row here, or it cannot be declared. `api.access.permissions`
-finds out which keys an operation touches; `docs/security.md` shows all needs on one page.
+`any`: any valid token. `open`: no token. An operation with the name of a command needs the scope of the
+command. Every other operation needs a row here, otherwise it cannot be declared. `api.access.permissions`
+checks the keys that an operation uses; `docs/security.md` lists the scopes of all operations.
 """
 
 from __future__ import annotations

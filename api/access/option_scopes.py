@@ -1,8 +1,8 @@
 """Options that need `admin` in addition to the scope of their command.
 
 It owns the list of these options, how each is recognised in a command, and what a token without `admin` may
-do instead. `api.access.permissions` applies it; `docs/security.md` shows it. An option belongs here if it
-does what another command does only under `admin`: delete entries, or move a group past entries.
+do instead. `api.access.permissions` applies it; `docs/security.md` shows it. An option belongs here if its
+effect otherwise needs `admin`: it deletes entries, or moves a group past entries.
 """
 
 from __future__ import annotations

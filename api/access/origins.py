@@ -1,11 +1,14 @@
-"""Which browser pages may talk to the server, and under which names it answers where there are no tokens.
+"""Origins: which browser pages may send requests, and which `Host` names a server without tokens accepts.
 
-It owns `Origin`, `Host`, Fetch Metadata and CORS. Only browsers send the first and the third, and they do not
-lie about them; a program that wants in needs a token, not an origin. What it is against:
+This module owns the checks of `Origin`, `Host`, Fetch Metadata and CORS. Browsers set `Origin` and Fetch
+Metadata, and pages cannot change them. Other programs can send any value, so these checks do not replace
+tokens. They prevent two attacks:
 
-* A page of another site that has a visitor's browser send requests: its origin is foreign, and refused.
-* DNS rebinding: a page whose own name comes to mean 127.0.0.1, so that its origin looks like the server's.
-  Its requests carry that name in `Host`; without tokens only names that cannot be rebound are answered.
+* A page of another site makes a visitor's browser send requests. Their origin is not allowed, so the server
+  refuses them.
+* DNS rebinding: the name of a page's own site is changed to resolve to 127.0.0.1, so that the page and the
+  server seem to have the same origin. Its requests have that name in `Host`. A server without tokens accepts
+  only names for which rebinding is impossible.
 """
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ REQUEST_HEADERS: Final = (
     "Upstash-Encoding",
     "X-Request-Id",
 )
-"""What a page may send: every header that means something here."""
+"""The request headers that a page may send: all headers that the server uses."""
 
 ANSWER_HEADERS: Final = (
     "Allow",
@@ -67,14 +70,16 @@ ANSWER_HEADERS: Final = (
 PREFLIGHT_MAX_AGE_S: Final = 600
 
 _FOREIGN_SITES: Final = frozenset({"cross-site", "same-site"})
-"""What a browser says of a request that a page of another origin caused; `none` is the address bar."""
+"""The values of `Sec-Fetch-Site` for a request that a page of another origin caused. `none` is a request from
+the address bar."""
 
 
 @lru_cache(maxsize=256)
 def is_unbindable(host: bytes) -> bool:
     """Return whether DNS rebinding is impossible for the name in a `Host` header.
 
-    Such names are `localhost`, an IP address, and a name without a dot, which is no name on the Internet.
+    Such names are `localhost`, an IP address, and a name without a dot, which cannot be registered in public
+    DNS.
     """
     try:
         name = urlsplit(f"//{host.decode('latin-1')}").hostname or ""
@@ -97,13 +102,14 @@ def _authority_of(origin: str) -> str | None:
 
 
 class OriginPolicy:
-    """The origins whose pages may send requests: the server's own, and exactly those in `allowed`."""
+    """The origins whose pages may send requests: the server's own origin, and those in `allowed`."""
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = frozenset(allowed)
 
     def admits(self, headers: Headers) -> bool:
-        """Return whether the request's origin is allowed. Clients other than browsers send none."""
+        """Return whether the request's origin is allowed. A request without an origin (not from a browser) is
+        allowed."""
         origin = headers.get("origin")
         if origin is None:
             return headers.get("sec-fetch-site") not in _FOREIGN_SITES
@@ -117,9 +123,10 @@ class OriginPolicy:
 
 
 class Origins:
-    """Pure ASGI: requests of foreign pages are answered 403, whatever they ask; open pages apart.
+    """An ASGI layer that responds with 403 to requests of pages whose origin is not allowed. Open paths are
+    exempt.
 
-    WebSockets ask the policy in their handshake (`api.websocket.endpoint`).
+    WebSockets are checked in their handshake (`api.websocket.endpoint`).
     """
 
     def __init__(self, app: ASGIApp, policy: OriginPolicy) -> None:
@@ -138,11 +145,12 @@ class Origins:
         return is_open(raw_path_of(scope)) or self._policy.admits(Headers(scope=scope))
 
 
-FOREIGN: Final = "the page that asks is of another origin than this server, and not of an allowed one"
+FOREIGN: Final = "the request comes from a page of another origin, and that origin is not allowed"
 
 
 class Cors(CORSMiddleware):
-    """Tells browsers what pages of the allowed origins may send and see; a refused preflight is a problem."""
+    """The CORS headers for pages of the allowed origins. A refused preflight gets a problem as its
+    response."""
 
     def __init__(self, app: ASGIApp, allowed: Sequence[str]) -> None:
         super().__init__(
@@ -155,7 +163,7 @@ class Cors(CORSMiddleware):
         )
 
     def preflight_response(self, request_headers: Headers) -> Response:
-        """Starlette's, in the one form that errors have here."""
+        """Return Starlette's response, with errors converted to problems."""
         response = super().preflight_response(request_headers)
         if response.status_code < 400:  # noqa: PLR2004 - where errors begin
             return response

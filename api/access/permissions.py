@@ -1,8 +1,8 @@
-"""What a command needs of a token: the rule, and one check.
+"""The permissions of commands: which rights a token needs for a command.
 
-It owns the rule; which keys a command concerns is in `core.command_table`. Every way to the store goes
-through `allowed`: HTTP with its hot requests, pipelines, transactions, WebSocket messages, tails.
-A command is checked before it is carried out, so a refusal reveals no stored data and changes nothing.
+This module owns the rule; `core.command_table` owns which keys a command concerns. Every request is checked
+by `allowed`: HTTP requests and hot requests, pipelines, transactions, WebSocket messages and tails. The check
+is before the execution, so a refusal reveals no stored data and changes nothing.
 
 ===================  ==============================================================================
 `Reach.KEYS`         the scope, on every key that the command names
@@ -12,8 +12,7 @@ A command is checked before it is carried out, so a refusal reveals no stored da
 `Reach.INTERNAL`     always refused
 ===================  ==============================================================================
 
-Some options reach further than their command: `api.access.option_scopes` lists them, and they need `admin`
-too.
+Some options need `admin` in addition to the scope of their command: `api.access.option_scopes` lists them.
 """
 
 from __future__ import annotations
@@ -33,8 +32,9 @@ LISTING_SCOPES: Final[frozenset[TokenScope]] = frozenset({"read", "admin"})
 
 
 def allowed(principal: Principal, scope: TokenScope, command: Command) -> Command:
-    """The command to carry out where `principal` asks for `command` under `scope`: the same one, or a list
-    narrowed to what may be seen. Raises `StreamError` NOPERM. O(keys x patterns)."""
+    """Return the command to execute when `principal` requests `command` under `scope`. This is `command`
+    itself, or for a listing a copy that shows only the keys that the principal may see. Raises `StreamError`
+    NOPERM. O(keys x patterns)."""
     if principal is ANONYMOUS_LOCAL:
         return command
     find_keys = KEYS_OF.get(type(command))
@@ -66,7 +66,7 @@ def _require_keys(
 
 
 def is_administrative(scope: TokenScope, command: Command) -> bool:
-    """Whether `command`, asked for under `scope`, uses the rights of an administrator to change something."""
+    """Return whether `command`, requested under `scope`, uses `admin` rights to change something."""
     return option_needing_admin(command) is not None if scope != "admin" else type(command) not in READ_ONLY
 
 

@@ -1,9 +1,9 @@
-"""Request rates as clients see them: what a quota is, the headers that show it, and the refusal beyond it.
+"""Rate limits as clients see them: the quota, the response headers that show it, and the refusal above it.
 
-It owns the ASGI layer that asks for each request, and the words. How quotas are counted, and of whom, is
-`app.token_buckets`'. The headers are those of the IETF's draft (draft-ietf-httpapi-ratelimit-headers-11):
-`RateLimit-Policy` names the quota `q` of a window of `w` seconds, `RateLimit` what remains (`r`) and in how
-many seconds (`t`) the quota is whole again.
+This module owns the ASGI layer that checks each request, and the texts. `app.token_buckets` counts the
+requests. The headers follow the IETF draft draft-ietf-httpapi-ratelimit-headers-11: `RateLimit-Policy`
+contains the quota `q` of a window of `w` seconds. `RateLimit` contains the remaining requests (`r`) and the
+seconds until the full quota is available again (`t`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ _POLICY: Final = "requests"
 
 
 class Quota(NamedTuple):
-    """What became of one request. `burst` may come at once, and are whole again after `window_s`.
+    """The quota after one request. `burst`: how many requests may arrive at once; the full burst is available
+    again after `window_s` without requests. `remaining`: how many of them are left. `whole_in_s`: the time
+    until the full burst is available.
 
-    `retry_after_s`: None where the request is allowed; else when the next one is.
+    `retry_after_s`: the time until the next request is allowed; None if this request is allowed.
     """
 
     burst: int
@@ -49,9 +51,7 @@ class Quota(NamedTuple):
     @property
     def detail(self) -> str:
         """The detail of the refusal."""
-        return (
-            f"{self.burst} requests in {self.window_s} s are allowed; the next one in {self.retry_after_s} s"
-        )
+        return f"{self.burst} requests in {self.window_s} s are allowed; try again in {self.retry_after_s} s"
 
 
 class Rates(Protocol):
@@ -59,11 +59,12 @@ class Rates(Protocol):
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a rate at all."""
+        """Whether a limit is configured."""
         ...
 
     def take(self, principal: Principal | None, host: str) -> Quota | None:
-        """Count one request; None where no rate is set. `host`: the address, for those without a token."""
+        """Count one request and return its quota; None if no limit is configured. `host`: the client's
+        address, which counts requests without a token."""
         ...
 
 
@@ -73,14 +74,14 @@ class NoRates:
     is_set = False
 
     def take(self, _principal: Principal | None, _host: str) -> None:
-        """Not counted."""
+        """Return None: nothing is counted."""
 
 
 UNRATED: Final = NoRates()
 
 
 def refusal_of(quota: Quota) -> RequestRefused:
-    """What to raise for a request that comes too early."""
+    """Return the refusal of a request above the quota."""
     assert quota.retry_after_s is not None
     return RequestRefused(
         HttpCode.RATE_LIMITED,
@@ -91,17 +92,18 @@ def refusal_of(quota: Quota) -> RequestRefused:
 
 
 def require_quota(quota: Quota | None) -> None:
-    """Raises `RequestRefused` where the request that was counted comes too early."""
+    """Raise `RequestRefused` if the request is above the quota."""
     if quota is not None and quota.retry_after_s is not None:
         raise refusal_of(quota)
 
 
 class RateLimit:
-    """Pure ASGI: counts each request once, shows the quota, refuses what is beyond it.
+    """An ASGI layer that counts each request once, adds the rate headers, and refuses requests above the
+    quota.
 
-    It runs before the layer that answers 401, and authenticates by itself. Requests without a valid token
-    count by address, which limits how fast a client can try tokens. If the request was counted before, its
-    quota is in the scope's state as `QUOTA_STATE`.
+    It runs before the layer that responds with 401, and authenticates by itself. Requests without a valid
+    token count by address, which limits how fast a client can try tokens. If the request was counted before,
+    its quota is in the scope's state as `QUOTA_STATE`.
     """
 
     def __init__(self, app: ASGIApp, rates: Rates, authenticator: Authenticator) -> None:
@@ -142,6 +144,6 @@ class RateLimit:
 
 
 def client_address_of(scope: Scope) -> str:
-    """The address that a request came from; empty where the server does not say."""
+    """Return the client's address; empty if the server does not provide it."""
     client = scope.get("client")
     return client[0] if client else ""

@@ -1,9 +1,8 @@
-"""Who asks: every request is given its principal before anything else looks at it.
+"""Authentication: every request gets its principal before any other code uses the request.
 
-It owns the ASGI layer that asks the `Authenticator`, the paths that are open to all, and `Guard`, through
-which a request or a connection uses its rights. What a command needs is `api.access.permissions`'; what a
-token is, `app`'s. Hot requests ask the same `Authenticator` and use the same
-`allowed`.
+This module owns the ASGI layer that calls the `Authenticator`, and `Guard`, which checks the rights of a
+request or a connection. `api.access.permissions` owns which rights a command needs, and `app` owns tokens.
+Hot requests use the same `Authenticator` and the same `allowed`.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ from tailrace.core.errors import StreamError
 from tailrace.core.grammar import Request as RedisRequest
 
 _UNKNOWN_HOST: Final = (
-    "without tokens the server answers to `localhost` and to addresses only, so that no web page can reach "
-    "it under a name of its own"
+    "without tokens, the server accepts only `localhost`, IP addresses and names without a dot as `Host`, so "
+    "that no web page can reach it through DNS rebinding"
 )
 
 _TOKEN_PARAMETERS: Final = frozenset({"token", "_token", "access_token", "auth_token", "ticket"})
@@ -75,14 +74,16 @@ def _nothing() -> None:
 
 
 def unaudited(_act: Act) -> None:
-    """An `Audit` that records nothing."""
+    """Record nothing: an `Audit` for an application without an audit log."""
 
 
 @dataclass(frozen=True)
 class Security:
-    """How a surface is secured. `allowed_origins`: further origins whose pages may send requests.
+    """The security settings of an application. `allowed_origins`: further origins whose pages may send
+    requests.
 
-    `checks_host`: where no token is asked for, only names that cannot be rebound are answered.
+    `checks_host`: whether a server without tokens accepts a request only if DNS rebinding is impossible for
+    its `Host`.
     """
 
     authenticator: Authenticator
@@ -97,8 +98,8 @@ class Security:
         return OriginPolicy(self.allowed_origins)
 
     def authenticate(self, authorization: bytes | None, host: bytes | None) -> Principal:
-        """Who sent these headers. Raises `Unauthenticated`, and `RequestRefused` for a name that could be
-        anybody's. Cheap: asked at every request, also at hot ones."""
+        """Return the principal for these headers. Raises `Unauthenticated`, and `RequestRefused` if DNS
+        rebinding is possible for `host`. Called for every request, hot ones included, so it must be fast."""
         principal = self.authenticator.authenticate(authorization)
         if principal is ANONYMOUS_LOCAL and self.checks_host and host and not self.origins.names(host):
             raise RequestRefused(HttpCode.HOST_NOT_ALLOWED, _UNKNOWN_HOST)
@@ -106,11 +107,11 @@ class Security:
 
 
 UNSECURED: Final = Security(OpenAccess(), checks_host=False)
-"""For a surface that only this process can reach."""
+"""The security of an application that only this process can reach: no tokens, no checks."""
 
 
 class Guard:
-    """The rights of one request, or of one connection, for as long as it lasts."""
+    """The rights of one request or of one connection. It lives as long as the request or the connection."""
 
     __slots__ = ("_audit", "_authenticator", "_request_id", "principal")
 
@@ -121,9 +122,10 @@ class Guard:
         self.principal = principal
 
     def allow(self, scope: TokenScope, command: Command, operation: str) -> Command:
-        """The command to carry out: see `api.access.permissions.allowed`.
+        """Return the command to execute: see `api.access.permissions.allowed`.
 
-        Raises `StreamError` NOPERM where the token does not allow it, `Unauthenticated` where it is no more.
+        Raises `StreamError` NOPERM if the token does not allow it, and `Unauthenticated` if the token is no
+        longer valid.
         """
         self._authenticator.require_standing(self.principal)
         try:
@@ -133,7 +135,8 @@ class Guard:
             raise
 
     def require(self, scope: TokenScope, *, everywhere: bool = False) -> None:
-        """Check a scope for an operation without a command. Raises as `allow`; `everywhere`: for all keys."""
+        """Check a scope for an operation without a command. `everywhere`: on all keys. Raises as `allow`
+        does."""
         self._authenticator.require_standing(self.principal)
         check = require_whole_keyspace if everywhere else require_scope
         check(self.principal, scope)
@@ -181,9 +184,10 @@ def guard_of(request: Request) -> Guard:
 
 
 class Authentication:
-    """Pure ASGI: puts the principal into the scope's state, or answers 401.
+    """An ASGI layer that stores the principal in the scope's state, or responds with 401.
 
-    WebSockets pass: their handshake may carry a ticket in place of a token (`api.websocket.endpoint`).
+    It passes WebSockets on unchanged: their handshake may have a ticket instead of a token
+    (`api.websocket.endpoint`).
     """
 
     def __init__(self, app: ASGIApp, security: Security) -> None:
@@ -215,7 +219,8 @@ class Authentication:
 
 
 def authorization_of(scope: Scope) -> bytes | None:
-    """Return the `Authorization` header. Raises `Unauthenticated` if there are several."""
+    """Return the `Authorization` header, None if there is none. Raises `Unauthenticated` if there are
+    several."""
     values = [value for name, value in scope["headers"] if name == b"authorization"]
     if len(values) > 1:
         raise Unauthenticated("the request has more than one Authorization header")
@@ -223,12 +228,12 @@ def authorization_of(scope: Scope) -> bytes | None:
 
 
 def token_in_url_refusal() -> RequestRefused:
-    """What to answer where there is one."""
+    """Return the refusal of a request with a token in its URL."""
     return RequestRefused(HttpCode.TOKEN_IN_URL, _NEVER_IN_A_URL)
 
 
 def host_header_of(scope: Scope) -> bytes | None:
-    """Return the `Host` header, which only HTTP/1.0 may lack."""
+    """Return the `Host` header; None is possible for HTTP/1.0 only."""
     return next((value for name, value in scope["headers"] if name == b"host"), None)
 
 

@@ -1,8 +1,8 @@
-"""Tickets: how a browser's page opens a WebSocket, which can send no header, and never a token in a URL.
+"""Tickets: the way for a browser page to authenticate a WebSocket, because a page cannot set its headers.
 
-A ticket is random and valid for one handshake within a minute. It represents the principal that asked for
-it; if the token of this principal is revoked, so is the ticket. This module owns the issued tickets, in
-memory only. It keeps their digests: the time of a look-up reveals nothing about any ticket.
+A ticket is random and valid for one handshake within a minute. It represents the principal that requested it;
+if the token of this principal is revoked, the ticket is invalid as well. This module owns the issued tickets,
+in memory only. It keeps their digests, so that the time of a look-up reveals nothing about any ticket.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Ticket(NamedTuple):
 
 
 class TicketBook:
-    """The tickets that are out, the oldest first. All is O(1), amortised. `clock_s` never steps."""
+    """The unused tickets, oldest first. All methods are O(1) amortised. `clock_s`: a monotonic clock."""
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
         self._clock_s = clock_s
@@ -43,19 +43,23 @@ class TicketBook:
         """Issue a ticket. Raises `RequestRefused` if the token has too many unused ones."""
         self._forget_expired()
         if self._counts[principal.token_id] >= TICKETS_PER_TOKEN_MAX:
-            told = f"a token may have {TICKETS_PER_TOKEN_MAX} tickets out; each is good for {EXPIRES_IN_S} s"
-            raise RequestRefused(HttpCode.TOO_MANY_OPEN, told, headers={"Retry-After": "1"})
+            detail = (
+                f"a token may have {TICKETS_PER_TOKEN_MAX} unused tickets, and each expires "
+                f"after {EXPIRES_IN_S} s"
+            )
+            raise RequestRefused(HttpCode.TOO_MANY_OPEN, detail, headers={"Retry-After": "1"})
         ticket = secrets.token_urlsafe(32)
         self._tickets[_digest(ticket)] = _Ticket(principal, self._clock_s() + EXPIRES_IN_S)
         self._counts[principal.token_id] += 1
         return ticket
 
     def redeem(self, ticket: str) -> Principal:
-        """Who asked for the ticket, which is then used up. Raises `Unauthenticated`."""
+        """Return the principal that requested the ticket, and invalidate the ticket. Raises
+        `Unauthenticated`."""
         self._forget_expired()
         found = self._tickets.pop(_digest(ticket), None)
         if found is None:
-            raise Unauthenticated("the ticket is not known: it was used already, or is too old")
+            raise Unauthenticated("the ticket is unknown: it was already used, or it has expired")
         self._leave(found)
         return found.principal
 

@@ -1,8 +1,8 @@
-"""A streamed answer ends when its token ends.
+"""Ends a streamed response when its token ends.
 
-It owns the end of such an answer. An answer that has begun can no longer become a 401, so the server cuts
-its connection, and no client mistakes the received part for the whole. A tail first gets a moment for
-a last event with the reason.
+A response that has started can no longer become a 401, so the server drops its connection: the client notices
+that the response is incomplete. A tail first gets half a second for a last event with the reason. This module
+never checks a token.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from tailrace.api.access.security import Guard
 from tailrace.api.principals import Unauthenticated
 
 ABORT_EXTENSION: Final = "tailrace.abort"
-"""An ASGI extension of the server: a function of no arguments that drops the connection and what is
-still buffered for it. Without it the server closes in its own way, which may wait for the client."""
+"""An ASGI extension of the server: a function without arguments that drops the connection and its buffered
+data. Without the extension, the server closes the connection in its own way, which may wait for the
+client."""
 
 FINAL_EVENT_S: Final = 0.5
 """How long a tail may take to send its last event: a revocation takes effect within a second."""
@@ -52,7 +53,8 @@ def end_with_token(guard: Guard, scope: Scope, grace_s: float = FINAL_EVENT_S) -
 
 
 class GuardedStreamingResponse(StreamingResponse):
-    """A streamed answer whose `content` reads from a guarded store; it is cut off when the token ends."""
+    """A streamed response whose `content` reads from a guarded store. The server drops the connection when
+    the token ends."""
 
     def __init__(
         self,
@@ -66,7 +68,7 @@ class GuardedStreamingResponse(StreamingResponse):
         self._can_be_cut = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer completely, or cut it off so that the client notices."""
+        """Send the whole response, or drop the connection so that the client notices."""
         self._can_be_cut = abort_of(scope) is not None
         with end_with_token(self._guard, scope, grace_s=0):
             await super().__call__(scope, receive, send)

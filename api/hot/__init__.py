@@ -1,7 +1,8 @@
-"""The hot operations: those that a server carries out thousands of times a second, on their shortest way.
+"""The hot operations: the operations that a server runs thousands of times per second, and their fast path.
 
-It owns what both ways to a hot operation share, so that nothing is written twice: the table of the operations
-(`operations`), the commands that their bodies ask for (`commands`), the bytes of their replies (`answers`),
-and which requests may take the hot way (`requests`). The documented routes in `api.routes` use the first
-three; the connections in `app.protocols` use all four. It never sees a connection, a task or a token.
+A hot operation has two implementations: its documented route in `api.routes`, and the hot way in
+`app.protocols`, which uses neither FastAPI nor a task. This package owns the code that both share: the table
+of the operations (`operations`), the commands for their bodies (`commands`), and the bytes of their replies
+(`answers`). It also decides which requests may use the hot way (`requests`). It never uses a connection, a
+task or a token.
 """

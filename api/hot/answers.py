@@ -1,7 +1,7 @@
-"""The replies of the hot operations as the bytes of a body, for both ways to them.
+"""The response bodies of the hot operations, for the documented routes and the hot way.
 
-It owns the JSON of a reply, and how an answer shows that an append was made earlier. It never writes a
-status line or a header.
+It owns the JSON of a reply, and the response to an append that was made earlier. It never writes a status
+line or a header.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from tailrace.core.stream_id import SEQ_BITS, U64_MAX
 
 REPLAYED_STATUS: Final = 200
 REPLAYED_HEADERS: Final[Mapping[str, str]] = {"Idempotent-Replayed": "true"}
-"""The answer to an append that was made earlier under the same key, in place of the operation's status."""
+"""The status of a response to an append that was made earlier under the same key. It replaces the operation's
+status."""
 
 encode: Final = msgspec.json.Encoder().encode
 

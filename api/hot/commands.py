@@ -1,7 +1,7 @@
-"""The commands that the bodies of the hot operations ask for, for both ways to them.
+"""The commands for the bodies of the hot operations, for the documented routes and the hot way.
 
-It owns the step from a body to a command. It knows neither the caller nor the form of the answer. A body
-that is not in the common form raises an error; the documented route then describes the error.
+It owns the step from a body to a command, and never writes a response. A body in an uncommon form raises an
+error; the documented route then describes the error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The table of the hot operations: what the documented route and the hot way must agree on.
+"""The table of the hot operations: the properties that the documented route and the hot way share.
 
-It owns path, media type and status of each. `api.routes` declares the documented routes with these rows,
-and `api.hot.requests` recognises hot requests by them. What a token needs comes from
+It owns path, media type and status of each operation. `api.routes` declares the documented routes with these
+rows, and `api.hot.requests` recognises hot requests by them. What a token needs comes from
 `api.access.operation_scopes`.
 """
 

@@ -1,10 +1,10 @@
-"""Which requests may take the hot way, recognised from the head, and what such a request asks for.
+"""Decides which requests may use the hot way, from the head of a request, and finds the command of such a
+request.
 
-It owns the choice. A request is hot if its method, target and headers leave nothing to decide: no query, a
-declared length, and no header that could change the answer, except those of a producer. Every other request
-goes to the documented route. So does a hot request that the hot way cannot finish (a body or a command that
-is refused, a read that would wait): until then nothing was changed, and the documented route answers the
-request from its start.
+A request is hot if it is for a hot operation, has no query, declares its length, and has no header that can
+change the response, except those of a producer. The documented route serves every other request. It also
+serves a hot request that the hot way cannot finish: if the body or the command is refused, or if a read would
+wait. Until then the hot way has changed nothing, so the documented route handles the request from its start.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from tailrace.core.errors import StreamError
 from tailrace.core.replies import AppendReply, Reply
 
 BODY_BYTES_MAX: Final = LARGE_BYTES
-"""Larger bodies gain nothing on the hot way. The documented route bounds them while they arrive, and decodes
-a large import in slices."""
+"""Larger bodies are not faster on the hot way. The documented route limits them while they arrive, and
+decodes a large import in slices."""
 
 _HEADERS: Final = frozenset(
     {
@@ -139,12 +139,12 @@ def _command_of_producer(command_of: CommandOf, headers: Headers, body: bytes) -
 
 
 def _xadd_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
-    """Return the command, or None for a large entry: the documented route decodes it in a thread."""
+    """Return the command, or None for a large entry, which the documented route decodes in a thread."""
     return None if len(body) > AT_ONCE_BYTES_MAX else commands.xadd_command(key, body, *idempotency)
 
 
 def _batch_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
-    """Return the command, or None for a large batch: the documented route decodes it in slices."""
+    """Return the command, or None for a large batch, which the documented route decodes in slices."""
     return None if len(body) > AT_ONCE_BYTES_MAX else commands.batch_command(key, body, *idempotency)
 
 
@@ -159,7 +159,7 @@ def _ack_command(key: bytes, group: bytes, body: bytes) -> Command | None:
 
 
 def _xadd_answer(reply: Reply) -> bytes | None:
-    """Return the answer, or None for an append that appended nothing: the documented route explains it."""
+    """Return the response, or None for an append that appended nothing: the documented route explains why."""
     return answers.xadd_bytes(reply) if isinstance(reply, AppendReply) else None
 
 

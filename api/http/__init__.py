@@ -1,5 +1,5 @@
 """HTTP handling that all requests share: request ids, raw paths, body size limits, HEAD, disconnects and
 errors.
 
-The package knows no stream commands.
+The package does not use stream commands.
 """

@@ -1,7 +1,7 @@
 """Refuses request bodies above the size limit, by their declared length or while they arrive.
 
 The limit applies to bodies as they are sent; `api.wire.compression` applies it to decompressed bodies.
-Starlette's own middleware for this answers plain text; here every error is a problem.
+Starlette's own middleware for this responds with plain text; here every error is a problem.
 """
 
 from __future__ import annotations

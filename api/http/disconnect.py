@@ -1,7 +1,7 @@
 """Ends the work of a request when its client disconnects: a waiting read stops at once.
 
-It never decides what the work is. Entries that were delivered to a group before the client disconnected stay
-pending; other consumers can claim them.
+It does not depend on the kind of work. Entries that were delivered to a group before the client disconnected
+stay pending; other consumers can claim them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An example of each problem, as the OpenAPI document shows it.
+"""An example of each problem for the OpenAPI document.
 
 It owns the texts of the examples; a test provokes each problem and compares it with its example. Titles and
 statuses come from `api.problems.table`.
@@ -128,11 +128,11 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "was sent in a URL"
     ),
     HttpCode.ORIGIN_NOT_ALLOWED: Example(
-        "the page that asks is of another origin than this server, and not of an allowed one"
+        "the request comes from a page of another origin, and that origin is not allowed"
     ),
     HttpCode.HOST_NOT_ALLOWED: Example(
-        "without tokens the server answers to `localhost` and to addresses only, so that no web page can "
-        "reach it under a name of its own"
+        "without tokens, the server accepts only `localhost`, IP addresses and names without a dot as `Host`,"
+        " so that no web page can reach it through DNS rebinding"
     ),
     HttpCode.UPGRADE_REQUIRED: Example(
         "this resource is a WebSocket: send an opening handshake (RFC 6455) over HTTP/1.1"
@@ -142,9 +142,7 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
     HttpCode.REQUEST_TIMEOUT: Example("too little of the body arrived within 8 s"),
     HttpCode.URL_TOO_LONG: Example(f"a target may take {URL_BYTES_MAX} bytes at most"),
     HttpCode.HEAD_TOO_LARGE: Example("a head may take 131072 bytes and 100 lines at most, a trailer as many"),
-    HttpCode.RATE_LIMITED: Example(
-        "100 requests in 1 s are allowed; the next one in 1 s", {"retry_after_s": 1}
-    ),
+    HttpCode.RATE_LIMITED: Example("100 requests in 1 s are allowed; try again in 1 s", {"retry_after_s": 1}),
     HttpCode.TOO_MANY_OPEN: Example(
         "10000 tails are open, which is the server's limit; close one, or try again later"
     ),

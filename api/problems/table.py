@@ -1,7 +1,7 @@
 """The table of all error codes with their status and title, and the members of a problem (RFC 9457).
 
-This module never decides that something is wrong. The engine and the readers of requests raise,
-`api.http.problem_handlers` catches, and this module writes the response.
+The engine and the modules that read requests raise errors, `api.http.problem_handlers` catches them, and this
+module writes the response. It never decides whether something is an error.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def problem_of(error: StreamError, request_id: str | None) -> dict[str, Any]:
 
 
 def store_unavailable_problem(error: StoreUnavailable, request_id: str | None) -> dict[str, Any]:
-    """Return the problem of a command that the store does not accept, or whose result it does not know."""
+    """Return the problem of a command that the store does not accept, or whose outcome is unknown."""
     content = problem(HttpCode.NOT_ACCEPTING, error.reason, request_id)
     content["retryable"] = error.retry_after_s is not None
     content["side_effects"] = "unknown" if error.is_outcome_unknown else "none"

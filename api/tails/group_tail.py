@@ -1,8 +1,8 @@
 """The state of a tail that reads as a group's consumer, with a limited number of unacknowledged entries.
 
 It does no input or output, like `api.tails.tail`, whose protocol it implements. It owns the window: the
-entries that were sent on this tail and are still pending for its consumer. Only the store knows which
-entries were acknowledged, so the tail asks it.
+entries that were sent on this tail and are still pending for its consumer. Other connections can acknowledge
+entries, so the tail reads from the store which entries are still pending.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class GroupTail:
         return [sse.COMMENT]
 
     def refused(self, error: StreamError) -> None:
-        """Raise `error`, which ends the tail: the group does not exist any more."""
+        """Raise `error`, which ends the tail: the group no longer exists."""
         raise error
 
     def _entries(self, read: StreamRead) -> bytes:

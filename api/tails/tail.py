@@ -3,9 +3,9 @@
 It does no input or output. Replies of the store go in, and events come out as bytes.
 `api.tails.tail_response` calls it step by step::
 
-    questions() -> answered(replies)     commands that the tail needs before it reads on; mostly none
-    is_full                              a group's window is full: ask again later
-    read(block_ms) -> taken(reply)       or refused(error), which raises the error that ends the tail
+    questions() -> answered(replies) commands to run before the next read; mostly none is_full
+    a group's window is full: ask again later read(block_ms) -> taken(reply)       or refused(error), which
+    raises the error that ends the tail
 
 There are two kinds. `PlainTail` reads from positions and reports gaps. `GroupTail` (`api.tails.group_tail`)
 reads as a group's consumer. In both, the streams take turns: the stream that was served last is read last,
@@ -55,7 +55,7 @@ class Tail(Protocol):
 
     @property
     def is_full(self) -> bool:
-        """True if the consumer must acknowledge entries before the tail reads on."""
+        """True if the consumer must acknowledge entries before the tail reads more."""
         ...
 
     def opening(self) -> bytes:

@@ -104,8 +104,7 @@ class TailResponse(Response):
             while True:
                 for event in await self._step(pauses):
                     yield event
-                # With many stored entries, neither the store nor the client may ever wait; let other
-                # requests run.
+                # While stored entries remain, no call here has to wait, so let other requests run.
                 await asyncio.sleep(0)
         except StreamError as error:
             yield sse.failure("end", problem_of(error, self._request_id))
@@ -134,8 +133,8 @@ class TailResponse(Response):
         return tail.taken(reply)
 
     async def _answers(self, questions: Sequence[Command]) -> list[bytes]:
-        """The events of the answers. The questions are asked one by one, so that they are never too much work
-        for one transaction."""
+        """Yield the events for the answers. Each question is a separate request to the store, so that they
+        never exceed the work limit of one transaction."""
         answers = await asyncio.gather(*[self._store.execute_all([question]) for question in questions])
         return self._tail.answered(list(chain.from_iterable(answers)))
 

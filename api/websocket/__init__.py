@@ -25,7 +25,7 @@ It owns the two subprotocols, requests and their replies, and subscriptions with
 `exchanges`                requests on their way to their replies: received, planned, run in turns
 `session`                  one connection: runs requests and answers them in order
 `greeting`                 the server's first frame
-`outlets`                  what a session needs of its connection, and a connection of its socket
+`outlets`                  interfaces: the output of a session, and the output of a connection
 `endpoint`                 the connection itself and its tasks
 =========================  ==========================================================================
 """

@@ -1,6 +1,6 @@
 """The base class of the two subprotocols: how to read requests and write replies.
 
-It owns what both share, and the reading of appends. It does not know what a request does.
+It owns the code that both share, and the reading of appends. It never decides what a request does.
 `api.websocket.json_codec` implements `tailrace.v1.json`, and `api.websocket.msgpack_codec` implements
 `tailrace.v1.msgpack`.
 """

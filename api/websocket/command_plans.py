@@ -18,7 +18,7 @@ from tailrace.core.stream_id import format_id
 
 
 def command(context: PlanContext, raw: bytes) -> Plan:
-    """The plan of a Redis command; its problem also has the exact Redis error line."""
+    """Return the plan of a Redis command. Its problem also has the exact Redis error line."""
     try:
         parsed = parse_request(context.codec.words(raw))
     except StreamError as error:
@@ -27,7 +27,7 @@ def command(context: PlanContext, raw: bytes) -> Plan:
 
 
 def plan_words(context: PlanContext, parsed: RedisRequest) -> Plan:
-    """The plan of a Redis command that was parsed already."""
+    """Return the plan of a parsed Redis command."""
     try:
         parsed = admitted(context.guard, parsed)
     except StreamError as error:
@@ -46,12 +46,12 @@ def _command_done(context: PlanContext, parsed: RedisRequest, answers: Answers) 
 
 
 def append(context: PlanContext, raw: bytes) -> Plan:
-    """The plan of XADD."""
+    """Return the plan of XADD."""
     return plan_entry(context, context.codec.new_entry(raw))
 
 
 def plan_entry(context: PlanContext, new: NewEntry) -> Plan:
-    """The plan of an entry that was read already."""
+    """Return the plan of a decoded entry."""
     requested = requested_id_of(new.entry_id)
     command = Append(
         new.key,

@@ -164,7 +164,7 @@ class _Connection:
             await asyncio.wait({self._work})
 
     async def _carry_out(self) -> None:
-        """Run requests, turn by turn, until none is waiting."""
+        """Run requests in turns until none is waiting."""
         try:
             while turn := self._session.next_turn():
                 self._turn_taken.set()
@@ -172,7 +172,7 @@ class _Connection:
                     await self._uncongested()
                     self.send(frame)
                 if self._session.has_waiting:
-                    # A turn without commands does not wait for the store: let others run.
+                    # A turn without commands does not wait for the store, so let other connections run.
                     await asyncio.sleep(0)
         finally:
             self._work = None
@@ -221,7 +221,7 @@ class _Connection:
             _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
 
     async def _in_turns(self, commands: Sequence[Command]) -> list[Reply | StreamError]:
-        """The replies of `commands`; other requests are served between them."""
+        """Return the replies of `commands`; other requests are served between them."""
         replies: list[Reply | StreamError] = []
         room = ReplyRoom()
         while rest := commands[len(replies) :]:

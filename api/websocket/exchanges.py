@@ -1,7 +1,7 @@
 """The requests of a connection on their way to their replies: received, planned, run in turns, answered.
 
-It owns what one frame of requests shares: the room of the replies, and the number of mistakes that they list.
-It never plans a request and never runs a command; `api.websocket.session` does.
+It owns the state that the requests of one frame share: the room of the replies, and the number of mistakes
+that they list. It never plans a request and never runs a command; `api.websocket.session` does.
 """
 
 from __future__ import annotations

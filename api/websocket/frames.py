@@ -1,4 +1,4 @@
-"""Splits frames into requests, and decodes what depends only on the bytes of a frame.
+"""Splits frames into requests, and decodes the parts that depend only on the bytes of a frame.
 
 A thread can do this for a large frame, because this module never uses a connection. `api.websocket.plans`
 decides what a request does.
@@ -20,7 +20,7 @@ Content: TypeAlias = NewEntry | RedisRequest | RequestRefused | StreamError
 
 
 class ReadRequest(NamedTuple):
-    """One request. `envelope` and `content` are None where they are read later."""
+    """One request. `envelope` and `content` are None if they are decoded later."""
 
     raw: bytes
     envelope: Envelope | None = None

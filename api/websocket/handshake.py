@@ -37,7 +37,7 @@ SOCKET_EXTENSION: Final = "tailrace.socket"
 
 
 class Handshake(NamedTuple):
-    """An accepted handshake: whose connection it is, and the subprotocol to select."""
+    """An accepted handshake: the principal of the connection, and the subprotocol to select."""
 
     principal: Principal
     subprotocol: str | None

@@ -1,7 +1,7 @@
-"""The ways out of a WebSocket session: what the session needs of its connection, and the connection of its
-socket.
+"""The output interfaces of a WebSocket: `Outlet`, which a session uses, and `Socket`, which a connection
+uses.
 
-It owns these two interfaces and implements neither.
+This module implements neither of them.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from typing import Protocol
 
 
 class Outlet(Protocol):
-    """What a session needs of its connection."""
+    """The output of a session: its connection."""
 
     @property
     def is_congested(self) -> bool:
-        """Whether much sent data still waits; `WebSocketSession.drained` is called afterwards."""
+        """Whether much sent data still waits for the client. When it no longer does, the connection calls
+        `WebSocketSession.drained`."""
         ...
 
     def send(self, frame: bytes) -> None:
-        """Send one frame, or queue it; after the connection has gone, do nothing."""
+        """Send or queue one frame. If the connection is closed, do nothing."""
         ...
 
     def restarting(self) -> None:
-        """The store has stopped serving: close the connection with 1012."""
+        """Close the connection with 1012, because the store has closed."""
         ...
 
 

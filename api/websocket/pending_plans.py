@@ -24,7 +24,7 @@ from tailrace.core.stream_id import StreamId
 
 
 def ack(context: PlanContext, raw: bytes) -> Plan:
-    """The plan of XACK, or of XACKDEL with `delete`."""
+    """Return the plan of XACK, or of XACKDEL with `delete`."""
     request = context.codec.request(raw, AckRequest)
     key, group = _stream_and_group(request)
     ids = ids_of(request.ids)
@@ -39,7 +39,7 @@ def ack(context: PlanContext, raw: bytes) -> Plan:
 
 
 def nack(context: PlanContext, raw: bytes) -> Plan:
-    """The plan of XNACK."""
+    """Return the plan of XNACK."""
     request = context.codec.request(raw, NackRequest)
     key, group = _stream_and_group(request)
     ids, mode = ids_of(request.ids), NackMode(request.mode)
@@ -66,7 +66,7 @@ def _acknowledged_and_deleted(
 
 
 def claim(context: PlanContext, raw: bytes) -> Plan:
-    """The plan of XCLAIM."""
+    """Return the plan of XCLAIM."""
     request = context.codec.request(raw, ClaimRequest)
     key, group = _stream_and_group(request)
     consumer = name_of(request.consumer, request.encoding, "consumer")

@@ -1,7 +1,8 @@
-"""A plan: the commands that a request runs in the store, and what makes its reply from their answers.
+"""A plan: the commands that a request runs in the store, and the function that makes the reply from their
+answers.
 
-This module also owns what each plan needs of the connection, and the record of administrative commands. It
-does not read requests.
+This module also owns the state that the plans of a connection share, and the audit record of administrative
+commands. It never reads requests.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ Recorder: TypeAlias = Callable[[Answers | StoreUnavailable], None]
 
 
 class PlanContext(NamedTuple):
-    """What the plans of one connection share; a request becomes a plan only if `guard` allows it."""
+    """The state that the plans of one connection share. A request becomes a plan only if `guard` allows
+    it."""
 
     codec: Codec
     book: SubscriptionBook
@@ -36,14 +38,14 @@ class PlanContext(NamedTuple):
 
 
 def unrecorded(_answers: Answers | StoreUnavailable) -> None:
-    """Record nothing: the request is not an administrative act."""
+    """Record nothing: the request is not an administrative operation."""
 
 
 class Plan(NamedTuple):
-    """`commands` run first, in order. Then `finish` gets their answers, does what the request means for this
+    """The work of one request. `commands` run first, in order. Then `record` gets their answers and writes
+    administrative operations to the audit log. Then `finish` gets the same answers, changes the state of the
     connection, and returns the members of `ok`. If `finish` raises `StreamError` or `RequestRefused`, it has
-    changed nothing. `record` runs before `finish` and gets the same answers, for the record of administrative
-    acts."""
+    changed nothing."""
 
     commands: tuple[Command, ...]
     finish: Callable[[Answers], Content]
@@ -51,7 +53,8 @@ class Plan(NamedTuple):
 
 
 def result_of(answers: Answers) -> Any:
-    """The answer of a plan's only command. Raises the command's `StreamError` if the store refused it."""
+    """Return the answer to a plan's only command. Raises the command's `StreamError` if the store refused
+    it."""
     answer = answers[0]
     if isinstance(answer, StreamError):
         raise answer
@@ -59,13 +62,14 @@ def result_of(answers: Answers) -> Any:
 
 
 def allowed(guard: Guard, scope: TokenScope, command: Command, op: str) -> Recorder:
-    """What records the outcome of `command`. Raises `StreamError` if the token does not allow the command."""
+    """Return the function that records the outcome of `command`. Raises `StreamError` if the token does not
+    allow the command."""
     guard.allow(scope, command, op)
     return recorder(guard, scope, command, op) if is_administrative(scope, command) else unrecorded
 
 
 def recorder(guard: Guard, scope: TokenScope, command: Command, name: str) -> Recorder:
-    """What tells `guard` the outcome of `command`."""
+    """Return the function that passes the outcome of `command` to `guard`."""
     return partial(_record, guard, scope, command, name)
 
 

@@ -1,4 +1,4 @@
-"""The plan of each request: finds the function that plans it, by the request's op.
+"""Finds the function that plans a request, by the request's op.
 
 It never runs a plan: the session decides when a plan runs, and in which order.
 """
@@ -29,7 +29,7 @@ class Planner:
         self._context = PlanContext(codec, book, unsettled, guard)
 
     def plan(self, envelope: Envelope, raw: bytes) -> Plan:
-        """The plan of one request. Raises `StreamError`, `RequestRefused` or `ValidationError`."""
+        """Return the plan of one request. Raises `StreamError`, `RequestRefused` or `ValidationError`."""
         op = envelope.op
         make = _PLANS.get(op) if isinstance(op, str) else None
         if make is None:
@@ -39,7 +39,7 @@ class Planner:
         return make(self._context, raw)
 
     def plan_read(self, content: frames.Content) -> Plan:
-        """The plan of an append or a command that was read already. Raises as `plan`."""
+        """Return the plan of a decoded append or command. Raises as `plan` does."""
         if isinstance(content, Exception):
             raise content
         if isinstance(content, NewEntry):
@@ -48,7 +48,7 @@ class Planner:
 
 
 def _ping(context: PlanContext, raw: bytes) -> Plan:
-    """The plan of a ping, which runs nothing and is answered in turn."""
+    """Return the plan of a ping, which runs no command and is answered in order."""
     context.codec.request(raw, PingRequest)
     return Plan((), lambda _: {})
 

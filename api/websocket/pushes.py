@@ -60,7 +60,7 @@ def entries_push(
 
 
 def gap_push(codec: Codec, sub: RequestId, key: bytes, after: StreamId, before: StreamId) -> bytes:
-    """Return a push that says that the entries after `after` and before `before` were trimmed."""
+    """Return a push that reports that the entries after `after` and before `before` were trimmed."""
     gap = {"from": format_id(after), "to": format_id(before)}
     return codec.encode({"sub": sub, **codec.names(key=key), "gap": gap})
 

@@ -1,7 +1,7 @@
-"""One WebSocket connection, without the socket: frames in, commands out; answers in, frames out.
+"""One WebSocket connection without the socket: it turns frames into commands, and answers into frames.
 
-It owns the order: requests run in the order in which they arrive, and are answered in that order, array by
-array. Its owner (`api.websocket.endpoint`, or a test) does three things::
+Requests run in the order in which they arrive, and are answered in the same order; the requests of one array
+have one array of replies. The owner of a session (`api.websocket.endpoint`, or a test) uses it as follows::
 
     session.receive(frame)                      # for each frame that arrives
     while turn := session.next_turn():          # commands to run, in order
@@ -55,7 +55,7 @@ from tailrace.core.errors import StreamError, kept
 
 
 def _uncounted() -> None:
-    """Requests are not counted."""
+    """Return None: requests are not counted."""
 
 
 class WebSocketSession:
@@ -151,7 +151,7 @@ class WebSocketSession:
                 pending = self._pending(first)
                 left_bytes -= first.unread_bytes + pending.explained_bytes
             else:
-                # It was planned in an earlier turn, which ended before it ran.
+                # The request was planned in an earlier turn, which ended before the request ran.
                 pending = first
             requests.append(pending)
         return Turn(requests)
@@ -203,7 +203,7 @@ class WebSocketSession:
         return self._has_left or self._outlet.is_congested
 
     def drained(self) -> None:
-        """The outlet is no longer congested."""
+        """Continue to push, because the outlet is no longer congested."""
         if not self._has_left:
             self._book.arm_all()
 

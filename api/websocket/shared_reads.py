@@ -1,8 +1,8 @@
 """Shares one waiting read among all subscriptions at the same position of a stream.
 
 If a thousand subscribers have read a stream to its end, the store runs one read for all of them, and each
-frame is encoded once. This module does not know what a subscription does with the entries. Reads of groups
-are never shared, because each one takes its own entries.
+frame is encoded once. Reads of groups are never shared, because each one takes its own entries. This module
+never pushes entries.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Member(Protocol):
     """A waiting reader. The read refers to this object itself, so that a wait allocates nothing else."""
 
     def received(self, received: Received) -> None:
-        """Receive the result of the read. Called once; the reader no longer waits then."""
+        """Receive the result of the read. It is called once, when the reader has stopped waiting."""
         ...
 
 
@@ -57,7 +57,7 @@ class SharedReads:
         return len(self._reads)
 
     def join(self, place: Place, member: Member) -> SharedRead:
-        """Let `member` wait at `place`, where it must not wait already. O(1) if others wait there."""
+        """Let `member` wait at `place`. It must not already wait there. O(1) if other members wait there."""
         read = self._reads.get(place)
         if read is None:
             read = self._reads[place] = SharedRead(self, place)
@@ -99,7 +99,7 @@ class SharedRead:
             assert isinstance(answer, StreamError | StoreUnavailable)
             received = answer
         for member in list(self.members):
-            # The answer to an earlier member may have made this one leave.
+            # An earlier member may have removed this one when it received the answer.
             if member in self.members:
                 _give(member, received)
 

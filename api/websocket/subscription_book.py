@@ -23,7 +23,7 @@ from tailrace.core.stream_id import StreamId
 
 
 class SubscriptionBook:
-    """The open subscriptions of a connection: what `subscribe`, `consume`, `credit` and `unsubscribe` change.
+    """The open subscriptions of a connection. `subscribe`, `consume`, `credit` and `unsubscribe` change them.
 
     A new subscription starts to read with `arm_fresh`. The session calls it after it has sent the reply, so
     that no push is sent before the reply that opened the subscription.

@@ -27,7 +27,7 @@ from tailrace.core.stream_id import StreamId, format_id
 
 
 def subscribe(context: PlanContext, raw: bytes) -> Plan:
-    """The plan of a subscription to streams; its positions are resolved now."""
+    """Return the plan of a subscription to streams. Its commands resolve `$` and `+` to ids."""
     request = context.codec.request(raw, SubscribeRequest)
     sources = [
         ReadFrom(name_of(stream.key, stream.encoding, "key"), position_of(stream.after))
@@ -51,7 +51,8 @@ def _subscribed(
 
 
 def consume(context: PlanContext, raw: bytes) -> Plan:
-    """The plan of a subscription to a group; `finish` raises if one of the streams lacks the group."""
+    """Return the plan of a subscription to a group. `finish` raises an error if one of the streams lacks the
+    group."""
     request = context.codec.request(raw, ConsumeRequest)
     group = name_of(request.group, request.encoding, "group")
     keys = [name_of(stream.key, stream.encoding, "key") for stream in request.streams]
@@ -79,7 +80,7 @@ def _consumed(context: PlanContext, request: ConsumeRequest, command: ReadGroup,
 
 
 def credit(context: PlanContext, raw: bytes) -> Plan:
-    """The plan that lets a subscription push more."""
+    """Return the plan that adds credit to a subscription."""
     request = context.codec.request(raw, CreditRequest)
     return Plan((), lambda _: _credited(context, request))
 
@@ -90,7 +91,7 @@ def _credited(context: PlanContext, request: CreditRequest) -> Content:
 
 
 def unsubscribe(context: PlanContext, raw: bytes) -> Plan:
-    """The plan that ends a subscription."""
+    """Return the plan that ends a subscription."""
     request = context.codec.request(raw, UnsubscribeRequest)
     return Plan((), lambda _: _unsubscribed(context, request.sub))
 
@@ -101,7 +102,7 @@ def _unsubscribed(context: PlanContext, sub: RequestId) -> Content:
 
 
 def _resolved(sources: Sequence[ReadFrom], answers: Answers) -> list[tuple[bytes, StreamId]]:
-    """Each stream's position as an id: as given, or just before what a first look found."""
+    """Return the position of each stream as an id: the given id, or the id that resolves `$` or `+`."""
     looks = iter(answers)
     return [
         (source.key, _position_in(next(looks)) if isinstance(source.after, Special) else _id(source.after))

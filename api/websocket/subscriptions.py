@@ -1,7 +1,8 @@
 """Subscriptions to streams: push their entries when they are appended, as far as the credit allows.
 
-It owns positions and gaps. A subscription reads on only if it has credit and the client reads its output, so
-a slow client needs memory only for its position. `api.websocket.consumption` pushes the entries of groups.
+It owns positions and gaps. A subscription continues to read only if it has credit and the client reads its
+output, so a slow client needs memory only for its position. `api.websocket.consumption` pushes the entries of
+groups.
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ class Connection(Protocol):
         ...
 
     def give_back(self, commands: Sequence[Command]) -> None:
-        """Run these commands, which return entries that were read but cannot be pushed any more."""
+        """Run these commands, which return entries that were read but can no longer be pushed."""
         ...
 
 
 class Feed:
     """One stream of a subscription: its position, and its waiting read.
 
-    `position` is the last id that was read. `gap_told_to` is the id up to which the client knows that
-    entries may be missing.
+    `position` is the last id that was read. `gap_told_to` is the id up to which a gap was reported to the
+    client.
     """
 
     __slots__ = ("_gap_told_to", "_key", "_position", "_subscription", "_waiting")
@@ -102,7 +103,7 @@ class Feed:
             before = first_id
             self._position = first_id - 1
         else:
-            # Entries in the middle were trimmed (those that every group has acknowledged). The engine knows
+            # Entries in the middle were trimmed (those that every group has acknowledged). The engine reports
             # that some are missing, but not which ones, so one gap covers all of them.
             self._gap_told_to = parse_id(error.details["last_id"].encode())
             before = self._gap_told_to + 1

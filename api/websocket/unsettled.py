@@ -1,8 +1,9 @@
-"""What a connection was given and has not settled, so that it can be given back when it ends.
+"""The unsettled entries of a connection: delivered on it, and not yet acknowledged or returned.
 
-It owns the bookkeeping of `on_close: "nack"`, for the consumers that asked for it. What is really theirs
-still is asked of the store at the end: acknowledgments may have come over other connections, and others
-may have claimed.
+When a connection ends, the server returns the unsettled entries of consumers with `on_close: "nack"` to the
+group. This module remembers their ids. Entries may have been acknowledged over other connections, or claimed
+by other consumers, so the store is asked at the end which entries are still pending. This module never runs a
+command.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ class Owner(NamedTuple):
 
 
 def given_back(owner: Owner, ids: Sequence[StreamId]) -> NegativeAcknowledge:
-    """The command that gives entries back as if they had not been delivered."""
+    """Return the command that returns entries to the group as if they had not been delivered."""
     return NegativeAcknowledge(owner.key, owner.group, NackMode.SILENT, tuple(ids))
 
 
 class Unsettled:
-    """Unsettled deliveries by owner, the latest `RELEASED_IDS_MAX` of each. All is O(1) an id."""
+    """Unsettled deliveries by owner: the latest `RELEASED_IDS_MAX` of each. All methods are O(1) per id."""
 
     def __init__(self) -> None:
         self._ids: dict[Owner, OrderedDict[StreamId, None]] = {}
 
     def track(self, owner: Owner) -> None:
-        """From now on `owner`'s deliveries are to be given back."""
+        """Remember the deliveries to `owner` from now on."""
         self._ids.setdefault(owner, OrderedDict())
 
     def delivered(self, owner: Owner, ids: Iterable[StreamId]) -> None:
-        """`owner` was given `ids`; they are remembered only if it is tracked."""
+        """Remember the delivery of `ids` to `owner`, if `owner` is tracked."""
         held = self._ids.get(owner)
         if held is None:
             return
@@ -51,14 +52,15 @@ class Unsettled:
             held.popitem(last=False)
 
     def settled(self, key: bytes, group: bytes, ids: Iterable[StreamId]) -> None:
-        """`ids` were acknowledged or given back."""
+        """Forget `ids`, because they were acknowledged or returned."""
         for owner, held in self._ids.items():
             if (owner.key, owner.group) == (key, group):
                 for value in ids:
                     held.pop(value, None)
 
     def questions(self) -> list[PendingRange]:
-        """What to ask the store first: what is pending for each owner between its first id and its last."""
+        """Return commands that list which entries are pending for each owner, between its first id and its
+        last."""
         return [
             PendingRange(
                 owner.key, owner.group, min(held), max(held), RELEASED_IDS_MAX, consumer=owner.consumer
@@ -67,7 +69,8 @@ class Unsettled:
         ]
 
     def releases(self, answers: Sequence[Reply | StreamError]) -> list[NegativeAcknowledge]:
-        """What to do then, given the answers to `questions`. A group that is gone has nothing to release."""
+        """Return the commands that return the entries, from the answers to `questions`. A deleted group needs
+        none."""
         found = []
         for (owner, held), answer in zip(self._holding(), answers, strict=True):
             if isinstance(answer, Sequence):

@@ -33,7 +33,7 @@ ERRORS_LISTED_MAX: Final = 100
 POINTER_NAME_LENGTH_MAX: Final = 1_000
 """How many characters of a member's name a pointer shows."""
 
-# Matches up to the next comma outside of strings, or up to so many commas. It never backtracks: O(bytes).
+# Matches up to the next comma outside of strings, or up to a number of commas. It never backtracks: O(bytes).
 _ONE: Final = rb'(?:[^",]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+,'
 _COMMAS: Final = tuple((step, re.compile(rb"(?s)(?:%b){%d}+" % (_ONE, step))) for step in (1_000, 1))
 
@@ -76,7 +76,7 @@ async def read_optional_body(request: Request, model: type[ModelT]) -> ModelT:
 
 
 def parse_body(raw: bytes, model: type[ModelT]) -> ModelT:
-    """`raw` as `model`. Raises `RequestRefused`: 400, 413 or 422."""
+    """Return `raw` as `model`. Raises `RequestRefused`: 400, 413 or 422."""
     require_few_elements(raw, REQUEST_ELEMENTS_MAX)
     try:
         return model.model_validate_json(raw)

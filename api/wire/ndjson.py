@@ -68,7 +68,7 @@ def _fields_lines(entries: Entries, shape: Shape) -> bytes:
     """Return the fields without ids, one object a line, as an import reads them.
 
     If a name repeats or bytes are not UTF-8, the line is the whole entry, so that nothing is lost. Readers
-    can tell the two apart, because a value of a field is never an object.
+    can distinguish the two, because a value of a field is never an object.
     """
     whole = wire_lines(entries, shape)
     lines = [

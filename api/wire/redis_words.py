@@ -1,6 +1,6 @@
 """Redis commands and replies as JSON, for the command endpoint.
 
-It owns the JSON form of both. `core.grammar` knows what a command means.
+It owns the JSON form of both. `core.grammar` parses the words of a command.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 With the header `Tailrace-Trace: entry`, an append adds the request's `traceparent` (W3C Trace Context) to
 each entry as a field of that name, so that consumers can continue the trace. This module reads these two
-headers. It never creates a context: without a valid `traceparent`, the entries are appended unchanged, as
-the standard says. An entry that already has such a field keeps it.
+headers. It never creates a context: without a valid `traceparent`, the entries are appended unchanged, as the
+standard requires. An entry that already has such a field keeps it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Splits the long work of one request into slices, or runs it in a thread, so that other requests are served.
 
-It owns the size of a slice, and the size from which a thread is worth its cost. It never knows what the work
-is.
+It owns the size of a slice, and the size from which a thread is worth its cost. It does not depend on the
+kind of work.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ T = TypeVar("T")
 
 
 async def off_the_loop(size_bytes: int, work: Callable[[], T]) -> T:
-    """Return the result of `work`, which reads `size_bytes` and shares no state: run in a thread if they are
-    many.
+    """Return the result of `work`, which reads `size_bytes` and shares no state. Large work runs in a thread.
 
     Most such work holds Python's global lock, but releases it every 5 ms, or after each pass over the bytes.
     """
@@ -49,7 +48,7 @@ class Slices:
             self._left_bytes = SLICE_BYTES
 
     async def gather(self, parts: Iterable[bytes]) -> list[bytes]:
-        """Return all `parts`, which the iterable makes one by one."""
+        """Return all `parts` as a list. Other requests run between slices of the work."""
         gathered: list[bytes] = []
         for part in parts:
             gathered.append(part)

@@ -90,8 +90,9 @@ def tail(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Print the last entries of streams, and with -f new ones until Ctrl-C.
 
-    With -f the command reconnects after a lost connection, and misses or
-    repeats nothing. It also follows new streams that match a pattern.
+    With -f the command reconnects after a lost connection, and neither
+    misses nor repeats an entry. It also follows new streams that match a
+    pattern.
 
     With --group it reads as a consumer of the group: up to COUNT new entries,
     with -f all new entries. Without --ack they stay pending.
@@ -194,7 +195,8 @@ def _print(lines: Iterable[Line], written: Written) -> dict[bytes, str]:
 
 
 def _check_reader() -> None:
-    """Raise `BrokenPipeError` if the reader of our output has exited: without output, no write would fail."""
+    """Raise `BrokenPipeError` if the reader of our output has exited. Without new output, no write would
+    detect that."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     if any(what & select.POLLERR for _, what in poll.poll(0)):

@@ -144,8 +144,8 @@ class GroupCommit:
         self.failure: Exception | None = None
 
     def record(self, effects: Sequence[Effect]) -> None:
-        """Gather effects for the next row. That a consumer was merely seen is worth no sync: it goes
-        with whatever comes next."""
+        """Collect effects for the next row. Effects that only record the activity of a consumer start no
+        sync: they wait for the next row."""
         self._gathered.extend(effects)
         self._gathered_count += 1
         if not self._is_arranged and not all(map(_is_idle_sighting, effects)):

@@ -85,7 +85,8 @@ class WaitingReaders:
             raise too_many_readers(self._readers_max)
 
     def completed(self, reply: Reply) -> Reply:
-        """Return `reply`; a reply to INFO gets the number of waiting reads, which the engine cannot know."""
+        """Return `reply`. A reply to INFO gets the number of waiting reads, because the engine does not count
+        them."""
         if isinstance(reply, ServerStats):
             return replace(reply, blocked_clients=len(self._queue))
         return reply
@@ -108,7 +109,8 @@ class WaitingReaders:
         return answer
 
     def add(self, outcome: Outcome, receive: Receive) -> Reader:
-        """Add a read that found no entries; `outcome` says what it waits for. O(keys + log readers)."""
+        """Add a read that found no entries; `outcome` has the keys and deadlines of its wait. O(keys + log
+        readers)."""
         assert outcome.wait is not None
         assert outcome.retry is not None
         until_ms = None

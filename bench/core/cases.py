@@ -54,7 +54,7 @@ class Bench:
             self.ids += self.run(c.Append(KEY, FRAGMENTS)).ids
 
     def run(self, command: c.Command, now_ms: int = NOW_MS) -> Any:
-        """The reply to one command."""
+        """Return the reply to one command."""
         return self.engine.execute(command, now_ms).reply
 
     def deliver(self) -> None:
@@ -65,7 +65,7 @@ class Bench:
     def read_group(
         self, consumer: bytes, wanted: int, now_ms: int = NOW_MS, claim_min_idle_ms: int | None = None
     ) -> list[int]:
-        """The ids that a consumer gets."""
+        """Return the ids that a consumer gets."""
         source = c.ReadFrom(KEY, c.Special.NEW)
         limits = c.ReadLimits(count=wanted)
         read = c.ReadGroup(GROUP, consumer, (source,), limits, claim_min_idle_ms=claim_min_idle_ms)
@@ -154,8 +154,8 @@ def claim_many() -> Call:
 
 
 def _claiming(wanted: int) -> Call:
-    """Each call claims the oldest entries, which then are the newest; each call advances the time by a
-    millisecond.
+    """Return a function that claims the oldest entries, which are then the newest. Each call advances the
+    time by a millisecond.
     """
     bench = Bench()
     bench.deliver()

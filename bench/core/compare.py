@@ -41,7 +41,7 @@ Figures = dict[str, float]
 
 
 def laid_out(revision: str) -> Path:
-    """The directory of the revision's `core`, created if it is missing."""
+    """Return the directory of the revision's `core`, created if it is missing."""
     commit = _git("rev-parse", "--verify", f"{revision}^{{commit}}").decode().strip()
     directory = REVISIONS / commit
     if not directory.exists():
@@ -73,7 +73,7 @@ def _environment(root: Path) -> dict[str, str]:
 
 
 def timed_us(root: Path, stored: Path, cases: Sequence[str]) -> Figures:
-    """The median of each case in microseconds, from one run of the suite."""
+    """Return the median of each case in microseconds, from one run of the suite."""
     stored.unlink(missing_ok=True)
     chosen = ["-k", " or ".join(f"[{case}]" for case in cases)]
     paths = ["-o", f"pythonpath={root} {TREE}", "--override-ini", "addopts=--import-mode=importlib"]
@@ -91,7 +91,7 @@ def timed_us(root: Path, stored: Path, cases: Sequence[str]) -> Figures:
 
 
 def counted(root: Path, cases: Sequence[str]) -> Figures:
-    """The instructions of one call of each case."""
+    """Return the instructions of one call of each case."""
     with tempfile.TemporaryDirectory() as scratch:
         callgrind = [program("valgrind"), "--tool=callgrind", "--dump-before=sched_yield"]
         command = [*callgrind, f"--callgrind-out-file={scratch}/out", sys.executable, "-P", "-m"]
@@ -110,7 +110,7 @@ def counted(root: Path, cases: Sequence[str]) -> Figures:
 
 
 def in_turns(roots: Sequence[Path], rounds: int, cases: Sequence[str]) -> list[Figures]:
-    """The median of the runs, for each side."""
+    """Return the median of the runs, for each side."""
     runs: list[list[Figures]] = [[] for _ in roots]
     for number in range(rounds):
         for root, taken in zip(roots, runs, strict=True):
@@ -127,7 +127,7 @@ def _medians(runs: Sequence[Figures]) -> Figures:
 def table(
     names: Iterable[str], unit: str, before: Mapping[str, float], after: Mapping[str, float]
 ) -> Iterator[str]:
-    """The comparison as Markdown. A case that one side cannot run has no ratio."""
+    """Yield the comparison as Markdown. A case that one side cannot run has no ratio."""
     yield f"| case | before, {unit} | after, {unit} | ratio |"
     yield "|---|---|---|---|"
     for name in names:

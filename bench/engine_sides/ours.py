@@ -25,7 +25,7 @@ engine: Final = Engine()
 
 
 def execute(command: c.Command, now_ms: int = NOW_MS) -> Any:
-    """The reply to one command."""
+    """Return the reply to one command."""
     return engine.execute(command, now_ms).reply
 
 
@@ -45,7 +45,7 @@ def xadd(key: bytes, number: int) -> None:
 def read_group(
     consumer: bytes, count: int, now_ms: int = NOW_MS, claim_min_idle_ms: int | None = None
 ) -> list[StreamId]:
-    """The ids that a consumer gets."""
+    """Return the ids that a consumer gets."""
     source = c.ReadFrom(b"s", c.Special.NEW)
     limits = c.ReadLimits(count=count)
     read = c.ReadGroup(b"g", consumer, (source,), limits, claim_min_idle_ms=claim_min_idle_ms)

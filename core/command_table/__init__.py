@@ -63,7 +63,7 @@ GROWING: Final = frozenset(kind for kind, row in DESCRIPTORS.items() if row.grow
 
 
 def _forms(row: Row) -> Sequence[tuple[Syntax, Access]]:
-    """The forms of a command in Redis's words, each with the scope that it needs."""
+    """Return the forms of a command in Redis's words, each with the scope that it needs."""
     return [(each, row.access) for each in row.redis] if isinstance(row, Descriptor) else [(row, "read")]
 
 

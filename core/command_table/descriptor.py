@@ -1,4 +1,4 @@
-"""The descriptor of a command: everything that the rest of the program knows about the command.
+"""The descriptor of a command: everything that the rest of the program uses of the command.
 
 Owns the type of a row; the other modules of this package hold the rows. A descriptor names the scope that a
 command needs; `api` owns tokens and decides who has the scope.
@@ -59,18 +59,18 @@ def _one_key(command: Any) -> Sequence[bytes]:
 
 
 def named_keys(command: Any) -> Sequence[bytes]:
-    """The keys of a command that has a list of keys, such as DEL."""
+    """Return the keys of a command that has a list of keys, such as DEL."""
     keys: Sequence[bytes] = command.keys
     return keys
 
 
 def both_keys(command: RenameKey | CopyKey) -> Sequence[bytes]:
-    """The keys of a command with an old and a new key: RENAME and COPY."""
+    """Return the keys of a command with an old and a new key: RENAME and COPY."""
     return (command.key, command.new_key)
 
 
 def source_keys(command: Read | ReadGroup) -> Sequence[bytes]:
-    """The keys of a read of several streams."""
+    """Return the keys of a read of several streams."""
     return [source.key for source in command.streams]
 
 

@@ -29,7 +29,7 @@ class EntriesTrimmed(Effect, frozen=True):
 
 
 class EntriesRemoved(Effect, frozen=True):
-    """Live entries were deleted, or trimmed one by one."""
+    """Live entries were deleted, or trimmed by id."""
 
     key: bytes
     """The stream's key."""

@@ -65,7 +65,7 @@ class _AddOptions:
         self.producer = _take_nonempty(words, option, "producer ID")
 
     def idempotency(self, fields: Sequence[bytes]) -> Idempotency | None:
-        """The idempotency key: IDMP names it, IDMPAUTO derives it from the fields (rule 62)."""
+        """Return the idempotency key: IDMP names it, IDMPAUTO derives it from the fields (rule 62)."""
         if self.producer is None:
             return None
         return Idempotency(self.producer, self._idempotent_id or content_key(fields))
@@ -105,7 +105,8 @@ def parse_xadd(words: Words) -> Parsed:
 
 
 def _take_id_request(words: Words) -> IdRequest:
-    """The requested id. If no word is left, the fields are missing too, and the arity check fails later."""
+    """Read the requested id. If no word is left, the fields are missing too, and the arity check fails
+    later."""
     raw = words.take() if words.left else _AUTO
     if raw == _AUTO:
         return None

@@ -42,7 +42,7 @@ def _take_claim(words: Words) -> ClaimOptions:
 
 
 def _take_leading_ids(words: Words) -> tuple[StreamId, ...]:
-    """The ids before the first word that is not an id; that word starts the options (rule 47)."""
+    """Read the ids before the first word that is not an id; that word starts the options (rule 47)."""
     ids: list[StreamId] = []
     while words.left:
         try:
@@ -88,7 +88,7 @@ class _ClaimOptionReader:
             raise invalid_argument(f"Unrecognized XCLAIM option '{printable(words.peek())}'")
 
     def result(self, min_idle_ms: int, ids: tuple[StreamId, ...]) -> ClaimOptions:
-        """The options as the engine takes them. A negative RETRYCOUNT is ignored (rule 49)."""
+        """Return the options as the engine takes them. A negative RETRYCOUNT is ignored (rule 49)."""
         return ClaimOptions(
             min_idle_ms,
             ids,
@@ -182,7 +182,7 @@ def _summary(reply: PendingSummaryReply) -> Resp:
 
 
 def _pending(reply: Sequence[PendingEntry]) -> Resp:
-    """Rows of XPENDING. An unowned entry has an empty consumer name, and its idle time is -1."""
+    """Return the rows of XPENDING. An unowned entry has an empty consumer name, and its idle time is -1."""
     return row_list(reply, _pending_row)
 
 

@@ -40,7 +40,7 @@ class _Setting(Struct, frozen=True):
     memory: bool = False
 
     def parse(self, raw: bytes) -> int:
-        """The value as an integer. Raises `ValueError` with the text of Redis's error."""
+        """Return the value as an integer. Raises `ValueError` with the text of Redis's error."""
         value = _parse_memory(raw) if self.memory else parse_integer(raw)
         if value is None and self.memory:
             raise ValueError("argument must be a memory value")

@@ -16,7 +16,7 @@ _DIGEST_MASK: Final = (1 << 8 * _DIGEST_BYTES) - 1
 
 
 def content_key(flat: Sequence[bytes]) -> bytes:
-    """The key, 16 bytes, of an even number of words ``name value name value ...``. O(bytes).
+    """Return the key, 16 bytes, of an even number of words ``name value name value ...``. O(bytes).
 
     Each name is hashed after its length, so that ``ab c`` and ``a bc`` have different keys.
     """

@@ -86,7 +86,7 @@ def _stream_full(full: StreamFullInfo) -> Resp:
 
 
 def _totals(info: StreamInfo) -> dict[bytes, Resp]:
-    """The first members of both forms. A radix tree of n keys has n + 1 nodes, because of its root."""
+    """Return the first members of both forms. A radix tree of n keys has n + 1 nodes, because of its root."""
     return {
         b"length": info.length,
         b"radix-tree-keys": info.block_count,

@@ -127,7 +127,7 @@ def parse_scan(words: Words) -> Parsed:
 
 
 def _take_cursor(words: Words) -> int:
-    """The cursor as C's strtoul reads it: a negative number wraps around, and an empty word is 0."""
+    """Read the cursor as C's strtoul reads it: a negative number wraps around, and an empty word is 0."""
     match = _CURSOR.fullmatch(words.take())
     value = int(match[2] or 0) if match else U64_MAX + 1
     if match is None or value > U64_MAX:
@@ -140,5 +140,5 @@ def _scanned(scan: KeyScan) -> Resp:
 
 
 def _scanned_nothing(scan: KeyScan) -> Resp:
-    """The reply for a TYPE other than stream: no keys, and the next cursor."""
+    """Return the reply for a TYPE other than stream: no keys, and the next cursor."""
     return [b"%d" % scan.cursor, []]

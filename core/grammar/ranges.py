@@ -36,7 +36,7 @@ def _range(words: Words, key: bytes, start: bytes, end: bytes, *, reverse: bool)
 
 
 def _take_count(words: Words) -> int | None:
-    """The last COUNT, with 0 for a negative one; None if there is no COUNT."""
+    """Read the last COUNT, with 0 for a negative one; None if there is no COUNT."""
     count: int | None = None
     while words.left:
         if not words.take_option(b"count", 1):
@@ -50,7 +50,7 @@ def _entries(reply: RangeReply) -> Resp:
 
 
 def _nothing(reply: RangeReply) -> Resp:
-    """The reply for COUNT 0: the null array if the stream exists, else an empty array."""
+    """Return the reply for COUNT 0: the null array if the stream exists, else an empty array."""
     return None if reply.exists else []
 
 

@@ -20,8 +20,8 @@ from tailrace.core.replies import Entries, ReadReply
 from tailrace.core.stream_id import StreamId, parse_id
 
 _BLOCK_MS_MAX: Final = I64_MAX - (1 << 42)
-"""Redis refuses a deadline that exceeds its signed 64-bit clock. The grammar has no clock: it allows for a
-time until the year 2109."""
+"""Redis refuses a deadline that exceeds its signed 64-bit clock. The grammar has no clock: it assumes a
+current time up to the year 2109."""
 
 
 class _ReadOptions:
@@ -77,7 +77,8 @@ class _ReadOptions:
             )
 
     def limits(self) -> ReadLimits:
-        """COUNT, MAXCOUNT and MAXSIZE. Raises `StreamError` if they contradict each other (rule 26)."""
+        """Return COUNT, MAXCOUNT and MAXSIZE. Raises `StreamError` if they contradict each other (rule
+        26)."""
         if self.max_count is not None and self.max_count < (self.count or 0):
             raise invalid_argument("MAXCOUNT must be greater than or equal to COUNT")
         return ReadLimits(self.count, self.max_count, self.max_bytes)
@@ -114,7 +115,7 @@ def _take_options(words: Words, *, grouped: bool) -> _ReadOptions:
 
 
 def _take_streams(words: Words, position: str) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """The keys, and one position for each. `position`: the valid positions, for the error line."""
+    """Read the keys, and one position for each. `position`: the valid positions, for the error line."""
     keys_and_positions = words.take_rest()
     if len(keys_and_positions) % 2:
         raise StreamError(
@@ -159,7 +160,7 @@ def _read_position(raw: bytes) -> StreamId | Special:
 
 
 def _read(reply: ReadReply) -> Resp:
-    """The streams that have entries; nil if none has."""
+    """Return the streams that have entries; nil if no stream has any."""
     if reply.is_empty:
         return None
     return [[stream.key, entry_list(stream.entries)] for stream in reply.streams if stream.is_served]
@@ -210,8 +211,8 @@ def _meaningless(sign: str) -> StreamError:
 
 
 def _read_claiming(reply: ReadReply) -> Resp:
-    """As `_read`, with idle times and delivery counts up to the first history read, which ends claiming
-    (rule 39)."""
+    """Return the streams as `_read` does, with idle times and delivery counts up to the first history read,
+    which ends claiming (rule 39)."""
     if reply.is_empty:
         return None
     streams: list[Resp] = []

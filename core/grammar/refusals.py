@@ -15,29 +15,30 @@ QUOTED_BYTES_MAX: Final = 128
 
 
 def invalid_argument(text: str) -> StreamError:
-    """INVALID_ARGUMENT: the form of an argument is valid, its value is not. `text` follows ``ERR``."""
+    """Return INVALID_ARGUMENT, for an argument with a valid form and an invalid value. `text` follows
+    ``ERR``."""
     return StreamError(ErrorCode.INVALID_ARGUMENT, f"ERR {text}")
 
 
 def limit_exceeded(text: str) -> StreamError:
-    """LIMIT_EXCEEDED: a request exceeds a bound that only Tailrace has. `text` follows ``ERR``."""
+    """Return LIMIT_EXCEEDED, for a request above a limit that only Tailrace has. `text` follows ``ERR``."""
     return StreamError(ErrorCode.LIMIT_EXCEEDED, f"ERR {text}")
 
 
 def wrong_arity(name: str) -> StreamError:
-    """The command has too few or too many words. `name`: the full name of the command."""
+    """Return the error for too few or too many words. `name`: the full name of the command."""
     return StreamError(ErrorCode.WRONG_ARITY, f"ERR wrong number of arguments for '{name}' command")
 
 
 def unknown_command(words: Sequence[bytes]) -> StreamError:
-    """No command has this name. The line quotes the first arguments, if there are any."""
+    """Return the error for an unknown command. The line quotes the first arguments, if there are any."""
     name = printable(words[0][:QUOTED_BYTES_MAX]) if words else ""
     arguments = f", with args beginning with: {_beginning(words[1:])}" if words[1:] else ""
     return StreamError(ErrorCode.UNKNOWN_COMMAND, f"ERR unknown command '{name}'{arguments}")
 
 
 def _beginning(words: Sequence[bytes]) -> str:
-    """The quoted arguments, until they and the quotes and spaces between them reach the bound."""
+    """Return the quoted arguments, until they and the quotes and spaces between them reach the bound."""
     shown = ""
     room = QUOTED_BYTES_MAX
     for word in words:
@@ -49,7 +50,7 @@ def _beginning(words: Sequence[bytes]) -> str:
 
 
 def unknown_subcommand(container: str, word: bytes) -> StreamError:
-    """A container command (XGROUP, XINFO, CONFIG) has no such subcommand."""
+    """Return the error for an unknown subcommand of a container command (XGROUP, XINFO, CONFIG)."""
     return StreamError(
         ErrorCode.UNKNOWN_COMMAND,
         f"ERR unknown subcommand '{printable(word[:QUOTED_BYTES_MAX])}'. Try {container.upper()} HELP.",
@@ -57,7 +58,8 @@ def unknown_subcommand(container: str, word: bytes) -> StreamError:
 
 
 def subcommand_syntax(container: str, typed: bytes) -> StreamError:
-    """The subcommand does not take these options. `typed`: its name as the client typed it."""
+    """Return the error for options that the subcommand does not take. `typed`: its name as the client typed
+    it."""
     return StreamError(
         ErrorCode.SYNTAX,
         f"ERR unknown subcommand or wrong number of arguments for '{printable(typed[:QUOTED_BYTES_MAX])}'. "

@@ -21,7 +21,8 @@ class SimpleString(str):
 
 
 class Rows:
-    """An array whose items are made while it is read, so that a long reply never exists as objects at once.
+    """An array whose items are made while it is read, so that a long reply never exists completely as
+    objects.
 
     `pieces`: returns a new iterator over lists of consecutive items at each call.
     """
@@ -57,17 +58,18 @@ OK = SimpleString("OK")
 
 
 def literal(reply: Resp) -> Parsed:
-    """A request that needs no engine: it has no command, and its `to_resp` returns `reply`."""
+    """Return a request that needs no engine: it has no command, and its `to_resp` returns `reply`."""
     return None, lambda _: reply
 
 
 def as_count(reply: int | None) -> Resp:
-    """The reply of a command that returns a count. None, for a missing stream or consumer, becomes 0."""
+    """Return the reply of a command that returns a count. None, for a missing stream or consumer, becomes
+    0."""
     return int(reply or 0)
 
 
 def as_ok(_reply: object) -> Resp:
-    """The reply OK, of a command that otherwise raises."""
+    """Return the reply OK, of a command that otherwise raises."""
     return OK
 
 

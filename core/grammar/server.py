@@ -85,7 +85,8 @@ def _clients(stats: ServerStats) -> dict[str, object]:
 
 
 def _memory(_stats: ServerStats) -> dict[str, object]:
-    """The server evicts no keys. The engine does not know how much memory the process uses."""
+    """Return the section on memory. The server evicts no keys, and the engine does not measure the
+    process."""
     return {"maxmemory": 0, "maxmemory_policy": "noeviction"}
 
 
@@ -98,7 +99,7 @@ def _stats(stats: ServerStats) -> dict[str, object]:
 
 
 def _keyspace(stats: ServerStats) -> dict[str, object]:
-    """As in Redis, an empty database is not listed."""
+    """Return the section on the keyspace. As in Redis, an empty database is not listed."""
     return {"db0": f"keys={stats.streams},expires=0,avg_ttl=0"} if stats.streams else {}
 
 

@@ -23,42 +23,44 @@ PIECE_ROWS: Final = 500
 
 
 def id_bulk(value: StreamId) -> bytes:
-    """An id as a bulk string."""
+    """Return an id as a bulk string."""
     return b"%d-%d" % (value >> SEQ_BITS, value & U64_MAX)
 
 
 def optional_id_bulk(value: StreamId | None) -> bytes | None:
-    """An id, or nil."""
+    """Return an id, or nil."""
     return None if value is None else id_bulk(value)
 
 
 def id_list(ids: Sequence[StreamId]) -> list[Resp]:
-    """Ids as an array of bulk strings."""
+    """Return ids as an array of bulk strings."""
     return [id_bulk(value) for value in ids]
 
 
 def integer_list(values: Sequence[int]) -> Resp:
-    """Integers, or members of an integer enumeration, as an array."""
+    """Return integers, or members of an integer enumeration, as an array."""
     return [int(value) for value in values]
 
 
 def bulk_list(values: Sequence[bytes]) -> Resp:
-    """Names as an array of bulk strings."""
+    """Return names as an array of bulk strings."""
     return list(values)
 
 
 def map_of(members: dict[bytes, Resp]) -> list[Resp]:
-    """A map as RESP2 writes it: an array of alternating names and values."""
+    """Return a map as RESP2 writes it: an array of alternating names and values."""
     return [item for member in members.items() for item in member]
 
 
 def entry_list(entries: Entries) -> Rows:
-    """Entries as ``[id, [name, value, ...]]``, with nil for the fields of a deleted one. O(bytes) to read."""
+    """Return entries as ``[id, [name, value, ...]]``, with nil for the fields of a deleted one. O(bytes) to
+    read."""
     return Rows(len(entries), partial(_pieces, entries, ()))
 
 
 def delivered_list(entries: Entries) -> Rows:
-    """Entries as ``[id, fields, idle-ms, deliveries]`` for XREADGROUP CLAIM; new entries have zeros."""
+    """Return entries as ``[id, fields, idle-ms, deliveries]`` for XREADGROUP CLAIM; new entries have
+    zeros."""
     zeros = [0] * len(entries)
     return Rows(
         len(entries), partial(_pieces, entries, (entries.idle_ms or zeros, entries.deliveries or zeros))
@@ -80,7 +82,7 @@ def _pieces(entries: Entries, columns: Sequence[Sequence[int]]) -> Iterator[list
 
 
 def row_list(values: Sequence[T], row: Callable[[T], Resp]) -> Rows:
-    """Values as an array with one `row` for each value. O(values) to read."""
+    """Return values as an array with one `row` for each value. O(values) to read."""
     return Rows(len(values), partial(_row_pieces, values, row))
 
 
@@ -90,5 +92,5 @@ def _row_pieces(values: Sequence[T], row: Callable[[T], Resp]) -> Iterator[list[
 
 
 def fields_of(fragment: bytes | None) -> Resp:
-    """The alternating names and values of an entry, or nil if the entry was deleted."""
+    """Return the alternating names and values of an entry, or nil if the entry was deleted."""
     return None if fragment is None else list[Resp](flat_of(fragment))

@@ -83,13 +83,15 @@ class TrimOptions:
         return self._max_length is not None or self._min_id is not None
 
     def optional_trim(self) -> Trim | None:
-        """The rule of the trim, or None without MAXLEN and MINID. A bad combination is a syntax error."""
+        """Return the rule of the trim, or None without MAXLEN and MINID. A bad combination is a syntax
+        error."""
         self._refuse_limit_alone()
         self._refuse_limit_of_exact()
         return self._trim() if self._has_strategy else None
 
     def required_trim(self) -> Trim:
-        """The rule of the trim. Raises a syntax error for a bad combination, and without MAXLEN and MINID."""
+        """Return the rule of the trim. Raises a syntax error for a bad combination, and without MAXLEN and
+        MINID."""
         self._refuse_limit_alone()
         if not self._has_strategy:
             raise syntax_error(", XTRIM must be called with a trimming strategy")
@@ -97,7 +99,8 @@ class TrimOptions:
         return self._trim()
 
     def _refuse_limit_alone(self) -> None:
-        """LIMIT 0 passes this check and fails the next one, which has another error line (rule 13)."""
+        """Raise a syntax error for a LIMIT without MAXLEN and MINID. LIMIT 0 passes this check and fails the
+        next one, which has another error line (rule 13)."""
         if self._limit and not self._has_strategy:
             raise syntax_error(", LIMIT cannot be used without specifying a trimming strategy")
 

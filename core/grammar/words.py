@@ -24,7 +24,8 @@ _INTEGER: Final = re.compile(rb"0|-?[1-9][0-9]{0,18}")
 
 
 def parse_integer(raw: bytes) -> int | None:
-    """A signed 64-bit decimal without plus sign, leading zero or space, as Redis reads it; else None."""
+    """Return a signed 64-bit decimal without plus sign, leading zero or space, as Redis reads it; else
+    None."""
     if _INTEGER.fullmatch(raw) is None:
         return None
     value = int(raw)
@@ -32,7 +33,8 @@ def parse_integer(raw: bytes) -> int | None:
 
 
 def deferred(parse: Callable[[], T]) -> T | Malformed:
-    """The result of `parse`, or its error as `Malformed`: the engine raises it where Redis would parse."""
+    """Return the result of `parse`, or its error as `Malformed`: the engine raises it where Redis would
+    parse."""
     try:
         return parse()
     except StreamError as error:
@@ -52,7 +54,7 @@ def check_key_count(count: int) -> None:
 
 
 def deferred_ids(words: Sequence[bytes]) -> tuple[StreamId, ...] | Malformed:
-    """The ids in `words`, or the error of the first malformed one. O(words).
+    """Return the ids in `words`, or the error of the first malformed one. O(words).
 
     Raises LIMIT_EXCEEDED if there are too many words.
     """
@@ -81,23 +83,23 @@ class Words:
         return len(self._words) - self._at
 
     def peek(self) -> bytes:
-        """The next word; it remains unread."""
+        """Return the next word; it remains unread."""
         return self._words[self._at]
 
     def take(self) -> bytes:
-        """The next word."""
+        """Read the next word."""
         word = self._words[self._at]
         self._at += 1
         return word
 
     def take_many(self, count: int) -> Sequence[bytes]:
-        """The next `count` words, or all that are left if there are fewer."""
+        """Read the next `count` words, or all that are left if there are fewer."""
         words = self._words[self._at : self._at + count]
         self._at += len(words)
         return words
 
     def take_rest(self) -> Sequence[bytes]:
-        """All words that are left."""
+        """Read all words that are left."""
         return self.take_many(self.left)
 
     def take_option(self, option: bytes, values: int = 0) -> bool:
@@ -107,7 +109,7 @@ class Words:
         return found
 
     def take_integer(self, refusal: str | None = None) -> int:
-        """The next word as a signed 64-bit integer; `refusal` replaces Redis's general error line."""
+        """Read the next word as a signed 64-bit integer; `refusal` replaces Redis's general error line."""
         value = parse_integer(self.take())
         if value is not None:
             return value
@@ -116,30 +118,31 @@ class Words:
         raise StreamError(ErrorCode.NOT_AN_INTEGER, f"ERR {refusal}")
 
     def take_bounded(self, least: int, greatest: int, refusal: str) -> int:
-        """The next word as an integer from `least` to `greatest`; else raise with the line `refusal`."""
+        """Read the next word as an integer from `least` to `greatest`; else raise with the line `refusal`."""
         value = self.take_integer(refusal)
         if least <= value <= greatest:
             return value
         raise StreamError(ErrorCode.INVALID_ARGUMENT, f"ERR {refusal}")
 
     def take_name(self, what: str) -> bytes:
-        """The next word as a name, which may be empty. Raises LIMIT_EXCEEDED, whose line contains `what`."""
+        """Read the next word as a name, which may be empty. Raises LIMIT_EXCEEDED, whose line contains
+        `what`."""
         return checked_name(self.take(), what)
 
     def take_key(self) -> bytes:
-        """The next word as the name of a stream."""
+        """Read the next word as the name of a stream."""
         return self.take_name("key")
 
     def take_group(self) -> bytes:
-        """The next word as the name of a consumer group."""
+        """Read the next word as the name of a consumer group."""
         return self.take_name("group name")
 
     def take_consumer(self) -> bytes:
-        """The next word as the name of a consumer."""
+        """Read the next word as the name of a consumer."""
         return self.take_name("consumer name")
 
     def take_pattern(self) -> bytes:
-        """The next word as a glob pattern. Raises LIMIT_EXCEEDED if the pattern is too long."""
+        """Read the next word as a glob pattern. Raises LIMIT_EXCEEDED if the pattern is too long."""
         pattern = self.take()
         if len(pattern) > PATTERN_BYTES_MAX:
             raise limit_exceeded(f"the pattern is longer than {PATTERN_BYTES_MAX} bytes")
@@ -147,7 +150,7 @@ class Words:
 
 
 def checked_name(name: bytes, what: str) -> bytes:
-    """`name`. Raises LIMIT_EXCEEDED, whose line contains `what`, if the name is too long."""
+    """Return `name`. Raises LIMIT_EXCEEDED, whose line contains `what`, if the name is too long."""
     if len(name) > NAME_BYTES_MAX:
         raise limit_exceeded(f"the {what} is longer than {NAME_BYTES_MAX} bytes")
     return name

@@ -1,8 +1,8 @@
 """Producer ids, idempotency keys and layouts in a form of bounded size.
 
 A client may send a name of any length, and the server only compares names for equality. A short name is
-stored as it is; a long name is stored as its digest, so memory, journal and checkpoint do not grow with the
-length that the client chooses. This module knows nothing of streams.
+stored unchanged; a long name is stored as its digest, so memory, journal and checkpoint do not grow with the
+length that the client chooses. This module does not use streams.
 """
 
 from __future__ import annotations

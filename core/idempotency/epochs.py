@@ -4,10 +4,10 @@ The keys of a producer's current and last epoch have no time limit. An older epo
 keys are gone. The first request of an epoch that names a layout (how the batch was split) pins the layout:
 the same batch, split differently, has other keys, and its entries would be appended twice.
 
-Each stream has three bounds. An epoch has a bounded number of keys: a further key is refused, because a
-retry of a forgotten key would be appended twice. The number of producers and the number of their keys are
-bounded too: above either bound, the least recently used producer is forgotten, and its next append counts as
-its first. The effects alone decide which producer that is, so a replay forgets the same producers.
+Each stream has three bounds. An epoch has a bounded number of keys: a further key is refused, because a retry
+of a forgotten key would be appended twice. The number of producers and the number of their keys are bounded
+too: above either bound, the least recently used producer is forgotten, and its next append counts as its
+first. The choice of that producer depends only on the effects, so a replay forgets the same producers.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class EpochKeys:
         return begun
 
     def _is_over_a_bound(self) -> bool:
-        """Whether a producer must be forgotten. The last one stays: its own epochs are bounded."""
+        """Return whether a producer must be forgotten. The last one stays: its own epochs are bounded."""
         count = len(self.producers)
         return count > EPOCH_PRODUCERS_MAX or (self.key_count > IDMP_KEYS_MAX and count > 1)
 
@@ -122,7 +122,7 @@ def _known_epoch(epochs: Sequence[Epoch], number: int) -> Epoch | None:
     if known is None and epochs and number < epochs[-1].number:
         raise StreamError(
             ErrorCode.STALE_EPOCH,
-            f"ERR the producer's epoch {number} is older than those that are remembered",
+            f"ERR the producer's epoch {number} is older than its remembered epochs",
             epoch=str(epochs[-1].number),
         )
     return known
@@ -130,12 +130,12 @@ def _known_epoch(epochs: Sequence[Epoch], number: int) -> Epoch | None:
 
 def _check_layout(epoch: Epoch, layout: bytes | None) -> None:
     pinned = epoch.layout
-    # Data of earlier releases holds a long layout in full.
+    # Earlier releases stored a long layout in full.
     if layout is None or pinned is None or layout in {pinned, compact_name(pinned)}:
         return
     raise StreamError(
         ErrorCode.LAYOUT_CHANGED,
-        f"ERR epoch {epoch.number} was begun with another layout: replay it as it was cut first",
+        f"ERR epoch {epoch.number} began with another layout: split the batch as in its first attempt",
         layout=pinned.decode("utf-8", "backslashreplace"),
     )
 
@@ -143,6 +143,6 @@ def _check_layout(epoch: Epoch, layout: bytes | None) -> None:
 def _too_many_keys(number: int) -> StreamError:
     return StreamError(
         ErrorCode.LIMIT_EXCEEDED,
-        f"ERR epoch {number} has {EPOCH_KEYS_MAX} idempotency keys, as many as it may: send larger requests, "
+        f"ERR epoch {number} has {EPOCH_KEYS_MAX} idempotency keys, the maximum: send larger requests, "
         "or begin another epoch",
     )

@@ -2,7 +2,7 @@
 
 Two kinds of keys share the memory, each under its producer's name: those of Redis's IDMP, which are
 forgotten by time and count (`core.idempotency.timed_keys`), and those of an epoch, which are kept for the
-current and the last epoch (`core.idempotency.epochs`). Neither kind can push out the other.
+current and the last epoch (`core.idempotency.epochs`). A key of one kind never replaces a key of the other.
 
 `find` and `has_expired` change nothing. Only `core.apply` calls the methods that do.
 """
@@ -73,7 +73,7 @@ class IdempotencyMemory:
         return found.ids
 
     def has_expired(self, before_ms: int) -> bool:
-        """Whether `expire` with the same time would forget a key. O(producers without an epoch)."""
+        """Return whether `expire` with the same time would forget a key. O(producers without an epoch)."""
         return self.timed.has_expired(before_ms)
 
     # --- changing ------------------------------------------------------------------------------

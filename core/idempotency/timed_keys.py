@@ -66,7 +66,7 @@ class TimedKeys:
         self.key_count += len(keys)
 
     def has_expired(self, before_ms: int) -> bool:
-        """Whether `expire` with the same time would forget a key. O(producers)."""
+        """Return whether `expire` with the same time would forget a key. O(producers)."""
         return any(_is_expired(keys, before_ms) for keys in self.producers.values())
 
     def expire(self, before_ms: int) -> None:

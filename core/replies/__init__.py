@@ -1,7 +1,7 @@
 """The replies of the engine: one frozen struct per kind of reply that is more than an int, bytes or None.
 
 Replies are neutral: `core.grammar` writes them as Redis's arrays, and `api` as JSON. Entries stay in their
-stored form (`core.log.entry`) until then. The package holds data only, and knows neither RESP nor HTTP.
+stored form (`core.log.entry`) until then. The package holds data only, and does not depend on RESP or HTTP.
 """
 
 from collections.abc import Sequence

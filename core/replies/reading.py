@@ -26,7 +26,7 @@ class RangeReply(Struct, frozen=True, gc=False):
 class StreamRead(Struct, frozen=True, gc=False):
     """The result of a read for one stream.
 
-    `history` and `cut` tell apart two cases in which Redis's reply contains a stream without entries. If
+    `history` and `cut` distinguish two cases in which Redis's reply contains a stream without entries. If
     MAXCOUNT or MAXSIZE ended the read before this stream, both are False.
     """
 

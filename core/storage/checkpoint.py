@@ -1,13 +1,15 @@
 """The checkpoint: the state as of one journal row, written in the background while the journal grows.
 
 1. `take` (the writer of the keyspace calls it, O(changed streams + pending units)): the state of every stream
-   that changed, as bytes, and references to the sealed blocks that are not stored yet. `take` seals the full
-   blocks that wait, so a caller with little time seals them before (`core.log.sealing`).
-2. `write_blocks` (in any thread, in small transactions): adds payloads. Recovery ignores a payload that no
-   state counts, and the next attempt overwrites it.
-3. `publish` (one transaction): replaces states, changed heads and deleted rows, deletes the journal rows that
-   they cover, and moves the checkpoint's row number. A crash before the commit finds the old checkpoint and
-   the whole journal; a crash after the commit finds the new checkpoint.
+   that changed, as bytes, and references to the sealed blocks that are not stored yet. `take` also seals the
+   full blocks that are still open. A caller that must not pause for long seals them earlier
+   (`core.log.sealing`).
+2. `write_blocks` (in any thread, in small transactions): adds payloads. Recovery ignores a payload without a
+   row in `blocks`, and the next attempt overwrites it.
+3. `publish` (one transaction): writes changed states and heads, deletes the rows of removed blocks and
+   streams, deletes the journal rows that the checkpoint covers, and sets the checkpoint's row number. After a
+   crash before the commit, recovery finds the old checkpoint and the whole journal; after a later crash, it
+   finds the new checkpoint.
 4. `release` (the writer calls it): drops stored payloads from memory.
 5. `give_back` (in small transactions): shrinks the file after trimming and deleting.
 
@@ -32,7 +34,7 @@ from tailrace.core.storage.state import encode_group, encode_head, encode_stream
 from tailrace.core.stream import Stream
 
 BLOCKS_PER_TRANSACTION: Final = 500
-"""About 1 MiB: a commit of the journal waits a few milliseconds for such a transaction."""
+"""About 1 MiB: a commit of the journal waits at most a few milliseconds for such a transaction."""
 
 ROWS_PER_STATEMENT: Final = 100
 """SQLite allows 32 766 values in a statement; more rows than this gain little."""
@@ -41,7 +43,8 @@ FREE_PAGES_KEPT: Final = 16_384
 """Free pages of 4 KiB that stay in the file, for the next 64 MiB of journal."""
 
 FREED_PAGES_PER_TRANSACTION: Final = 500
-"""Freeing a page moves another one: this many take about 20 ms, and a commit may have to wait for them."""
+"""Freeing a page moves another page. This number of pages takes about 20 ms, and a commit may have to wait
+for them."""
 
 
 class BlockRow(NamedTuple):
@@ -54,11 +57,13 @@ class BlockRow(NamedTuple):
     head: bytes
     """Last id, count and holes, as `encode_head` writes them."""
     payload: bytes | None
-    """The payload; None if only the head changed, or if the payload is filed `elsewhere`."""
+    """The payload; None if only the head changed, or if the payload is stored under a serial of
+    `elsewhere`."""
     block: Block
     """The block itself, for `release`."""
     elsewhere: tuple[int, ...] = ()
-    """For a block of a copied stream: the serials under which the payload may be filed. Empty: not a copy."""
+    """For a block of a copied stream: the serials under which the payload may be stored. Empty: not a
+    copy."""
 
 
 class StreamRows(NamedTuple):
@@ -90,7 +95,8 @@ class Snapshot(NamedTuple):
 
 
 def take(keyspace: Keyspace, seq: int, changed_keys: Iterable[bytes]) -> Snapshot:
-    """Return the state as of journal row `seq`. Its blocks count as stored from now on."""
+    """Return the state as of journal row `seq`. Marks its blocks as stored. O(changed streams + pending
+    units)."""
     streams: list[StreamRows] = []
     blocks: list[BlockRow] = []
     for key in changed_keys:
@@ -98,7 +104,7 @@ def take(keyspace: Keyspace, seq: int, changed_keys: Iterable[bytes]) -> Snapsho
         if stream is not None:
             blocks += _block_rows(stream)
             streams.append(_stream_rows(key, stream))
-    # Copies are written first: a payload that was compressed again replaces the one that a copy still needs.
+    # Copies are written first, because a copy may need a payload that the original is about to replace.
     blocks.sort(key=lambda row: not row.elsewhere)
     totals = encode_totals(keyspace, seq)
     return Snapshot(seq, totals, streams, blocks, frozenset(keyspace.keys_by_serial))
@@ -131,7 +137,7 @@ def _block_rows(stream: Stream) -> list[BlockRow]:
 
 
 def write_blocks(connection: sqlite3.Connection, rows: Sequence[BlockRow]) -> None:
-    """Store the payloads of some blocks, in one transaction; see `chunks`."""
+    """Store the payloads of some blocks (a portion that `chunks` yields) in one transaction. O(bytes)."""
     connection.execute("BEGIN IMMEDIATE")
     bodies = [(row, _body(connection, row)) for row in rows]
     _put(
@@ -141,7 +147,7 @@ def write_blocks(connection: sqlite3.Connection, rows: Sequence[BlockRow]) -> No
 
 
 def _body(connection: sqlite3.Connection, row: BlockRow) -> bytes | None:
-    """Return the body of the block's row of payloads, None if there is nothing to write."""
+    """Return the body of the block's row in `payloads`, None if there is nothing to write."""
     if row.payload is not None:
         return sealed(row.payload, *payload_context(row.serial, row.first_id))
     if not row.elsewhere:
@@ -150,8 +156,8 @@ def _body(connection: sqlite3.Connection, row: BlockRow) -> bytes | None:
 
 
 def _put(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
-    """Insert or replace rows, many per statement: after each statement the thread competes with the event
-    loop for the interpreter."""
+    """Insert or replace rows, many per statement: after each statement the thread has to wait for the
+    interpreter lock, which the event loop also needs."""
     for start in range(0, len(rows), ROWS_PER_STATEMENT):
         some = rows[start : start + ROWS_PER_STATEMENT]
         places = ", ".join(["(?, ?, ?)"] * len(some))
@@ -167,8 +173,8 @@ def chunks(rows: Sequence[BlockRow]) -> Iterable[Sequence[BlockRow]]:
 
 
 def publish(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
-    """Make the snapshot the checkpoint, in one transaction. Raises `sqlite3.Error`; then the old one
-    stays."""
+    """Make the snapshot the checkpoint, in one transaction. Raises `sqlite3.Error`; then the old checkpoint
+    remains in effect."""
     connection.execute("BEGIN IMMEDIATE")
     _delete_streams(connection, snapshot.serials)
     for rows in snapshot.streams:
@@ -185,8 +191,8 @@ def publish(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
 
 
 def give_back(connection: sqlite3.Connection) -> bool:
-    """Return some of the free pages above `FREE_PAGES_KEPT` to the file system. Return whether there are
-    more."""
+    """Give some of the free pages above `FREE_PAGES_KEPT` back to the file system. Return whether more
+    remain."""
     free: int = connection.execute("PRAGMA freelist_count").fetchone()[0]
     surplus = free - FREE_PAGES_KEPT
     if surplus > 0:

@@ -1,7 +1,7 @@
 """Checksums of stored values, and the error for a value that differs from what was stored.
 
-This module tells damage, which needs a backup, from a system that refuses to read or write. It repairs
-nothing.
+This module distinguishes damage, which needs a backup, from a system that refuses to read or write. It
+repairs nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ CHECKSUM_BYTES: Final = 4
 
 
 class Damage(Exception):
-    """The data directory has a value that differs from the one that was written. The message names the place
-    and the error."""
+    """A value in the data directory differs from the value that was written. The message names the place and
+    the error."""
 
     def __init__(self, where: str, what: str) -> None:
         super().__init__(f"{where}: {what}")
@@ -63,16 +63,16 @@ def telling_damage(where: str) -> Iterator[None]:
 
 
 def sealed(body: bytes, *context: bytes) -> bytes:
-    """Return `body` after a checksum of it and of `context`, the columns under which it is filed.
+    """Return a checksum of `body` and of `context` (the key columns of the row), followed by `body`.
     O(bytes)."""
     return _checksum(body, context) + body
 
 
 def opened(raw: object, where: str, *context: bytes) -> bytes:
-    """Return the body of `raw`, which `sealed` made. Raises `Damage` with `where` if the checksum differs.
-    O(bytes)."""
+    """Return the body of `raw`, which `sealed` returned earlier. Raises `Damage` with `where` if the checksum
+    differs. O(bytes)."""
     if not isinstance(raw, bytes) or len(raw) < CHECKSUM_BYTES:
-        raise Damage(where, "not a value of the right kind")
+        raise Damage(where, "the value has a wrong type or length")
     body = raw[CHECKSUM_BYTES:]
     if raw[:CHECKSUM_BYTES] != _checksum(body, context):
         raise Damage(where, "the checksum does not match")

@@ -37,7 +37,7 @@ from tailrace.core.storage.log_file import (
 
 FILE_NAME: Final = "tailrace.db"
 BOOT_NAME: Final = "boot-id"
-"""Holds the id of the system's start during which a server last opened the directory."""
+"""The file with the boot id of the system at the time when a server last opened the directory."""
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 _MAGIC: Final = b"SQLite format 3\0"
@@ -47,7 +47,7 @@ _VERSIONS: Final = (1, 2)
 
 
 class Unusable(Exception):
-    """A name that belongs to one of our files is a directory, a link or another special file."""
+    """One of our file names is a directory, a link or another special file."""
 
 
 class LostDatabase(Damage):
@@ -78,20 +78,19 @@ class DataFiles(NamedTuple):
                 taken = frames_taken(database)
                 require_torn_at_most(self.log, taken)
                 if taken < wanted:
-                    raise Damage(
-                        PLACE, f"{taken} frames are as written; its index says that it held {wanted}"
-                    )
+                    raise Damage(PLACE, f"only {taken} of the {wanted} frames in its index are intact")
 
     def _require_log_of_index(self, index: LogIndex) -> None:
         if not self.log.page_counts:
-            raise Damage(PLACE, f"missing or empty; its index says that it held {index.frames} frames")
+            raise Damage(PLACE, f"missing or empty, but its index lists {index.frames} frames")
         if self.log.salts != index.salts:
-            raise Damage(PLACE, "another log than the one that was written to this database")
+            raise Damage(PLACE, "it is not the log that its index describes")
 
 
 @contextmanager
 def _index_kept(database: Path) -> Iterator[None]:
-    """Restore the log's index if the log is refused: it is the evidence, and reading the log rewrites it."""
+    """Restore the log's index if the log is refused: the index proves the loss, and reading the log rewrites
+    it."""
     index = index_path(database)
     found = index.read_bytes() if index.exists() else None
     try:
@@ -118,17 +117,17 @@ def examine(directory: Path) -> DataFiles:
 
 
 def require_plain_files(database: Path) -> None:
-    """Raise `Unusable` if a name of our files is a directory, a link or another special file."""
+    """Raise `Unusable` if one of our file names is a directory, a link or another special file."""
     for path in (database, log_path(database), index_path(database), database.with_name(BOOT_NAME)):
         with suppress(FileNotFoundError):
             mode = path.lstat().st_mode
             if stat.S_ISLNK(mode):
                 raise Unusable(
-                    f"{path} is a symbolic link: SQLite keeps the log beside the file that a link names; "
-                    "put the file itself there, or make the whole directory a link"
+                    f"{path} is a symbolic link, and SQLite stores the log next to the target of a link: "
+                    "replace the link with the file, or make the whole directory a link"
                 )
             if not stat.S_ISREG(mode):
-                raise Unusable(f"{path} is not a file: move it away")
+                raise Unusable(f"{path} is not a regular file: move it elsewhere")
 
 
 def _size_of(path: Path) -> int | None:
@@ -145,11 +144,11 @@ def _require_no_trace(database: Path) -> None:
         state = "missing" if _size_of(database) is None else "empty"
         names = " and ".join(path.name for path in found)
         show = "shows" if len(found) == 1 else "show"
-        raise LostDatabase(database, f"{state}, but {names} beside it {show} that it held data", found)
+        raise LostDatabase(database, f"{state}, but {names} next to it {show} that it had data", found)
 
 
 def _has_rollback_journal(database: Path) -> bool:
-    """Return whether SQLite created the database or changed its mode when it was interrupted."""
+    """Return whether SQLite was interrupted while it created the database or changed its mode."""
     return bool(_size_of(database.with_name(f"{database.name}-journal")))
 
 
@@ -192,7 +191,8 @@ def read_header(database: Path) -> Header | None:
 
 
 def is_of_this_boot(directory: Path) -> bool:
-    """Return whether a server opened `directory` since the system started. If so, no write to it was lost."""
+    """Return whether a server opened `directory` since the system started. If so, the system lost no write to
+    it."""
     boot_id = _read_boot_id()
     try:
         return boot_id is not None and (directory / BOOT_NAME).read_bytes() == boot_id

@@ -1,4 +1,4 @@
-"""Ids as bytes, because msgpack has no 128-bit integers. This module knows nothing of entries."""
+"""Ids as bytes, because msgpack has no 128-bit integers. This module never reads an entry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EMPTY: Final = b""
 
 
 def id_bytes(value: StreamId) -> bytes:
-    """Return 16 bytes, most significant first, so that bytes sort as the ids do."""
+    """Return the id as 16 bytes, most significant first, so that the bytes sort in the order of the ids."""
     return value.to_bytes(ID_BYTES, "big")
 
 
@@ -25,7 +25,7 @@ def id_of(raw: bytes) -> StreamId:
 
 
 def ids_bytes(ids: Sequence[StreamId]) -> bytes:
-    """Return `ids` in their order as bytes. Consecutive rising ids take 33 bytes, any number of them."""
+    """Return `ids` in their order as bytes. Any number of consecutive rising ids takes 33 bytes."""
     if not ids:
         return _EMPTY
     packed = _packed(ids)
@@ -35,7 +35,7 @@ def ids_bytes(ids: Sequence[StreamId]) -> bytes:
 
 
 def _packed(ids: Sequence[StreamId]) -> IdSequence:
-    """Return `ids` as runs. They need not rise: the ids of a claim are in order of delivery."""
+    """Return `ids` as runs. The ids may be in any order: those of a claim are in order of delivery."""
     if isinstance(ids, range | PackedIds):
         return ids
     consecutive = range(ids[0], ids[0] + len(ids))

@@ -1,8 +1,9 @@
-"""Reading a data directory without changing a byte of it, and copying it completely.
+"""Reads a data directory without changing a byte of it, and copies it completely.
 
-If a server uses the directory, the server continues, and this module reads one instant as any reader of
-SQLite does. If no server uses it, the files are read as they are. After a crash, SQLite would have to recover
-the log first; then that happens in a copy in the system's temporary directory.
+If a server uses the directory, the server continues to run, and this module reads the state of one instant in
+an SQLite read transaction. If no server uses the directory, this module reads the files directly. After a
+crash, SQLite has to recover the log before it can read; this module then recovers a copy in the system's
+temporary directory.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ PAGES_PER_STEP: Final = 500
 _HEADER_PAGE_COUNT_AT: Final = 28
 
 Progress = Callable[[int, int], None]
-"""A function that is called with the finished part and the total."""
+"""A callback that reports progress: (pages copied, pages in total)."""
 
 
 class NoData(Exception):
@@ -43,10 +44,11 @@ class NoData(Exception):
 
 
 class Inspection(NamedTuple):
-    """An open data directory. `connection` is in one read transaction; `is_in_use`: a server runs on it.
+    """An open data directory. `connection` is in one read transaction. `is_in_use`: a server uses the
+    directory.
 
-    `damage`: what is missing or wrong, as far as is known before a row is read. With damage, only
-    `salvageable` continues. `is_log_alone`: the database file is lost; all rows come from its log.
+    `damage`: the damage that was found before any row was read; only `salvageable` yields an inspection with
+    damage. `is_log_alone`: the database file is lost; all rows come from its log.
     """
 
     connection: sqlite3.Connection
@@ -57,7 +59,7 @@ class Inspection(NamedTuple):
 
 @contextmanager
 def inspected(directory: Path) -> Iterator[Inspection]:
-    """Open the directory for reading; no server can start on it meanwhile.
+    """Open the directory for reading. No server can start on it inside the context.
 
     Raises `NoData`, `Unusable`, `UnknownFormat`, `Damage`, or `OSError` and `sqlite3.Error` if the system
     refuses to read it.

@@ -1,8 +1,8 @@
 """The journal: the effects since the checkpoint, one row per commit, numbered without a gap.
 
 Each commit also writes the number of the last row (`tail`), so that recovery detects any missing row. Large
-rows are compressed, because each byte is written several times: to SQLite's log, from there to the file, and
-once more with its block. This module never decides what an effect does.
+rows are compressed, because each byte is written three times: to SQLite's log, from the log to the file, and
+later with the block of its entry. This module never decides what an effect does.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ _decompress: Final = zstandard.ZstdDecompressor().decompress
 
 
 def seq_bytes(seq: object) -> bytes:
-    """Return a row's number in the form for its checksum. Raises `Damage` if the value is no number."""
+    """Return a row's number as bytes, in the form that checksums cover. Raises `Damage` if it is not an
+    int."""
     if not isinstance(seq, int):
-        raise Damage("a row's number", "it is of another kind")
+        raise Damage("a row's number", "it has a wrong type")
     return seq.to_bytes(8, "big", signed=True)
 
 
@@ -87,12 +88,12 @@ def effects_of(seq: int, raw: object) -> list[Effect]:
 def replay(keyspace: Keyspace, seq: int, effect: Effect) -> None:
     """Carry out an effect of row `seq`. Raises `Damage` if the effect does not fit the current state.
 
-    An unaltered row may still not fit: a disk that lost synced pages may return an older group, for example.
-    The assertions of `apply` then fail.
+    An intact row can still fail to fit: a disk that lost synced pages may return an older state of a group,
+    for example. The assertions of `apply` then fail.
     """
     try:
         apply(keyspace, effect)
     except (AssertionError, AttributeError, LookupError, ValueError) as error:
-        what = f"{type(effect).__name__} speaks of something that is not there"
+        what = f"{type(effect).__name__} refers to data that does not exist"
         raise Damage(f"journal row {seq}", what) from error
     keyspace.garbage.free_all()

@@ -1,20 +1,20 @@
 """SQLite's write-ahead log: whether its first broken frame can come from a crash, or is damage.
 
-SQLite uses the commits before the first broken frame and ignores the rest. That is right after a power cut,
-and hides later damage. The two can be distinguished: each commit is synced before the next one begins, so
-after the break of a power cut there is at most one commit::
+SQLite uses the commits before the first broken frame and ignores the rest. After a power cut, this is right.
+If the frame was damaged later, SQLite silently drops commits. This module distinguishes the two: each commit
+is synced before the next one begins, so a power cut leaves at most one commit after the broken frame::
 
     header | frame frame* | frame frame frame* | FRAME frame* | frame frame*        * ends a commit
-                                                 ^ broken       ^ was begun, so the one before was synced
+                                                 ^ broken       ^ had begun, so the commit before was synced
 
-The log is emptied at every start, so no frame of an earlier crash follows the break. A break in the last
-commit always counts as a torn write, and so does a break in the few bytes which show that the last frame of
-the commit before belongs to the log.
+Every start empties the log, so no frame of an earlier crash follows the broken one. A broken frame in the
+last commit always counts as a torn write. So does a break in the bytes that link the last frame of the commit
+before it to the log.
 
-The log's index (the file -shm) says how far SQLite reads the log. Only the first check of the log reads that
-file, while this process has no connection to the database: a process that closes any descriptor of a file
-loses all its locks on the file, and then the next process would consider the database unused. This module
-changes no file.
+The log's index (the file -shm) contains how far SQLite reads the log. Only the first check of the log reads
+the index, while this process has no connection to the database: a process that closes any descriptor of a
+file loses all its locks on the file, and then the next process would consider the database unused. This
+module changes no file.
 """
 
 from __future__ import annotations
@@ -44,20 +44,22 @@ PLACE: Final = "the write-ahead log"
 
 
 class LogFile(NamedTuple):
-    """`page_counts`: of each frame, how many pages the database has after the commit that ends with it, 0
-    where none does or the frame is of an earlier log. `salts`: what tells this log from an earlier one."""
+    """The frames of a log. `page_counts`: for each frame, the number of pages in the database after the
+    commit that ends with the frame; 0 if no commit ends with it, or if it belongs to an earlier log. `salts`:
+    the two numbers that distinguish this log from an earlier one."""
 
     page_counts: list[int]
     salts: tuple[int, ...] = ()
 
     @property
     def ends_commit(self) -> list[bool]:
-        """Of each frame, whether a commit of this log ends with it."""
+        """For each frame, whether a commit of this log ends with it."""
         return [count > 0 for count in self.page_counts]
 
 
 class LogIndex(NamedTuple):
-    """`frames`: how many of the log SQLite takes; `backfilled`: how many of those the database has, too."""
+    """The content of the log's index. `frames`: how many frames of the log SQLite reads; `backfilled`: how
+    many of them SQLite has already copied to the database."""
 
     frames: int
     backfilled: int
@@ -70,12 +72,12 @@ def log_path(database: Path) -> Path:
 
 
 def index_path(database: Path) -> Path:
-    """Return the path of the index of that log."""
+    """Return the path of the index of the log of `database`."""
     return database.with_name(f"{database.name}-shm")
 
 
 def read_log(database: Path) -> LogFile:
-    """Return the frames of the log of `database`. Raises `Damage`. Reads a few bytes a page."""
+    """Return the frames of the log of `database`. Raises `Damage`. O(frames): reads a few bytes of each."""
     log = log_path(database)
     if not log.exists():
         return LogFile([])
@@ -98,7 +100,7 @@ def read_log(database: Path) -> LogFile:
 
 
 def _checksum(header: bytes, *, is_big_endian: bool) -> tuple[int, ...]:
-    """As SQLite defines it, over pairs of words."""
+    """Return SQLite's checksum of `header`, computed over pairs of words."""
     words = struct.unpack(f"{'>' if is_big_endian else '<'}{len(header) // 4}I", header)
     first = second = 0
     for low, high in zip(words[::2], words[1::2], strict=True):
@@ -130,8 +132,8 @@ def read_index(database: Path) -> LogIndex | None:
 def frames_taken(database: Path) -> int:
     """Return how many frames of the log SQLite reads. Changes no byte of the database and its log.
 
-    Call it only while no connection to `database` is open in this process; it opens one of its own, which
-    may only read: at its end it leaves the log and its index where they are.
+    Call it only while no connection to `database` is open in this process. It opens a read-only connection,
+    which leaves the log and its index in place when it closes.
     """
     with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -142,4 +144,4 @@ def frames_taken(database: Path) -> int:
 def require_torn_at_most(log: LogFile, taken: int) -> None:
     """Raise `Damage` if SQLite reads `taken` frames of the log and ignores more than one commit."""
     if sum(log.ends_commit[taken:]) > 1:
-        raise Damage(PLACE, f"a frame of the commit behind frame {taken} is not as written")
+        raise Damage(PLACE, f"the commit after frame {taken} has a damaged frame")

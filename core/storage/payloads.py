@@ -1,8 +1,8 @@
-"""The payloads of stored blocks: where they are filed, how they are read, and what replaces a lost one.
+"""The payloads of stored blocks: their rows, how to read them, and the replacement for a lost payload.
 
-A copied stream shares its payloads with the original until the next checkpoint files them under the copy. So
-a payload may be filed under one of several serials (`StoredBlock.filed_under`). This module never decides
-which blocks are stored.
+A copied stream shares its payloads with the original until the next checkpoint stores them under the serial
+of the copy. So a payload may be stored under one of several serials (`StoredBlock.filed_under`). This module
+never decides which blocks are stored.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tailrace.core.storage.journal import seq_bytes
 
 
 def payload_context(serial: int, name: bytes) -> tuple[bytes, bytes]:
-    """Return the data that the checksum of a row covers in addition to its body: the stream's serial, and a
-    first id or a group's name."""
+    """Return the data that the checksum of a row covers in addition to its body: the stream's serial, and
+    `name`, which is a block's first id or a group's name."""
     return seq_bytes(serial), name
 
 
 def body_of_copy(
     connection: sqlite3.Connection, serial: int, first_id: bytes, elsewhere: tuple[int, ...]
 ) -> bytes | None:
-    """Return the body of the payload that is filed `elsewhere`, as a row of the stream `serial`; None if
-    there is no such row. A damaged payload stays damaged: readers of either stream get the error, and the
-    checkpoint succeeds."""
+    """Return the body of the payload under one of the serials `elsewhere`, converted for the row of stream
+    `serial`; None if there is no such row. A damaged payload is copied unchanged: readers of both streams get
+    the error, and the checkpoint succeeds."""
     found = _filed(connection, elsewhere, first_id)
     if found is None:
         return None
@@ -46,7 +46,8 @@ def _filed(
     connection: sqlite3.Connection, serials: tuple[int, ...], first_id: bytes
 ) -> tuple[int, bytes] | None:
     """Return serial and body of the first of `serials` that has a row for this block, None if none has. One
-    statement reads one instant, and at each instant of a checkpoint one of the serials has the row."""
+    statement reads all of them as of one instant: during a checkpoint, one of the serials has the row at each
+    instant."""
     places = ", ".join("?" * len(serials))
     statement = f"SELECT serial, body FROM payloads WHERE serial IN ({places}) AND first_id = ?"  # noqa: S608
     bodies: dict[int, bytes] = dict(connection.execute(statement, (*serials, first_id)).fetchall())
@@ -72,7 +73,8 @@ def _load(connection: sqlite3.Connection, block: StoredBlock) -> bytes:
 
 
 def stand_in(block: StoredBlock) -> bytes:
-    """Return a payload in place of a lost one: as many entries, with the block's first and last id."""
+    """Return a substitute for a lost payload: the same number of empty entries, with the block's first and
+    last id."""
     inner = range(block.first_id, block.first_id + block.count - 1)
     substitute = Block(block.first_id, b"{}")
     fragments, lengths = [b"{}"] * block.count, [len(b"{}")] * block.count

@@ -1,4 +1,5 @@
-"""Reading the rows of a table whose pages are partly damaged. Never writes, and never interprets a row."""
+"""Reads the rows of a table that may have damaged pages. This module never writes, and never interprets a
+row."""
 
 from __future__ import annotations
 
@@ -10,10 +11,11 @@ from typing import Any
 def readable_rows(
     connection: sqlite3.Connection, column: str, table: str, key: str
 ) -> tuple[list[tuple[Any, ...]], sqlite3.DatabaseError | None]:
-    """Return the rows (key columns, then `column`) of `table`, and the error if not all of them can be read.
+    """Return the rows (key columns, then `column`) of `table`, and the error if some rows cannot be read.
 
-    `key`: the names of the key columns, separated by commas. The table is read in the order of its key from
-    the first row, and after an error from the last row backward. So one damaged page loses only its own rows.
+    `key`: the names of the key columns, separated by commas. The function reads the table in key order from
+    the first row. After an error, it also reads backward from the last row. So one damaged page loses only
+    its own rows. O(rows).
     """
     rows: dict[tuple[Any, ...], tuple[Any, ...]] = {}
     try:

@@ -1,7 +1,7 @@
 """Effects as bytes, for the journal: one array per effect, its kind's number first, then its fields in order.
 
 The number of a kind never changes: new kinds are added at the end, and no number is reused. The annotations
-of the effects say which fields are ids or sequences of ids. This module applies no effect.
+of the effects determine which fields are ids or sequences of ids. This module applies no effect.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _decode: Final = msgspec.msgpack.Decoder(list[list[Any]]).decode
 
 
 def _converters(table: dict[str, Convert]) -> list[list[tuple[int, Convert]]]:
-    """For each kind, which of its fields are converted, and how."""
+    """Return, for each kind, the indexes of the fields to convert, with the function that converts them."""
     return [
         [
             (index, table[annotation])
@@ -74,7 +74,8 @@ _FIELDS_OF: Final = [
 
 
 def encode_effects(effects: Sequence[e.Effect]) -> bytes:
-    """Return the effects of one or more commands as bytes, in order. About 1 us an effect, plus its bytes."""
+    """Return the effects of one or more commands as bytes, in order. Takes about 1 us per effect, plus its
+    bytes."""
     return _encode([_row(effect) for effect in effects])
 
 

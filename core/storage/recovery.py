@@ -1,9 +1,9 @@
-"""Recovery: reads a keyspace from the checkpoint and the journal after it, all of it or none (`Damage`).
+"""Recovery: rebuilds the whole keyspace from the checkpoint and the journal after it, or raises `Damage`.
 
 Recovery reads the index of the blocks and not the blocks, so a start costs O(blocks + pending entries), not
-O(entries). A missing row is detected, because another row counts it: the totals count the streams, a stream's
-state counts its groups, sealed blocks and entries, and the journal's tail has the number of the last row.
-This module repairs nothing.
+O(entries). A missing row is detected, because another row contains the expected number of rows: the totals
+count the streams, a stream's state counts its groups, sealed blocks and entries, and the journal's tail has
+the number of the last row. This module repairs nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from tailrace.core.stream import Stream
 
 
 class Recovered:
-    """`seq`: the number of the last journal row; `replayed`: effects applied above the checkpoint."""
+    """The result of recovery. `seq`: the number of the last journal row. `replayed`: the effects of the
+    journal that were applied to the state of the checkpoint."""
 
     def __init__(self, keyspace: Keyspace, seq: int, replayed: list[Effect]) -> None:
         self.keyspace = keyspace
@@ -44,7 +45,8 @@ class Recovered:
 def recover(
     connection: sqlite3.Connection, blocks: sqlite3.Connection, cache: BlockCache | None = None
 ) -> Recovered:
-    """Return the keyspace of the file; its blocks are read through `blocks` when they are needed.
+    """Return the keyspace of the file. The connection `blocks` reads the payload of a block when a command
+    needs it.
 
     Raises `Damage` with the name of the row, and `sqlite3.Error` if the system refuses to read.
     O(blocks + pending units + journal).
@@ -92,7 +94,7 @@ def _block_index(connection: sqlite3.Connection, source: sqlite3.Connection) -> 
     source_of_all = source_of(source)
     rows = connection.execute("SELECT serial, first_id, head FROM blocks ORDER BY serial, first_id")
     for serial, first_id, raw in rows:
-        _require(isinstance(first_id, bytes), f"a block of stream {serial}", "its id is of another kind")
+        _require(isinstance(first_id, bytes), f"a block of stream {serial}", "its id has a wrong type")
         head = opened(raw, f"block {first_id.hex()} of stream {serial}", seq_bytes(serial), first_id)
         filed_under = index[serial][0].filed_under if serial in index else (serial,)
         block = Block.restored(id_of(first_id), *decode_head(head), source_of_all, filed_under)
@@ -119,7 +121,7 @@ def _restore_stream(
 def _group_rows(connection: sqlite3.Connection, serial: int) -> Iterator[tuple[bytes, bytes]]:
     rows = connection.execute("SELECT name, body FROM groups WHERE serial = ?", (serial,))
     for name, raw in rows:
-        _require(isinstance(name, bytes), f"a group of stream {serial}", "its name is of another kind")
+        _require(isinstance(name, bytes), f"a group of stream {serial}", "its name has a wrong type")
         yield name, opened(raw, f"group {name!r} of stream {serial}", seq_bytes(serial), name)
 
 
@@ -135,9 +137,14 @@ def _require(holds: bool, where: str, what: str) -> None:  # noqa: FBT001 - read
 
 
 def check_payloads(keyspace: Keyspace) -> Iterator[str]:
-    """Read every stored block and yield its name if it is undamaged. Raises `Damage`."""
+    """Read every stored block, and yield the name of each intact one. Raises `Damage` at the first damaged
+    block. O(entries)."""
     for key, stream in keyspace.streams.items():
         for block in stream.log.blocks:
             decoded = block.decode()
-            _require(len(decoded.ids) == block.count, f"a block of stream {key!r}", "a wrong count")
+            _require(
+                len(decoded.ids) == block.count,
+                f"a block of stream {key!r}",
+                "its number of entries is wrong",
+            )
             yield f"{key!r} {block.first_id:x}"

@@ -1,6 +1,6 @@
-"""Writing a whole keyspace to a new data directory, as one checkpoint and an empty journal.
+"""Writes a whole keyspace to a new data directory, as one checkpoint and an empty journal.
 
-Blocks are written in portions, so that memory holds the payloads of one portion only. This module never reads
+Blocks are written in portions, so that memory holds the payloads of only one portion. This module never reads
 the old directory itself: each block reads its payload from its source.
 """
 
@@ -18,7 +18,7 @@ from tailrace.core.storage.state import encode_head
 
 
 def write_keyspace(keyspace: Keyspace, target: Path) -> None:
-    """Write a data directory of `keyspace` into `target`, an empty directory. O(everything).
+    """Write `keyspace` as a data directory into `target`, an empty directory. O(size of the keyspace).
 
     Raises `Damage` if a payload cannot be read, and `OSError` or `sqlite3.Error` if the system refuses a
     write.

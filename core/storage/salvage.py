@@ -1,13 +1,13 @@
 """Salvage: reads the intact part of a damaged data directory, lists the losses, and writes a new directory.
 
-Rows are independent: a damaged block, group or stream is left out, and the others are kept. The journal is
-replayed up to its first damaged row. During the replay, a block whose payload is lost takes part with its
-head only, so that later changes (a trim by count, for example) remove the same entries as before; then the
+Rows are independent: salvage leaves out a damaged block, group or stream, and keeps the others. It replays
+the journal up to the first damaged row. During the replay, a block with a lost payload keeps its head, so
+that later changes (a trim by count, for example) remove the same entries as before; after the replay, the
 block is dropped.
 
 If the database file is lost, its log still has the newest pages, and with them the newest rows of the
-journal. They are replayed from the first readable row after the last gap: appended entries create their
-streams again, and changes that refer to anything older (groups, deletions, trims by count) are lost.
+journal. Salvage replays them from the first readable row after the last gap: appended entries create their
+streams again, and changes that refer to older data (groups, deletions, trims by count) are lost.
 
 This module never writes to the damaged directory.
 """
@@ -46,9 +46,9 @@ from tailrace.core.stream_id import format_id
 
 
 class Salvage:
-    """The intact part of a data directory, read when the object is made. O(everything).
+    """The intact part of a data directory; the constructor reads it. O(size of the directory).
 
-    `damage`: a loss that is known already. `is_log_alone`: the database file is lost, and `connection` reads
+    `damage`: a loss that is already known. `is_log_alone`: the database file is lost, and `connection` reads
     the pages of its log.
     """
 
@@ -165,14 +165,14 @@ class Salvage:
                 for effect in effects:
                     self._carry_out(effect, seq)
         except (Damage, sqlite3.DatabaseError) as error:
-            self._lose("the journal", f"{error}; what happened since is lost")
+            self._lose("the journal", f"{error}; all later changes are lost")
         if self._unfit_count:
             what = f"{self._unfit_count} changes refer to streams, groups or entries that are lost"
             self._lose("the journal", what)
 
     def _journal_rows(self) -> Iterator[tuple[int, list[Effect]]]:
-        """Yield all rows, none of which a checkpoint covers. Raises `Damage` at the first damaged or missing
-        one."""
+        """Yield all rows; the checkpoint covers none of them. Raises `Damage` at the first damaged or missing
+        row."""
         expected: int | None = None
         for seq, raw in self._readable_rows():
             if expected not in (None, seq):
@@ -186,7 +186,7 @@ class Salvage:
             raise Damage(f"journal row {expected}", f"missing; the last is {last}")
 
     def _readable_rows(self) -> list[tuple[int, object]]:
-        """Return the rows in order; if only the log is left, those after the last gap."""
+        """Return the rows in order; if only the log is left, only the rows after the last gap."""
         rows: list[tuple[Any, ...]] = sorted(self._rows("body", "journal", "seq"), key=itemgetter(0))
         if self._is_log_alone:
             gaps = [at for at in range(1, len(rows)) if rows[at][0] != rows[at - 1][0] + 1]
@@ -214,13 +214,13 @@ class Salvage:
                 self._lose(damage.where, damage.what)
 
     def _fits_log_alone(self, effect: Effect) -> bool:
-        """Whether the effect can be applied without older data. A trim by count cannot: it would remove other
-        entries. Creates the stream of an append."""
+        """Return whether the effect can be applied without older data. A trim by count cannot, because it
+        would remove other entries. Creates the stream of an append."""
         if isinstance(effect, EntriesAppended) and effect.key not in self.keyspace.streams:
             self.keyspace.create(effect.key)
             self._without_past.add(effect.key)
             self._lose(
-                f"stream {effect.key!r}", "all that is older than its entry " + format_id(effect.ids[0])
+                f"stream {effect.key!r}", "everything older than its entry " + format_id(effect.ids[0])
             )
         return not (isinstance(effect, EntriesTrimmed) and effect.key in self._without_past)
 

@@ -2,15 +2,15 @@
 
 ::
 
-    meta          name -> value           format; checkpoint (as of which journal row, and totals); tail
-    journal       seq -> effects          what happened since the checkpoint, one row a group commit
-    streams       serial -> state         one row a stream, as of the checkpoint
-    groups        serial, name -> state   one row a group, with its pending entries
+    meta          name -> value           format; checkpoint (its journal row and totals); tail
+    journal       seq -> effects          the effects since the checkpoint, one row per group commit
+    streams       serial -> state         one row per stream, as of the checkpoint
+    groups        serial, name -> state   one row per group, with its pending entries
     blocks        serial, first id -> head  the index of sealed blocks: last id, count, holes
-    payloads      serial, first id -> body  the blocks themselves, read only when asked for
+    payloads      serial, first id -> body  the content of the blocks, read only when a command needs it
 
-Every value has a checksum of itself and of the columns under which it is filed (`core.storage.damage`). This
-module never reads a stream's state.
+Every value has a checksum of itself and of its key columns (`core.storage.damage`). This module never reads a
+stream's state.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class UnknownFormat(Exception):
 class DirectoryLock:
     """A lock that lets one process at a time write to a data directory. It ends with the process.
 
-    The directory itself is locked, not a file in it: a file can be removed, and then two servers run.
+    The lock is on the directory, because a locked file can be removed, and then a second server would start.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -78,15 +78,16 @@ def sync_directory(directory: Path) -> None:
 
 
 class Connections(NamedTuple):
-    """Two connections to one database. `reading` sees committed data only, and never writes."""
+    """Two connections to one database. `reading` reads committed data only, and never writes."""
 
     writing: sqlite3.Connection
     reading: sqlite3.Connection
 
     def abandon(self, *, has_log: bool) -> None:
-        """Close both so that the files stay as they are.
+        """Close both connections without changing the files.
 
-        The last one to close puts the log into the database and deletes it, if it may write.
+        When the last connection of a database closes, and it may write, SQLite copies the log into the
+        database and deletes the log. So the order of closing depends on `has_log`.
         """
         for connection in self if has_log else reversed(self):
             connection.close()
@@ -94,10 +95,12 @@ class Connections(NamedTuple):
 
 @contextmanager
 def opening(directory: Path) -> Iterator[Connections]:
-    """Connections to the database in `directory`, made where there is none; open after the context.
+    """Yield connections to the database in `directory`; a missing database is created. The connections stay
+    open after the context.
 
-    Where the context fails they are closed, and the database and its log are as they were. Raises
-    `Unusable`, `UnknownFormat`, `Damage`, or `OSError` and `sqlite3.Error` where the system refuses.
+    If the context fails, the connections are closed, and the database and its log stay unchanged. Raises
+    `Unusable`, `UnknownFormat`, `Damage`, or `OSError` and `sqlite3.Error` if the system refuses an
+    operation.
     """
     database = directory / FILE_NAME
     with telling_damage("the database file"):
@@ -105,7 +108,7 @@ def opening(directory: Path) -> Iterator[Connections]:
         files.require_whole_log(database)
         connections = _connected(directory)
         try:
-            # A first start that was interrupted leaves what only a writer can put right.
+            # A first start that was interrupted leaves files that only a writing connection can complete.
             if _page_count(connections.writing) > 1:
                 check_is_ours(connections.reading)
             else:
@@ -134,9 +137,9 @@ def connect(directory: Path) -> sqlite3.Connection:
 
 
 def take_over(writing: sqlite3.Connection) -> None:
-    """Have every commit synced from now on, and put the log that was found into the database."""
+    """Sync every commit from now on, and copy the log that was found into the database."""
     _sync_each_commit(writing)
-    # The log must hold nothing of an earlier crash when the next crash is judged: see `log_file`.
+    # After the next crash, the log must not contain frames of an earlier crash: see `log_file`.
     writing.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
@@ -146,19 +149,20 @@ def _sync_each_commit(connection: sqlite3.Connection) -> None:
 
 
 def _page_count(connection: sqlite3.Connection) -> int:
-    """A file with data has a page for each table: one that lost its schema must not be taken for new."""
+    """Return the number of pages. A file with data has a page for each table, so a file that lost only its
+    schema does not count as new."""
     count: int = connection.execute("PRAGMA page_count").fetchone()[0]
     return count
 
 
 def check_is_ours(connection: sqlite3.Connection) -> None:
-    """Raise `Damage` or `UnknownFormat` if this release cannot read the file."""
+    """Raise `Damage` or `UnknownFormat` if this release cannot read the database of `connection`."""
     _check_schema(connection)
     _check_format(connection)
 
 
 def connect_for_reading(directory: Path) -> sqlite3.Connection:
-    """Return a second connection, which sees committed data only and never writes."""
+    """Return a second connection, which reads committed data only and never writes."""
     uri = (directory / FILE_NAME).absolute().as_uri()
     return sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
 
@@ -175,7 +179,7 @@ def _check_schema(connection: sqlite3.Connection) -> None:
     found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
     wanted = {statement.strip() for statement in _TABLES.split(";") if statement.strip()}
     if found != wanted:
-        raise Damage("the database's schema", "not that of a data directory")
+        raise Damage("the database's schema", "it differs from the schema of a data directory")
 
 
 def _check_format(connection: sqlite3.Connection) -> None:
@@ -184,7 +188,7 @@ def _check_format(connection: sqlite3.Connection) -> None:
         raise Damage("meta", "the format's version is missing")
     if int(raw) != FORMAT_VERSION:
         raise UnknownFormat(
-            f"the data directory has format {int(raw)}, and this release knows {FORMAT_VERSION}"
+            f"the data directory has format {int(raw)}, and this release supports format {FORMAT_VERSION}"
         )
 
 

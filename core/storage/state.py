@@ -1,8 +1,8 @@
 """The state of a stream, of a group and of the server as bytes, for the checkpoint.
 
-A stream's state has everything but its sealed blocks and its groups. It has their numbers, so that recovery
-detects a missing row. A group's state has its pending units in order of delivery. This module never reads or
-writes a file.
+A stream's state has everything except its sealed blocks and its groups. It contains how many there are, so
+that recovery detects a missing row. A group's state has its pending units in order of delivery. This module
+never reads or writes a file.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def decode_stream(raw: bytes) -> StreamState:
 
 
 def restore_stream(stream: Stream, state: StreamState, sealed_blocks: list[Block]) -> None:
-    """Set the state and the blocks of `stream`, which is new. O(blocks)."""
+    """Set the state and the blocks of the new stream `stream`. O(blocks)."""
     blocks = sealed_blocks if state.tail is None else [*sealed_blocks, _tail_of(state.tail)]
     stream.log.restore(blocks)
     stream.last_id = id_of(state.last_id)
@@ -148,7 +148,8 @@ def _holes_of(raw: bytes) -> int:
 
 
 def encode_head(block: Block) -> bytes:
-    """Return the index's data about a sealed block, without its first id: last id, count, holes."""
+    """Return the index data of a sealed block as bytes: last id, count, holes. The first id is a column of
+    the row."""
     return _encode([id_bytes(block.last_id), block.count, _holes_bytes(block.holes)])
 
 
@@ -201,7 +202,8 @@ def _keys_of(rows: list[list[Any]]) -> OrderedDict[bytes, Remembered]:
 
 
 def encode_group(group: Group) -> bytes:
-    """Return the state of `group` as bytes. O(pending units), and O(n) for a run with removed entries."""
+    """Return the state of `group` as bytes. O(pending units), and O(entries) for each run with removed
+    entries."""
     numbers = {id(consumer): number for number, consumer in enumerate(group.consumers.values())}
     consumers = [[c.name, c.seen_at_ms, c.active_at_ms] for c in group.consumers.values()]
     units = [_unit_row(unit, numbers) for unit in group.pending.order]
@@ -229,7 +231,7 @@ def decode_group(raw: bytes) -> Group:
         consumer.active_at_ms = active_at_ms
     owners = list(group.consumers.values())
     group.pending.restore(_unit_of(row, owners) for row in units)
-    assert group.pending.count == count, "a group's row is whole, and its units do not add up"
+    assert group.pending.count == count, "the row's units differ from its number of pending entries"
     return group
 
 

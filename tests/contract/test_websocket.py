@@ -262,7 +262,7 @@ def consume(key: str, group: str) -> Any:
 
 
 class RawSubscriber:
-    """A client by hand, since every library reads on its own account."""
+    """A client by hand, because every library reads by itself."""
 
     REQUEST = (
         "GET /v1/ws HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -94,5 +94,5 @@ def test_a_row_whose_number_is_no_number_is_damage(kept: Kept, tmp_path: Path) -
     write_files(tmp_path, kept.files)
     with closing(connect(tmp_path)) as connection:
         connection.execute("UPDATE blocks SET serial = 'one' WHERE serial = (SELECT min(serial) FROM blocks)")
-        with pytest.raises(Damage, match="of another kind"):
+        with pytest.raises(Damage, match="a wrong type"):
             recover(connection, connection)

@@ -175,14 +175,14 @@ def as_pipe(directory: Path) -> None:
 REFUSED: Final[dict[str, tuple[State, str]]] = {
     "no database beside a log": (
         without(FILE_NAME),
-        f"{FILE_NAME}: missing, but {WAL} and {SHM} beside it show that",
+        f"{FILE_NAME}: missing, but {WAL} and {SHM} next to it show that",
     ),
     "no database, a log alone": (without(FILE_NAME, SHM, BOOT_NAME), f"{FILE_NAME}: missing, but {WAL}"),
     "no database beside an empty log": (
         with_content(WAL, b"", FILE_NAME, SHM),
-        f"{FILE_NAME}: missing, but {WAL} beside it shows",
+        f"{FILE_NAME}: missing, but {WAL} next to it shows",
     ),
-    "an index alone": (without(FILE_NAME, WAL), f"{FILE_NAME}: missing, but {SHM} beside it shows"),
+    "an index alone": (without(FILE_NAME, WAL), f"{FILE_NAME}: missing, but {SHM} next to it shows"),
     "an empty database beside a log": (
         with_content(FILE_NAME, b""),
         f"{FILE_NAME}: empty, but {WAL} and {SHM}",
@@ -203,20 +203,20 @@ REFUSED: Final[dict[str, tuple[State, str]]] = {
     ),
     "no log, where the index names frames": (
         without(WAL),
-        "the write-ahead log: missing or empty; its index",
+        "the write-ahead log: missing or empty, but its index",
     ),
     "an emptied log, where the index names frames": (
         with_content(WAL, b""),
-        "the write-ahead log: missing or empty; its index",
+        "the write-ahead log: missing or empty, but its index",
     ),
-    "a log cut off, where the index names more": (cut_off(WAL, 0.5), "frames are as written; its index says"),
+    "a log cut off, where the index names more": (cut_off(WAL, 0.5), "frames in its index are intact"),
     "a log damaged in its last commit, where the index names more": (
         flipped(WAL, 0.95),
-        "frames are as written; its index says",
+        "frames in its index are intact",
     ),
     "a log damaged in its middle": (
         flipped(WAL, 0.3, SHM),
-        "the write-ahead log: a frame of the commit behind",
+        "the write-ahead log: the commit after frame",
     ),
     "a log with a damaged header": (
         flipped(WAL, 0.0, SHM),
@@ -225,16 +225,16 @@ REFUSED: Final[dict[str, tuple[State, str]]] = {
     "a log of another directory": (with_log_of_another, "is damaged"),
     "a log of another directory beside the index": (
         with_log_of_another_beside_the_index,
-        "the write-ahead log: another log than the one",
+        "the write-ahead log: it is not the log that its index describes",
     ),
     "a link in place of the database": (as_link(FILE_NAME), f"{FILE_NAME} is a symbolic link"),
     "a link in place of the log": (as_link(WAL), f"{WAL} is a symbolic link"),
     "a link in place of the index": (as_link(SHM), f"{SHM} is a symbolic link"),
     "a link that leads nowhere": (as_dangling_link, f"{FILE_NAME} is a symbolic link"),
-    "a directory in place of the database": (as_directory(FILE_NAME), f"{FILE_NAME} is not a file"),
-    "a directory in place of the log": (as_directory(WAL), f"{WAL} is not a file"),
-    "a directory in place of the boot's id": (as_directory(BOOT_NAME), f"{BOOT_NAME} is not a file"),
-    "a pipe in place of the database": (as_pipe, f"{FILE_NAME} is not a file"),
+    "a directory in place of the database": (as_directory(FILE_NAME), f"{FILE_NAME} is not a regular file"),
+    "a directory in place of the log": (as_directory(WAL), f"{WAL} is not a regular file"),
+    "a directory in place of the boot's id": (as_directory(BOOT_NAME), f"{BOOT_NAME} is not a regular file"),
+    "a pipe in place of the database": (as_pipe, f"{FILE_NAME} is not a regular file"),
 }
 
 

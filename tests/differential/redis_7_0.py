@@ -58,9 +58,9 @@ Group = dict[bytes, Any]
 
 
 def as_worded_today(words: Words, line: str) -> str:
-    """7.0.15 says XREAD to an odd list of streams of XREADGROUP too; today each has its own line. It
-    calls the entry too large (none of these is) where the sequence of ``ms-*`` overflows (rule 6). And it
-    speaks of the arguments of an unknown command that has none."""
+    """7.0.15 says XREAD to an odd list of streams of XREADGROUP too; today each has its own line. It calls
+    the entry too large (none of these is) where the sequence of ``ms-*`` overflows (rule 6). And it mentions
+    the arguments of an unknown command that has none."""
     if line == TOO_LARGE:
         return NOT_GREATER
     if len(words) == 1:

@@ -148,7 +148,7 @@ def test_an_epoch_that_has_the_most_keys_takes_no_other_and_forgets_none(
         calls.reply(keyed("a", key))
     refused = calls.refused(keyed("a", "3"))
     assert refused.code is ErrorCode.LIMIT_EXCEEDED
-    assert refused.line.startswith("ERR epoch 1 has 2 idempotency keys, as many as it may")
+    assert refused.line.startswith("ERR epoch 1 has 2 idempotency keys, the maximum")
     assert all(is_known(calls, "a", key) for key in "12")
     assert not is_known(calls, "a", "3", epoch=2)
 

@@ -110,7 +110,7 @@ NASTY: Final[tuple[Any, ...]] = (
 
 
 def varied(content: Mapping[str, Any], chance: Random) -> Mapping[str, Any]:
-    """A document still: a member or two missing, of another kind, of another request, or one too many."""
+    """A document still: a member or two missing, of another type, of another request, or one too many."""
     changed = dict(content)
     for _ in range(chance.randint(1, 2)):
         name = chance.choice(sorted(changed))

@@ -1,4 +1,4 @@
-"""Error lines that several rules speak of, exactly as `docs/semantics.md` has them."""
+"""Error lines that several rules mention, exactly as `docs/semantics.md` has them."""
 
 from __future__ import annotations
 

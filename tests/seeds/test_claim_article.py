@@ -58,8 +58,8 @@ def test_under_count_100_they_are_20_and_80_the_longest_idle_first_and_then_the_
 
 
 def test_over_two_streams_count_is_for_each_and_maxcount_for_both(r: R) -> None:
-    # The article and the reference speak of one budget "in all the specified streams together": the
-    # server gives COUNT to each stream, and MAXCOUNT, which came later, is the budget over all.
+    # The article and the reference mention one budget "in all the specified streams together": the server
+    # gives COUNT to each stream, and MAXCOUNT, which came later, is the budget over all.
     prepare(r, "st")
     assert idle_and_new(r.line(f"{GROUP} COUNT 100 CLAIM {MIN_IDLE_MS} STREAMS s t > >")) == (20, 180)
 

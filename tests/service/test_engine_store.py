@@ -138,7 +138,7 @@ async def _tick_until_third_call(reported: list[str]) -> int:
 def test_a_read_that_would_wait_where_as_many_wait_as_may_is_refused_and_one_that_finds_is_served() -> None:
     store = EngineStore(Engine(), readers_max=0)
     read = Read((ReadFrom(b"s", 0),), block_ms=1000)
-    with pytest.raises(StreamError, match="0 reads wait already"):
+    with pytest.raises(StreamError, match="0 reads are already waiting"):
         run(store.execute(read))
     run(store.execute(Append(b"s", [FRAGMENT])))
     assert run(store.execute(read)).streams[0].entries.fragments == [FRAGMENT]

@@ -30,7 +30,7 @@ SCHEMA: Final = "n bigint, rider string, speed double, at timestamp"
 
 
 def numbered_rows(spark: SparkSession, start: int, end: int) -> DataFrame:
-    """Two partitions of rows, told apart by `n`."""
+    """Two partitions of rows, distinguished by `n`."""
     return spark.range(start, end, 1, 2).selectExpr(
         "id as n",
         "concat('rider-', id % 97) as rider",

@@ -52,7 +52,7 @@ _NEEDS: Final = {
 
 
 def table() -> str:
-    """The table as Markdown, between its marks."""
+    """Return the table as Markdown, between its marks."""
     rows = [_row(_NEEDS[need], *_named(need)) for need in _NEEDS]
     rows += [_option_row(number) for number in range(len(OPTIONS))]
     head = "| needs | HTTP operations | commands | WebSocket requests |\n|---|---|---|---|\n"
@@ -81,7 +81,7 @@ def _option_row(number: int) -> str:
     scope = ACCESS[name]
     socket = _SOCKET_NAMES.get((name, option.rest))
     operations = ", ".join(f"`{each}`" for each in _OPERATIONS[name])
-    socket_cell = "" if socket is None else f"`{socket}` likewise"
+    socket_cell = "" if socket is None else f"`{socket}` with the same option"
     return _row(f"`{scope}` and `admin`", f"{operations} with {option.rest}", option.redis, socket_cell)
 
 
@@ -103,7 +103,7 @@ def _row(*cells: str) -> str:
 
 
 def with_table(page: str) -> str:
-    """`page` with the current table."""
+    """Return `page` with the current table."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return before + table() + after

@@ -37,7 +37,7 @@ _RACE = (
 
 @cache
 def the_document() -> Document:
-    """The OpenAPI document, which is the same for every application of the API."""
+    """Return the OpenAPI document, which is the same for every application of the API."""
     return Document(create_api(EngineStore(), version=VERSION).openapi())
 
 
@@ -50,7 +50,7 @@ class ApiClient:
 
     @classmethod
     def with_race(cls) -> Self:
-        """A client of the race: alice of the group judges has two of its three entries pending."""
+        """Return a client of the race: alice of the group judges has two of its three entries pending."""
         client = cls()
         now_ms = client.store.now_ms
         client.store.now_ms = START_MS - IDLE_MS

@@ -45,14 +45,15 @@ class Page:
             pass
 
     def evaluate(self, script: str) -> Any:
-        """The value of an expression, or the result of a promise."""
+        """Return the value of an expression, or the result of a promise."""
         asked = {"expression": script, "awaitPromise": True, "returnByValue": True}
         answer = self._call("Runtime.evaluate", asked)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def until(self, condition: str) -> Any:
-        """The value of an expression as soon as it is truthy; the expression is evaluated repeatedly."""
+        """Return the value of an expression as soon as it is truthy; the expression is evaluated
+        repeatedly."""
         return self.evaluate(
             "new Promise((resolve) => { const look = () => { const found = (() => { try { return "
             f"({condition}); }} catch {{ return null; }} }})(); "
@@ -93,7 +94,7 @@ class Page:
 
 @contextmanager
 def browsing(url: str, profile: Path) -> Iterator[Page]:
-    """A browser at `url`. On exit all of its processes end."""
+    """Yield a browser at `url`. On exit all of its processes end."""
     command = [chromium(), *OPTIONS, f"--user-data-dir={profile}", "about:blank"]
     browser = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
@@ -119,7 +120,7 @@ def _page_address(browser: subprocess.Popen[bytes]) -> str:
 
 
 def chromium() -> str:
-    """The path of the browser. If it is missing, the test is skipped, or fails under CI."""
+    """Return the path of the browser. If it is missing, the test is skipped, or fails under CI."""
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     if found is not None:
         return found

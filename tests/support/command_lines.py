@@ -62,5 +62,5 @@ KNOWN: Final = frozenset(SYNTAXES)
 
 
 def words_of(name: str) -> list[str]:
-    """The words of the example line of a command."""
+    """Return the words of the example line of a command."""
     return LINES[name].split()

@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 
 def steps_of(markdown: str) -> Iterator[Step]:
-    """The scripts of all `sh` blocks, in order."""
+    """Yield the scripts of all `sh` blocks, in order."""
     for command, printed in _BLOCK.findall(markdown):
         yield Step(command, printed or None)
 
@@ -57,7 +57,7 @@ class Ids:
                 self.real.setdefault(one.partition("-")[0], other.partition("-")[0])
 
     def put_into(self, text: str) -> str:
-        """The text with the ids and times of this run."""
+        """Return the text with the ids and times of this run."""
         return _ID_OR_TIME.sub(lambda found: self.real.get(found[0], found[0]), text)
 
 
@@ -85,7 +85,8 @@ def _run(command: str, base_url: str) -> str:
 
 
 def comparable(text: str) -> list[Any]:
-    """The JSON values of the text, with fixed times and durations; or its lines, if it is not all JSON."""
+    """Return the JSON values of the text, with fixed times and durations; or its lines, if it is not all
+    JSON."""
     try:
         return [_steady(value) for value in _json_values(text)]
     except json.JSONDecodeError:

@@ -1,7 +1,7 @@
 """A TCP proxy that closes connections after a given number of bytes of the server's responses.
 
-When it closes a connection, the server has executed the request and the client cannot know. The proxy never
-parses the bytes that it forwards.
+When it closes a connection, the server has executed the request, and the client does not know whether it has.
+The proxy never parses the bytes that it forwards.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class CuttingProxy:
                 each.shutdown(socket.SHUT_RDWR)
 
     def _spend(self, size: int) -> tuple[int, bool]:
-        """How many of the next `size` bytes may pass, and whether the connection is cut after them."""
+        """Return how many of the next `size` bytes may pass, and whether the connection is cut after them."""
         with self._lock:
             if not self._budgets:
                 return size, False

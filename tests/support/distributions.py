@@ -54,7 +54,8 @@ def make_release(directory: Path) -> Release:
 
 
 def names_in(archive: Path) -> list[str]:
-    """The names of the files in an archive. For a tarball, they are relative to its single top folder."""
+    """Return the names of the files in an archive. For a tarball, they are relative to its single top
+    folder."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
             return sorted(wheel.namelist())
@@ -82,18 +83,19 @@ class Environment(NamedTuple):
         return self.directory / "empty"
 
     def python(self, program: str, *arguments: str, **environment: str) -> str:
-        """The output of a Python program."""
+        """Return the output of a Python program."""
         command = [str(self.bin / "python"), "-c", program, *arguments]
         return finished(command, self.empty, {**outside(), **environment})
 
     def installed(self) -> set[str]:
-        """The names of the installed distributions."""
+        """Return the names of the installed distributions."""
         listed = finished([*PIP, "--python", str(self.bin / "python"), "freeze"], self.empty, outside())
         return {line.partition("==")[0].partition(" @ ")[0].lower() for line in listed.splitlines()}
 
 
 def environment_with(directory: Path, distributions: Sequence[Path]) -> Environment:
-    """A new environment with these distributions and their dependencies, pinned by the constraints file."""
+    """Return a new environment with these distributions and their dependencies, pinned by the constraints
+    file."""
     made = Environment(directory)
     made.empty.mkdir(parents=True)
     finished([sys.executable, "-m", "venv", "--without-pip", str(directory / "venv")], made.empty, outside())
@@ -114,7 +116,7 @@ def outside() -> dict[str, str]:
 
 
 def finished(command: Sequence[str], cwd: Path, environment: dict[str, str]) -> str:
-    """The output of a command, which must succeed."""
+    """Return the output of a command, which must succeed."""
     done = subprocess.run(
         command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=WITHIN_S, check=False
     )

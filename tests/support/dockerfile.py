@@ -53,14 +53,14 @@ def instructions_of(file: Path) -> list[Instruction]:
 
 
 def words_of(instruction: Instruction) -> list[str]:
-    """The words of an instruction in its JSON form, such as ENTRYPOINT ["tailrace"]."""
+    """Return the words of an instruction in its JSON form, such as ENTRYPOINT ["tailrace"]."""
     start = instruction.plain.index("[")
     words: list[str] = json.loads(instruction.plain[start:])
     return words
 
 
 def copied_from_the_context(instructions: list[Instruction]) -> Iterator[tuple[list[str], str]]:
-    """The sources and the destination of each COPY from the build context."""
+    """Yield the sources and the destination of each COPY from the build context."""
     for instruction in instructions:
         if instruction.word == "COPY" and not any(o.startswith("--from") for o in instruction.options):
             *sources, destination = instruction.plain.split()
@@ -68,7 +68,7 @@ def copied_from_the_context(instructions: list[Instruction]) -> Iterator[tuple[l
 
 
 def files_let_through(source: str) -> list[Path]:
-    """The files below `source`, or `source` itself, that .dockerignore allows in the build context."""
+    """Return the files below `source`, or `source` itself, that .dockerignore allows in the build context."""
     path = ROOT / source
     found = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
     patterns = [
@@ -78,7 +78,7 @@ def files_let_through(source: str) -> list[Path]:
 
 
 def _is_ignored(path: Path, patterns: list[str]) -> bool:
-    """Whether the last pattern that matches the path, or a parent folder, ignores the path."""
+    """Return whether the last pattern that matches the path, or a parent folder, ignores the path."""
     names = [path.as_posix(), *(parent.as_posix() for parent in path.parents)]
     ignored = False
     for pattern in patterns:
@@ -101,11 +101,11 @@ class Image(NamedTuple):
     instructions: list[Instruction]
 
     def last(self, word: str) -> Instruction:
-        """The last instruction of its kind, which is the effective one."""
+        """Return the last instruction of its kind, which is the effective one."""
         return [each for each in self.instructions if each.word == word][-1]
 
     def here(self, text: str) -> str:
-        """`text` with the image's paths replaced by their paths below `root`."""
+        """Return `text` with the image's paths replaced by their paths below `root`."""
         return _PLACES.sub(f"{self.root}/", text)
 
     def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -150,9 +150,8 @@ def _copy(image: Image, instruction: Instruction, work: Path) -> None:
 
 
 def _place_of(file: Path, source: Path, target: Path, *, is_folder: bool) -> Path:
-    """The target of a copy. The contents of a folder, or a file if `target` ends with a slash, go into
-    `target`. Any other file is copied to `target` itself.
-    """
+    """Return the target of a copy. The contents of a folder, or a file if `target` ends with a slash, go into
+    `target`. Any other file is copied to `target` itself."""
     if source.is_dir():
         return target / file.relative_to(source)
     return target / file.name if is_folder else target

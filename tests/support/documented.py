@@ -68,7 +68,7 @@ class Operation(NamedTuple):
         return None
 
     def codes(self, status: int) -> set[str]:
-        """The problem codes that the document lists for this status."""
+        """Return the problem codes that the document lists for this status."""
         content = self.responses.get(str(status), {}).get("content", {})
         return set(content.get(PROBLEM_MEDIA_TYPE, {}).get("examples", {}))
 
@@ -77,7 +77,7 @@ class Operation(NamedTuple):
         return {code for status in self.responses for code in self.codes(int(status))}
 
     def example_request(self, query: Mapping[str, Any] | None = None) -> ExampleRequest:
-        """The documented example: the required parameters, the body, and the parameters in `query`."""
+        """Return the documented example: the required parameters, the body, and the parameters in `query`."""
         path, needed = self.path, {}
         for parameter in self.parameters:
             if parameter["in"] == "path":
@@ -92,7 +92,7 @@ class Operation(NamedTuple):
 
 
 def example_of(parameter: Mapping[str, Any]) -> Any:
-    """The first example of a parameter."""
+    """Return the first example of a parameter."""
     return parameter["schema"]["examples"][0]
 
 
@@ -112,7 +112,7 @@ class Document:
         }
 
     def _resolved(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """The operation, with references to responses replaced by the responses."""
+        """Return the operation, with references to responses replaced by the responses."""
         shared = self.content["components"].get("responses", {})
         answers = {
             status: shared[answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer
@@ -121,7 +121,7 @@ class Document:
         return {**spec, "responses": answers}
 
     def operation_at(self, method: str, path: str) -> Operation | None:
-        """The operation of this method and path, or None."""
+        """Return the operation of this method and path, or None."""
         for operation in self.operations.values():
             pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(operation.path))
             if operation.method == method and re.fullmatch(pattern, path):

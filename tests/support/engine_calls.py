@@ -44,10 +44,10 @@ class Calls:
 
 
 def at(text: str) -> int:
-    """The id that `text` represents."""
+    """Return the id that `text` represents."""
     return parse_id(text.encode())
 
 
 def texts(ids: Any) -> list[str]:
-    """Ids in the form that clients write."""
+    """Return ids in the form that clients write."""
     return [format_id(each) for each in ids]

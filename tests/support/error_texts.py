@@ -21,7 +21,7 @@ _TAKING_A_REFUSAL: Final = frozenset({"take_integer", "take_bounded"})
 
 @cache
 def error_patterns() -> frozenset[str]:
-    """A regular expression for each error text of `core` that has more than one word."""
+    """Return a regular expression for each error text of `core` that has more than one word."""
     modules = [ast.parse(path.read_text()) for path in sorted((ROOT / "core").rglob("*.py"))]
     makers = _TAKING_A_REFUSAL.union({"StreamError"}, *map(_makers, modules))
     found = {pattern for module in modules for pattern in _patterns(module, makers)}
@@ -31,7 +31,7 @@ def error_patterns() -> frozenset[str]:
 
 
 def _makers(module: ast.Module) -> Iterator[str]:
-    """The names of the functions that return a `StreamError`."""
+    """Yield the names of the functions that return a `StreamError`."""
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == "StreamError":
             yield node.name
@@ -42,7 +42,7 @@ _OF_REST: Final = frozenset({"_checked", "from_base64", "_refuse_repeated_names"
 
 
 def _for_commands(path: Path) -> ast.Module:
-    """`core.log.entry` without the bodies of the functions that read JSON."""
+    """Return `core.log.entry` without the bodies of the functions that read JSON."""
     module = ast.parse(path.read_text())
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef) and node.name in _OF_REST:

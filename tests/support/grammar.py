@@ -20,49 +20,49 @@ C = TypeVar("C", bound=Command)
 
 
 def request(line: str) -> Request:
-    """The request that a line contains; words are quoted as in a shell."""
+    """Return the request that a line contains; words are quoted as in a shell."""
     return parse_request([word.encode() for word in shlex.split(line)])
 
 
 def command(line: str, kind: type[C]) -> C:
-    """The command that a line contains, which must be of type `kind`."""
+    """Return the command that a line contains, which must be of type `kind`."""
     parsed = request(line).command
     assert isinstance(parsed, kind)
     return parsed
 
 
 def keys_of(line: str) -> tuple[bytes, ...]:
-    """The keys that the command of a line names."""
+    """Return the keys that the command of a line names."""
     parsed = request(line).command
     assert parsed is not None
     return tuple(command_table.keys_of(parsed))
 
 
 def refused(*words: bytes) -> StreamError:
-    """The error of words that must not parse."""
+    """Return the error of words that must not parse."""
     with pytest.raises(StreamError) as caught:
         parse_request(words)
     return caught.value
 
 
 def refusal(line: str) -> str:
-    """The error line of a line that must not parse."""
+    """Return the error line of a line that must not parse."""
     return refused(*(word.encode() for word in shlex.split(line))).line
 
 
 def late_refusal(argument: object) -> str:
-    """The error line that an argument carries to the engine as `Malformed`."""
+    """Return the error line that an argument carries to the engine as `Malformed`."""
     assert isinstance(argument, Malformed)
     return argument.error.line
 
 
 def at(text: str) -> StreamId:
-    """An id as a number."""
+    """Return an id as a number."""
     return parse_id(text.encode())
 
 
 def entries(*ids: int, deleted: bool = False) -> Entries:
-    """Entries ``n-0`` with the one field ``f`` = ``n``, or deleted ones."""
+    """Return entries ``n-0`` with the one field ``f`` = ``n``, or deleted ones."""
     return Entries(
         [make_id(ms, 0) for ms in ids],
         [None if deleted else fragment_from_flat([b"f", b"%d" % ms]) for ms in ids],

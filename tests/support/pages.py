@@ -22,7 +22,7 @@ def text_of(page: str) -> str:
 
 
 def fenced(page: str, language: str) -> list[str]:
-    """The blocks of one language on a page, in order."""
+    """Return the blocks of one language on a page, in order."""
     return [code for found, code in _FENCED.findall(text_of(page)) if found == language]
 
 
@@ -31,6 +31,6 @@ def languages_of(page: str) -> set[str]:
 
 
 def prose_of(page: str) -> str:
-    """The page without its fenced and indented blocks."""
+    """Return the page without its fenced and indented blocks."""
     unfenced = _FENCED.sub("", text_of(page))
     return "\n".join(line for line in unfenced.splitlines() if not line.startswith("    "))

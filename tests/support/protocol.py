@@ -1,4 +1,4 @@
-"""The HTTP protocol on a transport in memory, before an application that echoes.
+"""The HTTP protocol on a transport in memory, in front of an application that echoes requests.
 
 It owns the transport. It never opens a socket.
 """
@@ -24,7 +24,7 @@ from tailrace.app.token_buckets import TokenBuckets
 
 
 class Transport(asyncio.Transport):
-    """Keeps what is written, and says whether the protocol wants to read."""
+    """A transport in memory. It keeps the written bytes, and shows whether the protocol wants to read."""
 
     def __init__(self) -> None:
         super().__init__({"peername": ("127.0.0.1", 1), "sockname": ("127.0.0.1", 2)})
@@ -63,7 +63,8 @@ class Transport(asyncio.Transport):
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
-    """Answer with the method, the path and the body; a path that ends in `early` before the body came."""
+    """Respond with the method, the path and the body. If the path ends in `early`, respond before the body
+    arrives."""
     body = b""
     more = not scope["path"].endswith("early")
     while more:
@@ -83,7 +84,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def connected(store: EngineStore, app: Any = echo) -> tuple[HttpProtocol, Transport]:
-    """A connection that has just been made."""
+    """Return a connection that has just been made."""
     sources = Sources(store, None, Connections(DEFAULT_LIMITS))
     hot = create_hot_routes(sources, TokenBuckets(DEFAULT_LIMITS), UNSECURED)
     protocol_class = http_protocol(sources.connections, hot)

@@ -70,7 +70,7 @@ class Provocation(NamedTuple):
 
 
 def refused(api: ApiClient, operation: Operation, code: str) -> httpx.Response:
-    """The response to the request that provokes `code`."""
+    """Return the response to the request that provokes `code`."""
     return SPECIAL.get((operation.name, code), GENERAL.get(code, Provocation())).sent(api, operation)
 
 
@@ -114,7 +114,7 @@ def _keyed(key: str, **producer: str) -> dict[str, str]:
 
 
 def _appends(body_of: Callable[[dict[str, Any]], Any], query: Mapping[str, str]) -> dict[str, Provocation]:
-    """The provocations that all appends share; `body_of` makes the body that holds one entry."""
+    """Return the provocations that all appends share; `body_of` makes the body that holds one entry."""
     own_id = body_of({"fields": ANOTHER, "id": LAST_POSSIBLE_ID})
     other = body_of({"fields": ANOTHER})
     return {
@@ -144,7 +144,7 @@ def _of(operation: str, provocations: Mapping[str, Provocation]) -> dict[tuple[s
 
 
 def _alone(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry as a whole body, which is also one line of NDJSON."""
+    """Return an entry as a whole body, which is also one line of NDJSON."""
     return entry
 
 

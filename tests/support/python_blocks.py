@@ -1,8 +1,8 @@
 """Python programs in Markdown: runs the blocks of a page as one program against a server.
 
 Owns how blocks form a program; a test chooses the pages. A block fenced as `python` runs after the blocks
-before it. If a block fenced as `text` follows, the program must print exactly that text; else its output is
-ignored. `localhost:8080` and `127.0.0.1:8080` are replaced by the address of the server.
+before it. If a block fenced as `text` follows, the program must print exactly that text; otherwise its output
+is ignored. `localhost:8080` and `127.0.0.1:8080` are replaced by the address of the server.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(markdown: str) -> list[Block]:
-    """All Python blocks of a page, in order."""
+    """Return all Python blocks of a page, in order."""
     return [Block(*found) for found in _BLOCK.findall(markdown)]
 
 
@@ -46,7 +46,7 @@ def check_programs(markdown: str, base_url: str, replaced: Mapping[str, str] | N
 
 
 def run_program(program: str) -> str:
-    """The output of a program, which must succeed."""
+    """Return the output of a program, which must succeed."""
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=_WITHIN_S, check=False
     )

@@ -48,20 +48,20 @@ class Peer(Protocol):
     """Executes commands over several connections."""
 
     def execute(self, client: str, words: Words) -> Reply:
-        """The reply to a command; `WAITS` if the read blocks on a connection other than `OWN`."""
+        """Return the reply to a command; `WAITS` if the read blocks on a connection other than `OWN`."""
 
     def awaited(self, client: str) -> Reply:
-        """The reply that a waiting connection gets."""
+        """Return the reply that a waiting connection gets."""
 
 
 def steps_of(block: str) -> Iterator[Step]:
-    """The steps of one block, in order."""
+    """Yield the steps of one block, in order."""
     for client, command, reply in _parts(block):
         yield Step(client, split_words(command.encode()) if command else None, _reply(reply))
 
 
 def _parts(block: str) -> Iterator[tuple[str, str, str]]:
-    """Connection, command and reply, each as text; the end of a wait has no command."""
+    """Yield connection, command and reply, each as text; the end of a wait has no command."""
     client, command, reply = OWN, "", ""
     for line in block.splitlines():
         is_reply = line.startswith(_REPLY)

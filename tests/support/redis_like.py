@@ -30,12 +30,12 @@ class ErrorLine(str):
 
 
 def to_words(words: Sequence[Word]) -> list[bytes]:
-    """The words of a command as the client sends them."""
+    """Return the words of a command as the client sends them."""
     return [word if isinstance(word, bytes) else str(word).encode() for word in words]
 
 
 def readable(reply: Any) -> Readable:
-    """A RESP2 value with text instead of bytes; bytes that are not UTF-8 are escaped."""
+    """Return a RESP2 value with text instead of bytes; bytes that are not UTF-8 are escaped."""
     if isinstance(reply, bytes):
         return reply.decode("utf-8", "backslashreplace")
     if isinstance(reply, list | Rows):
@@ -44,7 +44,7 @@ def readable(reply: Any) -> Readable:
 
 
 def as_map(flat: Sequence[Readable]) -> dict[str, Readable]:
-    """A RESP2 map, which is a flat list, as a dict."""
+    """Return a RESP2 map, which is a flat list, as a dict."""
     return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
@@ -56,11 +56,11 @@ class R:
         self.now_ms = now_ms
 
     def run(self, *words: Word) -> Readable:
-        """The reply to one command, or its error line; a read that would wait returns nil."""
+        """Return the reply to one command, or its error line; a read that would wait returns nil."""
         return self.run_raw(to_words(words))
 
     def run_raw(self, words: Sequence[bytes]) -> Readable:
-        """As `run`, for words that are bytes already."""
+        """Return the reply to one command, as `run` does, for words that are already bytes."""
         try:
             request = parse_request(words)
             if request.command is None:
@@ -71,15 +71,16 @@ class R:
         return readable(request.to_resp(outcome.reply))
 
     def line(self, text: str) -> Readable:
-        """As `run`, for a line that is split at spaces."""
+        """Return the reply to one command, as `run` does, for a line that is split at spaces."""
         return self.run(*text.split())
 
     def lines(self, text: str) -> list[Readable]:
-        """The replies to a text with one command a line; blank lines are skipped."""
+        """Return the replies to a text with one command a line; blank lines are skipped."""
         return [self.line(line) for line in text.splitlines() if line.strip()]
 
     def outcome(self, *words: Word) -> Outcome:
-        """The complete outcome of one command: reply, effects, wake-ups and wait. Raises `StreamError`."""
+        """Return the complete outcome of one command: reply, effects, wake-ups and wait. Raises
+        `StreamError`."""
         request = self.request(*words)
         assert request.command is not None
         return self.engine.execute(request.command, self.now_ms)
@@ -90,15 +91,15 @@ class R:
         return self.engine.execute(outcome.retry, self.now_ms)
 
     def request(self, *words: Word) -> Request:
-        """The parsed command. Raises `StreamError`."""
+        """Return the parsed command. Raises `StreamError`."""
         return parse_request(to_words(words))
 
     def transaction(self, *commands: Sequence[Word]) -> list[Readable]:
-        """The replies of several commands at one instant, as MULTI and EXEC run them."""
+        """Return the replies of several commands at one instant, as MULTI and EXEC run them."""
         return self.transaction_outcome(*commands)[0]
 
     def transaction_outcome(self, *commands: Sequence[Word]) -> tuple[list[Readable], Outcome]:
-        """The replies of `transaction`, and the outcome with its effects and wake-ups."""
+        """Return the replies of `transaction`, and the outcome with its effects and wake-ups."""
         requests = [self.request(*words) for words in commands]
         to_run = [request.command for request in requests if request.command is not None]
         replies, outcome = self.engine.execute_all(to_run, self.now_ms)
@@ -108,46 +109,46 @@ class R:
         ], outcome
 
     def info(self, key: str) -> dict[str, Readable]:
-        """XINFO STREAM as a dict."""
+        """Return XINFO STREAM as a dict."""
         return as_map(self.run("XINFO", "STREAM", key))
 
     def full(self, key: str) -> dict[str, Readable]:
-        """XINFO STREAM FULL COUNT 0 as a dict, with groups and consumers as dicts."""
+        """Return XINFO STREAM FULL COUNT 0 as a dict, with groups and consumers as dicts."""
         info = as_map(self.run("XINFO", "STREAM", key, "FULL", "COUNT", 0))
         info["groups"] = [_group(flat) for flat in info["groups"]]
         return info
 
     def group(self, key: str, group: str) -> dict[str, Readable]:
-        """One group of XINFO GROUPS as a dict."""
+        """Return one group of XINFO GROUPS as a dict."""
         return _named(self.run("XINFO", "GROUPS", key), group)
 
     def consumer(self, key: str, group: str, consumer: str) -> dict[str, Readable]:
-        """One consumer of XINFO CONSUMERS as a dict."""
+        """Return one consumer of XINFO CONSUMERS as a dict."""
         return _named(self.run("XINFO", "CONSUMERS", key, group), consumer)
 
     def ids(self, key: str) -> list[str]:
-        """The ids of all live entries."""
+        """Return the ids of all live entries."""
         return ids_of(self.run("XRANGE", key, "-", "+"))
 
     def pending(self, key: str, group: str) -> list[list[Readable]]:
-        """All pending entries as XPENDING shows them: id, consumer, idle time, deliveries."""
+        """Return all pending entries as XPENDING shows them: id, consumer, idle time, deliveries."""
         found: list[list[Readable]] = self.run("XPENDING", key, group, "-", "+", 1_000_000)
         return found
 
 
 def ids_of(entries: Sequence[Readable]) -> list[str]:
-    """The ids of an array of entries."""
+    """Return the ids of an array of entries."""
     return [entry[0] for entry in entries]
 
 
 def entry_count(outcome: Outcome) -> int:
-    """How many entries a read returned, over all its streams."""
+    """Return how many entries a read returned, over all its streams."""
     assert isinstance(outcome.reply, ReadReply)
     return sum(len(read.entries) for read in outcome.reply.streams)
 
 
 def read_ids(reply: Readable) -> dict[str, list[str]]:
-    """The ids of a read's reply by key; empty for nil."""
+    """Return the ids of a read's reply by key; empty for nil."""
     return {key: ids_of(entries) for key, entries in reply or []}
 
 

@@ -38,17 +38,17 @@ REDIS_8_10: Final = Path(__file__).parents[2] / "build" / "redis-8.10.2" / "redi
 
 
 def find_redis_server() -> str | None:
-    """The path of `redis-server`, usually Debian's, or None if it is not installed."""
+    """Return the path of `redis-server`, usually Debian's, or None if it is not installed."""
     return shutil.which("redis-server")
 
 
 def find_redis_8_10() -> str | None:
-    """The path of the Redis 8.10.2 that `make` builds, or None if it is not built."""
+    """Return the path of the Redis 8.10.2 that `make` builds, or None if it is not built."""
     return str(REDIS_8_10) if REDIS_8_10.is_file() else None
 
 
 def required() -> bool:
-    """Whether a missing server is a failure (under CI) instead of a reason to skip."""
+    """Return whether a missing server is a failure (under CI) instead of a reason to skip."""
     return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
@@ -72,11 +72,11 @@ class RedisConnection:
         self._socket.sendall(b"".join(_packed(commands)))
 
     def has_reply(self, within_s: float) -> bool:
-        """Whether data arrives within that time."""
+        """Return whether data arrives within that time."""
         return bool(select.select([self._socket], [], [], within_s)[0])
 
     def receive(self) -> Value:
-        """The next reply."""
+        """Return the next reply."""
         while (reply := self._reader.gets()) is False:
             received = self._socket.recv(RECEIVE_BYTES)
             if not received:
@@ -115,7 +115,7 @@ class RedisServer:
                 time.sleep(0.01)
 
     def another_connection(self) -> RedisConnection:
-        """A further connection; the caller closes it."""
+        """Return a further connection; the caller closes it."""
         return RedisConnection(self._path)
 
     def close(self) -> None:
@@ -127,12 +127,12 @@ class RedisServer:
         self._process.wait(STOP_TIMEOUT_S)
 
     def run(self, *words: bytes | str | int) -> Value:
-        """The reply to one command; an error is returned, not raised."""
+        """Return the reply to one command; an error is returned, not raised."""
         encoded = [word if isinstance(word, bytes) else str(word).encode() for word in words]
         return self.run_all([encoded])[0]
 
     def run_all(self, commands: Sequence[Sequence[bytes]]) -> list[Value]:
-        """The replies to all commands in order, sent in one pipeline."""
+        """Return the replies to all commands in order, sent in one pipeline."""
         self._connection.send_all(commands)
         return [self._connection.receive() for _ in commands]
 

@@ -24,19 +24,20 @@ _BAR: Final = re.compile(r"(?<!\\)\|")
 
 
 def rules() -> dict[int, str]:
-    """The text of each rule by its number."""
+    """Return the text of each rule by its number."""
     return {int(number): text for number, text in _RULE.findall(TEXT)}
 
 
 def section(heading: str) -> str:
-    """The text under a heading, up to the next heading of any level; headings inside blocks are ignored."""
+    """Return the text under a heading, up to the next heading of any level; headings inside blocks are
+    ignored."""
     _, found, rest = TEXT.partition(f"\n{heading}\n")
     assert found, f"{PAGE} has no {heading}"
     return re.split(r"^##+ ", rest, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The rows of the tables under a heading, without the header rows."""
+    """Return the rows of the tables under a heading, without the header rows."""
     lines = section(heading).splitlines()
     return [
         [cell.strip().replace("\\|", "|") for cell in _BAR.split(line)[1:-1]]
@@ -66,12 +67,12 @@ def _expanded(spans: str) -> set[int]:
 
 
 def code_in(cell: str) -> list[str]:
-    """The code spans of a cell."""
+    """Return the code spans of a cell."""
     return [code for _, code in _CODE.findall(cell)]
 
 
 def commands_of(row: list[str]) -> list[Words]:
-    """The commands of a row of error lines, after the commands that set up its stream."""
+    """Return the commands of a row of error lines, after the commands that set up its stream."""
     found = _SETUP.search(section("## Error lines"))
     assert found is not None
     setup = [step.words for step in steps_of(found[1]) if step.words is not None]

@@ -94,7 +94,7 @@ class ServerProcess:
         return self._process.wait(ENDS_WITHIN_S)
 
     def remaining_output(self) -> str:
-        """The output after the ready line, up to the exit."""
+        """Return the output after the ready line, up to the exit."""
         assert self._process.stdout
         return self._process.stdout.read()
 
@@ -122,7 +122,8 @@ def running_server(
     environment: Mapping[str, str] | None = None,
     program: Path = TAILRACE,
 ) -> Iterator[ServerProcess]:
-    """A server of its own on a free port, killed on exit. `directory`: the place of its data and its log.
+    """Yield a server of its own on a free port, killed on exit. `directory`: the place of its data and its
+    log.
 
     `program`: an installed `tailrace` other than the one that tests share.
     """

@@ -18,7 +18,7 @@ def open_socket(
     origin: str | None = None,
     max_size: int | None = 1 << 20,
 ) -> ClientConnection:
-    """An open WebSocket to the server at `base_url`; JSON by default."""
+    """Return an open WebSocket to the server at `base_url`; JSON by default."""
     return connect(
         f"{base_url.replace('http', 'ws', 1)}/v1/ws",
         subprotocols=[Subprotocol(name) for name in subprotocols or ("tailrace.v1.json",)],

@@ -34,13 +34,13 @@ class Event:
 
 
 def parse_events(text: str) -> list[Event]:
-    """All blocks of a text that ends after a complete block."""
+    """Return all blocks of a text that ends after a complete block."""
     assert text.endswith("\n\n"), text[-80:]
     return list(events_of(text.removesuffix("\n").split("\n")))
 
 
 def events_of(lines: Iterable[str]) -> Iterator[Event]:
-    """The blocks of a stream of lines, each as soon as it is complete."""
+    """Yield the blocks of a stream of lines, each as soon as it is complete."""
     event = Event()
     for line in lines:
         if line:
@@ -79,19 +79,20 @@ class Tail:
         return next(event for event in self._events if event.name)
 
     def named(self, name: str) -> Event:
-        """The next event, which must have that name."""
+        """Return the next event, which must have that name."""
         event = self.next()
         assert event.name == name, event
         return event
 
     def is_over(self) -> bool:
-        """Whether the server ended the stream. It waits for the end, and raises if the stream continues."""
+        """Return whether the server ended the stream. It waits for the end, and raises if the stream
+        continues."""
         return next(self._events, None) is None
 
 
 @contextmanager
 def open_tail(url: str, **headers: str) -> Iterator[Tail]:
-    """A tail whose first bytes have arrived; closed on exit."""
+    """Yield a tail whose first bytes have arrived; closed on exit."""
     with httpx.stream("GET", url, headers=headers, timeout=READ_WITHIN_S) as response:
         assert response.status_code == 200, response.read()
         assert response.headers["content-type"].partition(";")[0] == "text/event-stream"

@@ -23,7 +23,7 @@ def make_token(
     name: str = "test",
     expires_in_ms: int | None = None,
 ) -> str:
-    """The text of a new token in the file at `path`."""
+    """Return the text of a new token in the file at `path`."""
     made = new_token(name, scopes, keys, system_clock_ms(), expires_in_ms)
     with changing_tokens(path) as tokens:
         tokens.append(made.record)
@@ -37,10 +37,10 @@ def revoke_token(path: Path, text: str) -> None:
 
 
 def id_of(text: str) -> str:
-    """The id under which `tailrace token list` shows the token."""
+    """Return the id under which `tailrace token list` shows the token."""
     return text.split("_")[1]
 
 
 def bearer(text: str) -> dict[str, str]:
-    """The header that presents the token."""
+    """Return the header that presents the token."""
     return {"Authorization": f"Bearer {text}"}

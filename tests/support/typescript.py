@@ -27,7 +27,7 @@ def node() -> str:
 
 
 def npm(*arguments: str, environment: Mapping[str, str] | None = None) -> str:
-    """The output of one npm command in the package."""
+    """Return the output of one npm command in the package."""
     result = subprocess.run(
         [_program("npm"), "--silent", *arguments],
         cwd=_with_dependencies(),
@@ -43,7 +43,8 @@ def npm(*arguments: str, environment: Mapping[str, str] | None = None) -> str:
 
 @cache
 def built() -> Path:
-    """The folder of the package, compiled with its tests in strict mode, which also checks its types."""
+    """Return the folder of the package, compiled with its tests in strict mode, which also checks its
+    types."""
     npm("run", "build:test")
     return PACKAGE
 

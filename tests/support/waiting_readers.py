@@ -21,7 +21,7 @@ def until(holds: Callable[[], bool], within_s: float = WITHIN_S) -> None:
     """Wait until `holds` returns true; raise if the time is over first."""
     deadline_s = time.monotonic() + within_s
     while not holds():
-        assert time.monotonic() < deadline_s, "it did not come about"
+        assert time.monotonic() < deadline_s, "the condition did not become true in time"
         time.sleep(0.005)
 
 
@@ -44,18 +44,18 @@ class Server:
         return self._client.post(url, json=body)
 
     def command(self, *words: str | int) -> Any:
-        """The result of a Redis command, which must succeed."""
+        """Return the result of a Redis command, which must succeed."""
         response = self.post("/v1/command", [str(word) for word in words])
         assert response.status_code == 200, response.text
         return response.json()["result"]
 
     def transaction(self, *commands: str) -> list[Any]:
-        """The results of commands that run in one transaction."""
+        """Return the results of commands that run in one transaction."""
         response = self.post("/v1/command/multi-exec", [command.split() for command in commands])
         return [outcome["result"] for outcome in response.json()]
 
     def blocked(self) -> int:
-        """How many readers wait."""
+        """Return how many readers wait."""
         found = _BLOCKED.search(self.command("INFO"))
         assert found
         return int(found[1])
@@ -65,13 +65,13 @@ class Server:
         return self.waiting_call(lambda: httpx.post(self.base_url + url, json=body, timeout=2 * WITHIN_S))
 
     def waiting_get(self, url: str, **headers: str) -> Future[httpx.Response]:
-        """As `waiting`, for a GET."""
+        """Send a GET that waits, as `waiting` does for a POST."""
         return self.waiting_call(
             lambda: httpx.get(self.base_url + url, headers=headers, timeout=2 * WITHIN_S)
         )
 
     def waiting_command(self, line: str) -> Future[httpx.Response]:
-        """As `waiting`, for a Redis command."""
+        """Send a Redis command that waits, as `waiting` does for a POST."""
         return self.waiting("/v1/command", line.split())
 
     def waiting_call(self, call: Callable[[], httpx.Response]) -> Future[httpx.Response]:

@@ -70,7 +70,7 @@ class Client:
         return reply
 
     def say_frame(self, frame: str | bytes) -> list[Any]:
-        """As `say`, for a frame that is sent unchanged; returns all replies."""
+        """Send one frame unchanged, execute its requests, and return all replies."""
         self.session.receive(frame)
         replies = self.work()
         self.store.settle()
@@ -90,26 +90,26 @@ class Client:
             return refusal
 
     def ok(self, **request: Any) -> Any:
-        """The `ok` of a request, which must succeed."""
+        """Return the `ok` of a request, which must succeed."""
         reply = self.say({"id": 1, **request})
         assert "ok" in reply, reply
         return reply["ok"]
 
     def refused(self, **request: Any) -> Any:
-        """The problem of a request, which must fail and leave the connection open."""
+        """Return the problem of a request, which must fail and leave the connection open."""
         reply = self.say({"id": 1, **request})
         assert "error" in reply, reply
         assert self.say({"id": "alive", "op": "ping"}) == {"id": "alive", "ok": {}}
         return reply["error"]
 
     def taken_pushes(self) -> list[Any]:
-        """The pushes since the last call."""
+        """Return the pushes since the last call."""
         self.store.settle()
         taken, self.pushes = self.pushes, []
         return taken
 
     def pushed_ids(self) -> list[str]:
-        """The ids of the pushed entries since the last call."""
+        """Return the ids of the pushed entries since the last call."""
         return [entry["id"] for push in self.taken_pushes() for entry in push["entries"]]
 
     def encoded(self, request: Any) -> str | bytes:

@@ -1,6 +1,6 @@
 """A WebSocket connection without a network, for tests of the real endpoint.
 
-Owns the messages in both directions. It knows nothing of their content.
+Owns the messages in both directions. It does not interpret them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tailrace.api.websocket.handshake import SOCKET_EXTENSION
 
 
 class Peer:
-    """An `api.websocket.endpoint.Socket`, and the client behind it, which reads everything.
+    """An `api.websocket.endpoint.Socket`, and its client, which reads everything.
 
     `sent`: the messages that the server sent. `codes`: how the server closed the connection. `on_receive` is
     called when the server takes a message.
@@ -49,7 +49,7 @@ class Peer:
         return message
 
     async def send(self, _message: Any) -> None:
-        """The handshake is accepted."""
+        """Receive an ASGI message of the endpoint: the handshake is accepted."""
 
     def send_now(self, payload: bytes, *, is_text: bool) -> None:
         assert is_text

@@ -87,7 +87,7 @@ class Wire:
         return self.send(raw).receive()
 
     def read_to_end(self) -> bytes:
-        """All bytes until the server closes or resets the connection."""
+        """Return all bytes until the server closes or resets the connection."""
         rest, self._buffer = self._buffer, b""
         try:
             while data := self.socket.recv(65_536):
@@ -97,7 +97,7 @@ class Wire:
         return rest
 
     def read_answer_or_end(self) -> bytes:
-        """The first bytes that arrive; empty if the server closes or resets the connection."""
+        """Return the first bytes that arrive; empty if the server closes or resets the connection."""
         try:
             return self.socket.recv(65_536)
         except ConnectionResetError:
@@ -131,7 +131,7 @@ def wired(port: int, **options: Any) -> Iterator[Wire]:
 
 @contextmanager
 def wired_to_own_server(directory: Path, *options: str) -> Iterator[Wire]:
-    """A connection to a server without files that only this test uses."""
+    """Yield a connection to a server without files that only this test uses."""
     with (
         running_server(directory, "--durability", "none", *options) as server,
         wired(server.port) as wire,

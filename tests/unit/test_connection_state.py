@@ -1,4 +1,4 @@
-"""The state of a connection: every legal step, every illegal one, and what follows from the tables."""
+"""The state of a connection: every valid step, every invalid one, and what follows from the tables."""
 
 from __future__ import annotations
 

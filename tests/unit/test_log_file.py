@@ -89,13 +89,13 @@ def test_a_log_that_ends_within_a_frame_gives_the_state_before_it(crashed: Path)
 @pytest.mark.parametrize("inside", [0, 4, 16, 1000])
 def test_damage_before_the_last_commit_is_named(crashed: Path, inside: int) -> None:
     spoil(crashed, flip(last_commit_begins(crashed) - FRAME_BYTES + inside))
-    with pytest.raises(Damage, match="the write-ahead log: a frame"):
+    with pytest.raises(Damage, match="the write-ahead log: the commit after frame"):
         length_found(crashed)
 
 
 def test_looking_at_a_directory_names_damage_of_the_log_too(crashed: Path) -> None:
     spoil(crashed, flip(HEADER_BYTES + 1000))
-    with pytest.raises(Damage, match="the write-ahead log: a frame"), inspected(crashed):
+    with pytest.raises(Damage, match="the write-ahead log: the commit after frame"), inspected(crashed):
         pass
 
 
@@ -114,5 +114,5 @@ def test_a_log_that_was_only_just_begun_holds_nothing(crashed: Path, content: by
 
 def test_a_log_beside_a_file_that_lost_everything_is_damage(crashed: Path) -> None:
     (crashed / FILE_NAME).write_bytes(b"")
-    with pytest.raises(Damage, match=r"empty, but tailrace\.db-wal beside it"):
+    with pytest.raises(Damage, match=r"empty, but tailrace\.db-wal next to it"):
         length_found(crashed)

@@ -323,7 +323,7 @@ def test_a_log_that_holds_all_commits_brings_everything_back(tmp_path: Path) -> 
         disk.run(program_for(disk, 7), 60, 1000)
         expected = picture(disk.engine.keyspace, LATER_MS)
         keyspace, losses = rescued(log_alone(disk, tmp_path), tmp_path)
-    assert losses == ["tailrace.db: missing, but tailrace.db-wal beside it shows that it held data"]
+    assert losses == ["tailrace.db: missing, but tailrace.db-wal next to it shows that it had data"]
     assert picture(keyspace, LATER_MS) == expected
 
 
@@ -346,7 +346,7 @@ def test_a_log_that_holds_the_newest_commits_brings_back_their_entries(tmp_path:
     assert not kept.groups
     assert losses[1].startswith("table journal: not all rows can be read")
     assert losses[2].startswith("the journal: rows 1 to ")
-    assert losses[3].startswith("stream b's': all that is older than its entry ")
+    assert losses[3].startswith("stream b's': everything older than its entry ")
     assert losses[4].startswith("the journal: ")
     assert losses[4].endswith(" changes refer to streams, groups or entries that are lost")
 
@@ -360,7 +360,7 @@ def test_streams_of_a_checkpoint_that_is_lost_are_counted(tmp_path: Path) -> Non
         keyspace, losses = rescued(log_alone(disk, tmp_path), tmp_path)
     assert losses[1:] == [
         "table streams: 1 streams are missing",
-        "stream b's': all that is older than its entry 1002-0",
+        "stream b's': everything older than its entry 1002-0",
     ]
     assert keyspace.streams[b"s"].length == 1
 
@@ -372,7 +372,7 @@ def test_a_journal_of_which_no_row_is_left_is_a_loss(tmp_path: Path) -> None:
         append(disk, b"s", 1)
         disk.writing.execute("DELETE FROM journal")
     _, losses = salvaged(directory, tmp_path)
-    assert losses == ["the journal: journal row 1: missing; the last is 1; what happened since is lost"]
+    assert losses == ["the journal: journal row 1: missing; the last is 1; all later changes are lost"]
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff" * 4096])
@@ -415,7 +415,7 @@ def test_a_log_that_is_damaged_is_salvaged_up_to_there(tmp_path: Path) -> None:
     log[len(log) // 2] ^= 1
     (directory / f"{FILE_NAME}-wal").write_bytes(log)
     keyspace, losses = rescued(directory, tmp_path)
-    assert losses[0].startswith("the write-ahead log: a frame of the commit behind frame")
+    assert losses[0].startswith("the write-ahead log: the commit after frame")
     assert 0 < keyspace.streams[b"s"].length < 5
 
 

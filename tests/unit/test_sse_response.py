@@ -39,7 +39,7 @@ async def until(holds: Callable[[], bool]) -> None:
         if holds():
             return
         await asyncio.sleep(0.001)
-    raise AssertionError("it did not come about")
+    raise AssertionError("the condition did not become true in time")
 
 
 class Connection:

@@ -20,7 +20,7 @@ from tailrace.app.cli.redis.keys import matching_keys, timeout_s
 from tailrace.app.cli.redis.quoting import Unbalanced, quoted, split_words
 
 PAUSE_AFTER_FAILURE_S: Final = 10.0
-"""How long completion asks a slow or unreachable server for no keys."""
+"""How long completion sends no requests after a slow or failed one."""
 
 _OWN_WORDS: Final = ("help", "clear", "quit", "exit")
 _NEEDS_QUOTES: Final = frozenset("\"'\\ \t")

@@ -1,6 +1,6 @@
 """Counts commands by kind: how many ran, how long the engine took, and how many were rejected.
 
-The store updates the counters for each way to run a command: a request, a line of a pipeline, a WebSocket
+The store updates the counters for every source of commands: a request, a line of a pipeline, a WebSocket
 message, a retry of a waiting reader. Commands have their Redis names. The module never measures time itself.
 """
 

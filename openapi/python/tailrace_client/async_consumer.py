@@ -138,7 +138,7 @@ class AsyncConsumer:
     async def _next(self) -> AsyncItem | None:
         """Return the next item; None once the consumer is stopped."""
         if not self._waiting:
-            await self._settling.flush()  # The worker may wait now.
+            await self._settling.flush()  # The read may now wait for new entries.
         async with self._reading:
             while not self._stopped.is_set():
                 if self._waiting:

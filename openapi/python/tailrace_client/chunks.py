@@ -25,8 +25,8 @@ T = TypeVar("T")
 class Ahead(Generic[T]):
     """An iterator that makes the next item before it is requested.
 
-    If the source raises an error or ends, `Ahead` keeps that until the item is requested: it must not disturb
-    the request that is being sent at that time.
+    If the source raises an error or ends, `Ahead` keeps the error or the end until the item is requested, so
+    that it does not disturb the request that is being sent at that time.
     """
 
     def __init__(self, source: Iterator[T]) -> None:

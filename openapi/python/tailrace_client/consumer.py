@@ -35,14 +35,15 @@ class Consumer:
     """One consumer of a group, over one stream or several.
 
     Iterate over it and settle each item (`item.ack()`, `item.nack()`), or pass a handler to `run`. An item
-    that is not settled, because the program failed or died, is delivered again after `claim_min_idle_ms`, to
-    the consumer of the group that asks first. Two consumers that run at the same time need two names. If the
-    server restarts, the consumer waits for it.
+    that is not settled, because the program failed or was killed, is delivered again after
+    `claim_min_idle_ms`, to the first consumer of the group that reads. Two consumers that run at the same
+    time need two names. If the server restarts, the consumer waits for it.
 
     `claim_min_idle_ms`: also take over entries that have been pending for any consumer for this long. While
     an item is being processed, its lease is extended, so this time may be shorter than the processing. It is
-    the time until another consumer takes over the work of a dead consumer. None: take over nothing, and begin
-    with the entries that are still pending for this name; a failed entry waits for the next start.
+    the time until another consumer takes over the work of a consumer that was killed. None: take over
+    nothing, and begin with the entries that are still pending for this name; a failed entry waits for the
+    next start.
 
     `max_deliveries`: an entry that was delivered this many times without an acknowledgment is moved to
     `dead_letter_stream` (by default `<stream>:dead`) with the last error. None: an entry is tried without
@@ -175,7 +176,7 @@ class Consumer:
     def _next(self) -> Item | None:
         """Return the next item; None once the consumer is stopped."""
         if not self._waiting:
-            self._settling.flush()  # The worker may wait now.
+            self._settling.flush()  # The read may wait for new entries from now on.
         with self._reading:
             while not self._stopped.is_set():
                 if self._waiting:

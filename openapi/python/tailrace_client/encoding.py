@@ -30,7 +30,7 @@ def lines_of(entries: Sequence[FieldsToAppend]) -> Lines:
         try:
             return Lines(encode_lines(entries), "fields")
         except UnicodeEncodeError:
-            pass  # A lone surrogate stands for a byte that is not UTF-8.
+            pass  # A lone surrogate represents a byte that is not UTF-8.
     return Lines(encode_lines([_numbered(number, each) for number, each in enumerate(entries)]), "entry")
 
 

@@ -45,30 +45,30 @@ class ScanResult(NamedTuple):
 
 
 def create(key: str, group: str, after: str, *, create_stream: bool) -> Call[Group]:
-    """XGROUP CREATE. The call is not repeated after a lost response, because an existing group is an
-    error."""
+    """Return the call of XGROUP CREATE. The call is not repeated after a lost response, because an existing
+    group is an error."""
     body = GroupBody(after=after, create_stream=create_stream)
     return Call(xgroup_create._get_kwargs(key, group, body=body), _group)
 
 
 def destroy(key: str, group: str) -> Call[None]:
-    """XGROUP DESTROY."""
+    """Return the call of XGROUP DESTROY."""
     return Call(xgroup_destroy._get_kwargs(key, group), nothing)
 
 
 def set_position(key: str, group: str, after: str, entries_read: int | None) -> Call[None]:
-    """XGROUP SETID."""
+    """Return the call of XGROUP SETID."""
     body = GroupPositionBody(after=after, entries_read=given(entries_read))
     return Call(xgroup_setid._get_kwargs(key, group, body=body), nothing)
 
 
 def info(key: str, group: str) -> Call[Group]:
-    """The row of the group in XINFO GROUPS."""
+    """Return the call that reads the row of the group in XINFO GROUPS."""
     return Call(xinfo_group._get_kwargs(key, group), _group, is_idempotent=True)
 
 
 def consumers(key: str, group: str) -> Call[ConsumerList]:
-    """XINFO CONSUMERS."""
+    """Return the call of XINFO CONSUMERS."""
     request = xinfo_consumers._get_kwargs(key, group)
     return Call(request, lambda answer: ConsumerList.from_dict(answer.json()), is_idempotent=True)
 
@@ -76,7 +76,7 @@ def consumers(key: str, group: str) -> Call[ConsumerList]:
 def delete_consumer(
     key: str, group: str, consumer: str, *, force: bool, transfer_to: str | None
 ) -> Call[int]:
-    """XGROUP DELCONSUMER."""
+    """Return the call of XGROUP DELCONSUMER."""
     request = xgroup_delconsumer._get_kwargs(
         key, group, consumer, force=force or UNSET, transfer_to=given(transfer_to)
     )
@@ -117,8 +117,8 @@ def read(
 def ack(
     key: str, group: str, ids: Sequence[str], *, delete: bool = False, references: References | None = None
 ) -> Call[int]:
-    """XACK, or XACKDEL with `delete`. A repetition has no further effect; after a lost response the count is
-    that of the repetition."""
+    """Return the call of XACK, or XACKDEL with `delete`. A repetition has no further effect; after a lost
+    response the count is that of the repetition."""
     body = AckBody(ids=list(ids), delete=delete or UNSET, references=given(references))
     return Call(xack._get_kwargs(key, group, body=body), member("acknowledged"), is_idempotent=True)
 
@@ -126,21 +126,21 @@ def ack(
 def nack(
     key: str, group: str, ids: Sequence[str], mode: NackMode = "fail", retry_count: int | None = None
 ) -> Call[int]:
-    """XNACK. The call is not repeated after a lost response, because by then another consumer may have the
-    entries."""
+    """Return the call of XNACK. The call is not repeated after a lost response, because by then another
+    consumer may have the entries."""
     body = NackBody(ids=list(ids), mode=mode, retry_count=given(retry_count))
     return Call(xnack._get_kwargs(key, group, body=body), member("nacked"))
 
 
 def claim(key: str, group: str, consumer: str, ids: Sequence[str], min_idle_ms: int) -> Call[list[Entry]]:
-    """XCLAIM."""
+    """Return the call of XCLAIM."""
     body = ClaimBody(consumer=consumer, min_idle_ms=min_idle_ms, ids=list(ids))
     return Call(xclaim._get_kwargs(key, group, body=body, shape=UNSET), _entries)
 
 
 def extend(key: str, group: str, consumer: str, ids: Sequence[str]) -> Call[list[str]]:
-    """XCLAIM JUSTID for the consumer's own entries: their idle time begins again, and no delivery is
-    counted."""
+    """Return the call of XCLAIM JUSTID for the consumer's own entries: their idle time begins again, and no
+    delivery is counted."""
     body = ClaimBody(consumer=consumer, min_idle_ms=0, ids=list(ids), just_id=True)
     return Call(xclaim._get_kwargs(key, group, body=body, shape=UNSET), member("ids"), is_idempotent=True)
 
@@ -148,7 +148,7 @@ def extend(key: str, group: str, consumer: str, ids: Sequence[str]) -> Call[list
 def autoclaim(
     key: str, group: str, consumer: str, min_idle_ms: int, start: str, count: int
 ) -> Call[ScanResult]:
-    """XAUTOCLAIM."""
+    """Return the call of XAUTOCLAIM."""
     body = AutoClaimBody(consumer=consumer, min_idle_ms=min_idle_ms, start=start, count=count)
     return Call(xautoclaim._get_kwargs(key, group, body=body, shape=UNSET), _scan_result)
 
@@ -163,7 +163,7 @@ def pending(
     consumer: str | None = None,
     min_idle_ms: int | None = None,
 ) -> Call[PendingPage]:
-    """XPENDING with a range."""
+    """Return the call of XPENDING with a range."""
     request = xpending._get_kwargs(
         key,
         group,
@@ -177,7 +177,7 @@ def pending(
 
 
 def pending_summary(key: str, group: str) -> Call[PendingOverview]:
-    """XPENDING."""
+    """Return the call of XPENDING."""
     request = xpending_summary._get_kwargs(key, group)
     return Call(request, lambda answer: PendingOverview.from_dict(answer.json()), is_idempotent=True)
 

@@ -1,12 +1,12 @@
 """Decide whether and when a failed request is sent again. This module neither sends nor waits.
 
-The rule: a request is repeated if the failure can pass (`retryable`) and the repetition is harmless. It is
-harmless if nothing was changed (`side_effects` is "none"), or if the request is idempotent by its method or
-by an idempotency key. Every other error is raised at once.
+The rule: a request is repeated if the same request can succeed later (`retryable`) and the repetition is
+harmless. It is harmless if nothing was changed (`side_effects` is "none"), or if the request is idempotent by
+its method or by an idempotency key. Every other error is raised at once.
 
 The bound of the waits doubles from `first_delay_s` to `delay_max_s`, and each wait is a random time up to the
-bound, so that many clients of a restarted server do not return at the same moment. Retry-After is a lower
-limit. A wait that would end after `deadline_s` does not begin; the last error is raised instead.
+bound, so that many clients of a restarted server do not send their requests at the same moment. Retry-After
+is a lower limit. A wait that would end after `deadline_s` does not begin; the last error is raised instead.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class RetryPolicy:
     """The policy for retries. `deadline_s`: how long after the first attempt a request may be sent again; 0
     means no retries.
 
-    Keep it below the time for which the server remembers idempotency keys (100 s by default): a forgotten key
-    protects nothing.
+    Keep it below the time for which the server remembers idempotency keys (100 s by default): after that
+    time, a repeated append would add its entries twice.
     """
 
     deadline_s: float = 60.0

@@ -80,7 +80,7 @@ class Settling:
         self.send_all([dead_letters.set_aside(self._state.options, read, deliveries, error)])
 
     def send_all(self, calls: Iterable[Any]) -> None:
-        """Send the calls. If one fails for good, its entries stay pending and are delivered again, and the
+        """Send the calls. If one fails permanently, its entries stay pending and are delivered again, and the
         loop continues."""
         for call in calls:
             try:

@@ -1,5 +1,4 @@
-"""Operations on one socket, with its errors as httpx errors. This module knows nothing of pools and
-responses."""
+"""Operations on one socket, with its errors as httpx errors. This module uses no pools and no responses."""
 
 from __future__ import annotations
 

@@ -173,8 +173,8 @@ class Stream:
         """Yield entries after `after` as they arrive, each as `(id, fields)`, without end. `$`: only new
         entries.
 
-        After a broken connection the tail resumes where it was. `on_gap` is called with the range of entries
-        that were trimmed before the tail could read them.
+        After a broken connection the tail resumes at the same position. `on_gap` is called with the range of
+        entries that were trimmed before the tail could read them.
         """
         tail = Tail(self.key, after, on_gap)
         policy = self._session.settings.retry

@@ -104,8 +104,8 @@ def append(
     if_last_id: str | None,
     producer: Producer | None,
 ) -> Call[str]:
-    """XADD. A repetition is safe with a producer's key, and with an explicit id, which cannot be used
-    twice."""
+    """Return the call of XADD. A repetition is safe with a producer's key, and with an explicit id, which
+    cannot be used twice."""
     body = XaddBody(
         id=given(id),
         trim=UNSET if trim is None else trim.wire(),
@@ -131,7 +131,7 @@ def import_lines(
     content_encoding: str | None,
     producer: Producer | None,
 ) -> Call[ImportResult]:
-    """One request of entries:import."""
+    """Return the call of one entries:import request."""
     request = import_entries._get_kwargs(
         key,
         body=File(payload=cast("BinaryIO", body)),
@@ -152,18 +152,18 @@ def export(
     shape: Literal["entry", "pairs", "fields"],
     fields: Sequence[str] | None,
 ) -> Mapping[str, Any]:
-    """The request of entries:export, whose response is streamed."""
+    """Return the request of entries:export, whose response is streamed."""
     chosen = UNSET if fields is None else list(fields)
     return export_entries._get_kwargs(key, start=start, end=end, shape=shape, field=chosen)
 
 
 def length(key: str) -> Call[int]:
-    """XLEN."""
+    """Return the call of XLEN."""
     return Call(xlen._get_kwargs(key), member("length"), is_idempotent=True)
 
 
 def info(key: str) -> Call[StreamState]:
-    """XINFO STREAM."""
+    """Return the call of XINFO STREAM."""
     request = xinfo_stream._get_kwargs(key)
     return Call(request, lambda answer: StreamState.from_dict(answer.json()), is_idempotent=True)
 
@@ -174,18 +174,20 @@ def create(key: str) -> Call[None]:
 
 
 def drop(key: str) -> Call[None]:
-    """DEL. The call is not repeated after a lost response, because a repetition finds no stream."""
+    """Return the call of DEL. The call is not repeated after a lost response, because a repetition finds no
+    stream."""
     return Call(delete_stream._get_kwargs(key), nothing)
 
 
 def trim(key: str, rule: Trim) -> Call[int]:
-    """XTRIM. A repetition has no further effect; after a lost response the count is that of the
-    repetition."""
+    """Return the call of XTRIM. A repetition has no further effect; after a lost response the count is that
+    of the repetition."""
     return Call(xtrim._get_kwargs(key, body=rule.wire()), member("trimmed"), is_idempotent=True)
 
 
 def delete(key: str, ids: Sequence[str], references: References | None) -> Call[DeleteReply]:
-    """XDEL, or XDELEX with `references`. Ids are never reused, so a repetition deletes nothing else."""
+    """Return the call of XDEL, or XDELEX with `references`. Ids are never reused, so a repetition deletes
+    nothing else."""
     request = xdel._get_kwargs(key, body=DeleteBody(ids=list(ids), references=given(references)))
     return Call(request, lambda answer: DeleteReply.from_dict(answer.json()), is_idempotent=True)
 
@@ -197,7 +199,7 @@ def split(key: str, parts: int, start: str, end: str) -> Call[SplitPlan]:
 
 
 def seek(key: str, count: int, start: str) -> Call[SeekPosition]:
-    """The id that ends a page."""
+    """Return the call that finds the id at the end of a page."""
     request = seek_entries._get_kwargs(key, count=count, start=start)
     return Call(request, lambda answer: SeekPosition.from_dict(answer.json()), is_idempotent=True)
 

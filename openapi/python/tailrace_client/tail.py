@@ -1,5 +1,5 @@
-"""The state of a tail over Server-Sent Events: it takes bytes, returns entries, and knows the next request.
-It sends nothing.
+"""The state of a tail over Server-Sent Events: it takes bytes, returns entries, and provides the next
+request. It sends nothing.
 
 The server sends the position of the tail with every event, and once before the first event. The next request
 contains that position as Last-Event-ID, so after a broken connection no entry is lost or repeated: an event
