@@ -14,7 +14,7 @@ from tailrace_client.call import Call, nothing
 from tailrace_client.generated.api.entries import xrange
 from tailrace_client.generated.api.reads import xread
 from tailrace_client.generated.models import ReadBody, ReadPosition, StreamState
-from tailrace_client.generated.types import UNSET
+from tailrace_client.generated.types import UNSET, Unset
 from tailrace_spark.source.offsets import LAST_POSSIBLE_ID, just_below, later
 from tailrace_spark.source.request_errors import NO_SUCH_STREAM, data_loss, source_error
 from tailrace_spark.source.requests import Requests
@@ -136,5 +136,5 @@ class SourceStream(Requests):
 
 
 def incarnation_of(state: StreamState) -> str | None:
-    """Return the incarnation of a stream."""
-    return getattr(state, "incarnation", None)
+    """Return the incarnation of a stream; None if the server is of a release that does not report it."""
+    return None if isinstance(state.incarnation, Unset) else state.incarnation
