@@ -159,7 +159,7 @@ def test_a_stream_made_anew_between_plan_and_task_is_data_loss_in_a_batch_read(b
 
 
 @pytest.mark.parametrize("is_loss", [True, False])
-def test_a_stream_made_anew_while_a_run_goes_to_its_end_is_data_loss(base_url: str, is_loss: bool) -> None:  # noqa: FBT001
+def test_a_stream_made_anew_while_a_run_goes_to_its_end_is_data_loss(base_url: str, *, is_loss: bool) -> None:
     stream = f"anew:now:{is_loss}"
     add(base_url, stream, "1-0", "2-0")
     query = Query(base_url, stream=stream, maxEntriesPerTrigger=1, failOnDataLoss=str(is_loss))
