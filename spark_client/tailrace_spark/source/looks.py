@@ -9,36 +9,23 @@ from __future__ import annotations
 import time
 from binascii import a2b_base64
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 from urllib.parse import quote, urlencode
 
 from tailrace_client.call import Call, nothing
 from tailrace_client.generated.api.reads import xread
-from tailrace_client.generated.models import ReadBody, ReadPosition, StreamItem, StreamPage, StreamState
+from tailrace_client.generated.models import ReadBody, ReadPosition, StreamItem, StreamPage
 from tailrace_client.generated.types import UNSET
 from tailrace_spark.source.checkpoint import Positions
-from tailrace_spark.source.offsets import just_below
 from tailrace_spark.source.options import MS_PER_S
 from tailrace_spark.source.requests import Requests
 from tailrace_spark.source.selection import literal_prefix
-from tailrace_spark.source.stream_requests import SourceStream, incarnation_of
+from tailrace_spark.source.stream_requests import Look, SourceStream
 
 STREAMS_PER_READ: Final = 1_000
 """The server waits for entries of at most this many streams. Entries of others are noticed at the next
 look."""
 STREAMS_PER_PAGE: Final = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A stream as it was seen. `start`: the id just below its first entry; for an empty stream its last id,
-    because new ids are always greater."""
-
-    start: str
-    last_id: str
-    incarnation: str | None
-
 
 Looks: TypeAlias = Mapping[str, Look | None]
 """Each stream that was looked for; None: it does not exist."""
@@ -55,7 +42,7 @@ class Selection(Requests):
         """Return the selected streams as they are now. With a pattern, this includes the `known` streams
         that match it."""
         if self.options.pattern is None:
-            return {name: self._look(name) for name in self.options.streams}
+            return {name: self.stream(name).look() for name in self.options.streams}
         listed = {item.key: item for item in self._listed()}
         expected = [name for name in known if self.options.pattern.fullmatch(name)]
         return {
@@ -74,17 +61,13 @@ class Selection(Requests):
         call = Call(request, nothing, is_idempotent=True, waits_ms=wait_ms)
         self.send(lambda client: client.session.send(call))
 
-    def _look(self, name: str) -> Look | None:
-        state = self.stream(name).found()
-        return None if state is None else _look_of(state)
-
     def _look_again(self, name: str, item: StreamItem | None, known: Positions) -> Look | None:
         """Return a stream of the list; its state is asked for only if it changed."""
         if item is None:
             return None
         if name in known and known[name].id == item.last_id:
             return Look(item.last_id, item.last_id, known[name].incarnation)
-        return self._look(name)
+        return self.stream(name).look()
 
     def _listed(self) -> Iterator[StreamItem]:
         """Yield all streams that match the pattern. A name that is not UTF-8 matches no pattern."""
@@ -111,8 +94,3 @@ class Selection(Requests):
         request = {"method": "get", "url": f"/v1/streams?{query}"}
         call = Call(request, lambda answer: StreamPage.from_dict(answer.json()), is_idempotent=True)
         return self.send(lambda client: client.session.send(call))
-
-
-def _look_of(state: StreamState) -> Look:
-    start = state.last_id if state.first_id is None else just_below(state.first_id)
-    return Look(start, state.last_id, incarnation_of(state))

@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from tailrace_spark.errors import SourceError
 from tailrace_spark.source.checkpoint import Position, Positions
-from tailrace_spark.source.looks import Look, Looks, Selection
+from tailrace_spark.source.looks import Looks, Selection
 from tailrace_spark.source.offsets import later, parsed
 from tailrace_spark.source.options import MS_PER_S
+from tailrace_spark.source.stream_requests import Look
 
 log: Final = logging.getLogger(__name__)
 

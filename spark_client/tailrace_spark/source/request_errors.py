@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Final
 
 from tailrace_client import TailraceError
 from tailrace_spark.errors import DataLoss, SourceError, with_status
-
-NO_SUCH_STREAM: Final = "NO_SUCH_STREAM"
 
 
 def data_loss(what: str, where: str) -> DataLoss:
@@ -28,7 +25,7 @@ def no_such_stream(where: str) -> SourceError:
 
 def source_error(error: TailraceError, where: str) -> SourceError:
     """Return the `SourceError` for a failed request. `where` names the stream and the server."""
-    if error.code == NO_SUCH_STREAM:
+    if error.code == "NO_SUCH_STREAM":
         return no_such_stream(where)
     if error.code == "POSITION_TRIMMED":
         return data_loss(f"entries were trimmed before they were read ({error.detail})", where)

@@ -7,16 +7,19 @@ the conversion of their errors. It keeps no position and knows nothing of Spark.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final, TypeVar
 
 from tailrace_client import Stream, TailraceError
-from tailrace_client.call import Call, nothing
+from tailrace_client.call import Answer, Call, nothing
 from tailrace_client.generated.api.entries import xrange
 from tailrace_client.generated.api.reads import xread
+from tailrace_client.generated.api.streams import head_stream
 from tailrace_client.generated.models import ReadBody, ReadPosition, StreamState
-from tailrace_client.generated.types import UNSET, Unset
+from tailrace_client.generated.types import UNSET
 from tailrace_spark.source.offsets import LAST_POSSIBLE_ID, just_below, later
-from tailrace_spark.source.request_errors import NO_SUCH_STREAM, data_loss, source_error
+from tailrace_spark.source.request_errors import data_loss, source_error
 from tailrace_spark.source.requests import Requests
 
 T = TypeVar("T")
@@ -31,6 +34,16 @@ RECREATED: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A stream as it was seen. `start`: the id just below its first entry; for an empty stream its last id,
+    because new ids are always greater. `incarnation`: None if the server is of a release without them."""
+
+    start: str
+    last_id: str
+    incarnation: str | None
+
+
 class SourceStream(Requests):
     """The stream that the options name; they name one."""
 
@@ -38,29 +51,34 @@ class SourceStream(Requests):
         """Return the first and last id of the stream and its counters."""
         return self._asked(lambda stream: stream.info())
 
-    def found(self) -> StreamState | None:
-        """Return the state of the stream; None if there is no such stream."""
+    def look(self) -> Look | None:
+        """Return the stream as it is now; None if there is no such stream.
+
+        This request returns no entries, unlike `state`. Its errors have no text, so `state` then asks for it.
+        """
+        request = head_stream._get_kwargs(self.options.stream)  # noqa: SLF001 - the operations name them so
         try:
-            return self._stream().info()
+            return self.client().session.send(Call(request, _look_of, is_idempotent=True))
         except TailraceError as error:
-            if error.code == NO_SUCH_STREAM:
+            if error.status == HTTPStatus.NOT_FOUND:
                 return None
+            if error.status and not error.retryable:
+                self.state()
             raise source_error(error, self.where) from error
 
     def start_of(self) -> str:
-        """Return the id just below the first entry. For an empty stream this is its last id, because new ids
-        are always greater."""
+        """Return the id just below the first entry, as `Look.start`."""
         state = self.state()
         return state.last_id if state.first_id is None else just_below(state.first_id)
 
     def is_still(self, incarnation: str | None) -> bool:
         """Return whether the stream exists and is still this incarnation of it; any incarnation if None. If
         not, `DataLoss` is raised where the options make that an error."""
-        state = self.found()
-        if state is None:
+        seen = self.look()
+        if seen is None:
             self.lose("the stream was deleted")
             return False
-        if incarnation not in (None, incarnation_of(state)):
+        if incarnation not in (None, seen.incarnation):
             self.lose(RECREATED)
             return False
         return True
@@ -135,6 +153,7 @@ class SourceStream(Requests):
         return self.client().stream(self.options.stream)
 
 
-def incarnation_of(state: StreamState) -> str | None:
-    """Return the incarnation of a stream; None if the server is of a release that does not report it."""
-    return None if isinstance(state.incarnation, Unset) else state.incarnation
+def _look_of(answer: Answer) -> Look:
+    first_id, last_id = answer.headers.get("X-First-Id"), answer.headers["X-Last-Id"]
+    start = last_id if first_id is None else just_below(first_id)
+    return Look(start, last_id, answer.headers.get("X-Incarnation"))

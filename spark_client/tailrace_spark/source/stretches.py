@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tailrace_spark.source.checkpoint import Position, Positions
-from tailrace_spark.source.looks import Look, Looks, Selection
+from tailrace_spark.source.looks import Looks, Selection
 from tailrace_spark.source.offsets import Bound, earlier, later
 from tailrace_spark.source.request_errors import no_such_stream
-from tailrace_spark.source.stream_requests import RECREATED, SourceStream
+from tailrace_spark.source.stream_requests import RECREATED, Look, SourceStream
 
 
 @dataclass(frozen=True, slots=True)
