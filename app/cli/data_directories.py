@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
+from tailrace.app.store.identity import new_identity
 from tailrace.core.storage.inspection import check_groups, copy_whole, inspected
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.schema import sync_directory
@@ -126,5 +127,10 @@ def copied(source: Path, target: Path, doing: str) -> str:
             progress_bar(doing) as progress,
             writing_to(unfinished),
         ):
-            copy_whole(inspection.connection, unfinished, lambda done, total: show(progress, done, total))
+            copy_whole(
+                inspection.connection,
+                unfinished,
+                new_identity(),
+                lambda done, total: show(progress, done, total),
+            )
         return verified(unfinished, "Verifying the copy")

@@ -30,6 +30,7 @@ from tailrace.app.server import CannotStart
 from tailrace.app.server import serve as serve_app
 from tailrace.app.settings import ENVIRONMENT_PREFIX, Durability, LogFormat, LogLevel, Settings
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
+from tailrace.app.store.identity import new_identity
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.app.token_buckets import TokenBuckets
@@ -40,7 +41,6 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import MIB
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.storage.damage import Damage
-from tailrace.core.storage.identity import new_identity
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing

@@ -18,6 +18,7 @@ from typing import Final
 
 from tailrace.app.observability.counters.commits import CommitFigures
 from tailrace.app.store.commit import GroupCommit, WriterThread
+from tailrace.app.store.identity import new_identity
 from tailrace.core.effects import Effect, StreamCopied
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block_cache import BlockCache
@@ -25,7 +26,7 @@ from tailrace.core.storage import checkpoint, journal
 from tailrace.core.storage.checkpoint import BlockRow, Snapshot
 from tailrace.core.storage.damage import Damage
 from tailrace.core.storage.data_files import note_boot
-from tailrace.core.storage.identity import identity_of
+from tailrace.core.storage.identity import kept_identity
 from tailrace.core.storage.records import encode_effects
 from tailrace.core.storage.recovery import recover
 from tailrace.core.storage.schema import (
@@ -63,7 +64,7 @@ class Storage:
             with opening(directory) as (self._writing, self._reading):
                 recovered = recover(self._reading, self._reading, cache)
                 take_over(self._writing)
-                identity = identity_of(self._writing)
+                identity = kept_identity(self._writing, new_identity())
                 note_boot(directory)
         except BaseException:
             self._lock.release()

@@ -12,6 +12,7 @@ import pytest
 
 from tailrace.api.access.origins import ANSWER_HEADERS
 from tailrace.api.wire.replies import seek_json, split_json
+from tailrace.app.store.identity import new_identity
 from tailrace.app.store.storage import Storage
 from tailrace.core.commands import Append, DeleteKeys, InfoStream, Range
 from tailrace.core.engine import Engine
@@ -201,7 +202,7 @@ def test_each_copy_of_a_directory_has_incarnations_of_its_own(tmp_path: Path) ->
     for name in ("backup", "another"):
         (tmp_path / name).mkdir()
         with inspected(tmp_path / "data") as inspection:
-            copy_whole(inspection.connection, tmp_path / name, lambda _done, _total: None)
+            copy_whole(inspection.connection, tmp_path / name, new_identity(), lambda _done, _total: None)
         with opened(tmp_path / name) as storage:
             seen.append(found(storage))
     with opened(tmp_path / "data") as storage:

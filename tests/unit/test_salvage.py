@@ -268,7 +268,7 @@ def test_a_copy_is_the_same(kept: tuple[Path, Any], tmp_path: Path) -> None:
     target.mkdir()
     steps: list[tuple[int, int]] = []
     with inspected(directory) as inspection:
-        copy_whole(inspection.connection, target, lambda done, total: steps.append((done, total)))
+        copy_whole(inspection.connection, target, "copy", lambda done, total: steps.append((done, total)))
     assert steps[-1][0] == steps[-1][1] > 0
     with inspected(target) as copied:
         keyspace = recover(copied.connection, copied.connection).keyspace
