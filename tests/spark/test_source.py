@@ -239,7 +239,7 @@ def test_a_batch_reads_several_streams(source: SparkSession, url: str) -> None:
 
 
 @pytest.mark.parametrize("is_lossy", [False, True])
-def test_a_stream_made_anew_with_later_ids_is_an_error_unless_entries_may_be_lost(
+def test_a_stream_created_again_with_later_ids_is_an_error_unless_entries_may_be_lost(
     source: SparkSession, url: str, tmp_path: Path, *, is_lossy: bool
 ) -> None:
     name = f"anew:{is_lossy}"

@@ -96,10 +96,10 @@ def test_no_new_entries_are_no_new_offset(base_url: str) -> None:
     assert query.run(query.offset) == []
 
 
-# --- streams that are made anew ------------------------------------------------------------------------
+# --- streams that are created again ------------------------------------------------------------------------
 
 
-def test_a_stream_made_anew_with_later_ids_is_data_loss(base_url: str) -> None:
+def test_a_stream_created_again_with_later_ids_is_data_loss(base_url: str) -> None:
     add(base_url, "anew", "1-0", "2-0")
     query = Query(base_url, stream="anew")
     assert query.ids() == ["1-0", "2-0"]
@@ -115,7 +115,7 @@ def test_a_stream_made_anew_with_later_ids_is_data_loss(base_url: str) -> None:
 
 @pytest.mark.parametrize("ids", [["3-0", "4-0"], ["1-5", "2-0"]])
 @pytest.mark.parametrize("trigger", ["default", "available-now"])
-def test_a_lossy_query_reads_a_stream_made_anew_from_its_beginning(
+def test_a_lossy_query_reads_a_stream_created_again_from_its_beginning(
     base_url: str, ids: list[str], trigger: str
 ) -> None:
     stream = f"lossy:{trigger}:{ids[0]}"
@@ -131,7 +131,9 @@ def test_a_lossy_query_reads_a_stream_made_anew_from_its_beginning(
     assert query.plan() == query.offset
 
 
-def test_a_planned_batch_of_a_stream_made_anew_is_data_loss_in_the_plan_and_in_tasks(base_url: str) -> None:
+def test_a_planned_batch_of_a_stream_created_again_is_data_loss_in_the_plan_and_in_tasks(
+    base_url: str,
+) -> None:
     add(base_url, "anew:planned", *NINE)
     query = Query(base_url, stream="anew:planned")
     end = query.plan()
@@ -149,7 +151,7 @@ def test_a_planned_batch_of_a_stream_made_anew_is_data_loss_in_the_plan_and_in_t
     assert lossy.ids() == ["3-0", "4-0"]
 
 
-def test_a_stream_made_anew_between_plan_and_task_is_data_loss_in_a_batch_read(base_url: str) -> None:
+def test_a_stream_created_again_between_plan_and_task_is_data_loss_in_a_batch_read(base_url: str) -> None:
     add(base_url, "anew:batch", *NINE)
     reader, parts = batch_parts(base_url, stream="anew:batch")
     drop(base_url, "anew:batch")
@@ -159,7 +161,9 @@ def test_a_stream_made_anew_between_plan_and_task_is_data_loss_in_a_batch_read(b
 
 
 @pytest.mark.parametrize("is_loss", [True, False])
-def test_a_stream_made_anew_while_a_run_goes_to_its_end_is_data_loss(base_url: str, *, is_loss: bool) -> None:
+def test_a_stream_created_again_while_a_run_goes_to_its_end_is_data_loss(
+    base_url: str, *, is_loss: bool
+) -> None:
     stream = f"anew:now:{is_loss}"
     add(base_url, stream, "1-0", "2-0")
     query = Query(base_url, stream=stream, maxEntriesPerTrigger=1, failOnDataLoss=str(is_loss))

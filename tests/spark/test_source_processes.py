@@ -1,4 +1,4 @@
-"""The source across processes: a driver is killed amid a batch, entries go, and another driver replays it.
+"""The source across processes: a driver is killed during a batch, entries go, and another driver replays it.
 
 Each case has a cluster of its own, with two executors. Nothing is written twice, and no loss is silent.
 """
@@ -67,7 +67,7 @@ def test_entries_that_were_deleted_before_a_replay_move_no_row_to_another_part(
     assert sorted(numbers) == [n for n in range(ROWS) if n not in deleted]
 
 
-@pytest.mark.parametrize("loss", ["trimmed", "made anew"])
+@pytest.mark.parametrize("loss", ["trimmed", "created again"])
 def test_a_batch_that_is_gone_before_its_replay_is_data_loss(
     spark: SparkSession, base_url: str, tmp_path: Path, loss: str
 ) -> None:
@@ -80,13 +80,13 @@ def test_a_batch_that_is_gone_before_its_replay_is_data_loss(
             tailrace.stream(stream).trim(0, approximate=False)
         else:
             tailrace.stream(stream).drop()
-    if loss == "made anew":
+    if loss == "created again":
         fill(spark, base_url, stream)
     with copying(base_url, stream, tmp_path, "second.log") as second, pytest.raises(AssertionError):
         second.finish()
     sentence = {
         "trimmed": "entries were trimmed before they were read",
-        "made anew": "the stream was deleted and created again",
+        "created again": "the stream was deleted and created again",
     }
     assert sentence[loss] in second.log_text
     assert sorted(numbers_in(base_url, target_of(stream, "stream"))) == list(range(ROWS // 2))

@@ -9,7 +9,7 @@ def shares(limit: int, waiting: Mapping[str, int]) -> dict[str, int]:
     """Divide `limit` among streams with `waiting` entries each, at most `limit` in sum and none more than it
     has waiting.
 
-    Each stream gets at least one, so that none waits for ever; if `limit` is too small for that, the first
+    Each stream gets at least one, so that none waits forever; if `limit` is too small for that, the first
     streams of `waiting` get one each.
     """
     some = {name: count for name, count in waiting.items() if count}
