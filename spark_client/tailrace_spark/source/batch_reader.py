@@ -20,9 +20,10 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from tailrace_spark.errors import BadOption
 from tailrace_spark.source.batches import counts_of, planned
 from tailrace_spark.source.columns import Columns
+from tailrace_spark.source.limits import LIMITING
 from tailrace_spark.source.looks import Selection
 from tailrace_spark.source.offsets import earlier
-from tailrace_spark.source.options import STREAMING_ONLY, ReadOptions
+from tailrace_spark.source.options import ReadOptions
 from tailrace_spark.source.parts import parts_between, read_part
 from tailrace_spark.source.stretches import Stretches, stretches_after
 
@@ -31,9 +32,9 @@ class TailraceReader(DataSourceReader):
     """The reader of a batch query."""
 
     def __init__(self, options: ReadOptions, columns: Columns) -> None:
-        if options.is_streaming_only:
+        if options.group is not None or not options.limits.is_empty:
             raise BadOption(
-                f"{', '.join(STREAMING_ONLY)}: a batch read has no such option; remove it, or use readStream"
+                f"group, {', '.join(LIMITING)}: a batch read has no such option; remove it, or use readStream"
             )
         if options.starting.has("latest"):
             raise BadOption(

@@ -84,9 +84,9 @@ def part_ends(stream: SourceStream, after: str, end: str, parts: int) -> tuple[s
 
 def _most_entries(selection: Selection, waiting: Stretches, counts: Counts) -> int | None:
     """Return how many entries the batch may have; None: any number."""
-    options = selection.options
-    if options.max_bytes is None:
-        return options.max_entries
+    limits = selection.options.limits
+    if limits.max_bytes is None:
+        return limits.max_entries
     sizes = {
         name: count * selection.stream(name).entry_bytes(waiting[name].after)
         for name, count in counts.items()
@@ -94,9 +94,9 @@ def _most_entries(selection: Selection, waiting: Stretches, counts: Counts) -> i
     }
     total = sum(sizes.values())
     by_bytes = (
-        max(int(sum(counts.values()) * options.max_bytes / total), 1) if total > options.max_bytes else None
+        max(int(sum(counts.values()) * limits.max_bytes / total), 1) if total > limits.max_bytes else None
     )
-    bounds = [bound for bound in (options.max_entries, by_bytes) if bound is not None]
+    bounds = [bound for bound in (limits.max_entries, by_bytes) if bound is not None]
     return min(bounds, default=None)
 
 

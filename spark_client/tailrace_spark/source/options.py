@@ -17,7 +17,7 @@ from tailrace_spark.endpoint import Endpoint, urls_of
 from tailrace_spark.errors import BadOption
 from tailrace_spark.option_checks import integer_within, one_of, refuse_unknown, text
 from tailrace_spark.sink.options import SinkOptions, sink_options
-from tailrace_spark.source.durations import duration_ms
+from tailrace_spark.source.limits import LIMITING, Limits, limits_of
 from tailrace_spark.source.offsets import Bounds, ending_bounds, starting_bounds
 from tailrace_spark.source.selection import SELECTING, check_bounds, selected
 from tailrace_spark.tokens import TokenSource
@@ -25,7 +25,6 @@ from tailrace_spark.tokens import TokenSource
 Mode = Literal["permissive", "failfast"]
 
 MS_PER_S: Final = 1_000
-ENTRIES_MAX: Final = 1 << 62
 PARTITIONS_MAX: Final = 10_000
 """The server splits a range into at most this many parts."""
 POLL_TIMEOUT_MAX_MS: Final = 60_000
@@ -34,23 +33,16 @@ RETRY_DEADLINE_MAX_MS: Final = 86_400_000
 TIMEOUT_MAX_MS: Final = 3_600_000
 BATCH_ID_MAX: Final = 1 << 62
 
-STREAMING_ONLY: Final = (
-    "minEntriesPerTrigger",
-    "maxTriggerDelay",
-    "maxEntriesPerTrigger",
-    "maxBytesPerTrigger",
-    "group",
-)
-"""The options that a batch read refuses."""
 SHARED: Final = ("url", "token", "tokenEnv", "tokenFile", "caFile", "retryDeadlineMs", "timeoutMs")
 READING: Final = (
     *SHARED,
     *SELECTING,
     "startingOffsets",
     "endingOffsets",
-    *STREAMING_ONLY,
+    *LIMITING,
     "minPartitions",
     "failOnDataLoss",
+    "group",
     "mode",
     "pollTimeoutMs",
 )
@@ -76,9 +68,8 @@ class ReadOptions:
     """The checked options of a read.
 
     `streams`: the names of the streams; empty if `pattern` selects them. `starting`, `ending`: the range of
-    each stream, from just after one id up to and including another id; see `offsets`. `min_entries`,
-    `max_entries`, `max_bytes`: bounds of one micro-batch. `trigger_delay_ms`: how long a batch waits for
-    `min_entries`. `min_partitions`: the least number of partitions of a batch, if it has as many entries.
+    each stream, from just after one id up to and including another id; see `offsets`. `limits`: bounds of one
+    micro-batch. `min_partitions`: the least number of partitions of a batch, if it has as many entries.
     `fail_on_data_loss`: whether entries that were gone before they were read are an error. `group`: a
     consumer group whose position follows the progress of the query. `mode`: whether text that does not fit
     its column's type becomes null or is an error. `poll_ms`: how long the server waits for new entries before
@@ -90,10 +81,7 @@ class ReadOptions:
     pattern: Pattern[str] | None
     starting: Bounds
     ending: Bounds
-    min_entries: int | None
-    trigger_delay_ms: int
-    max_entries: int | None
-    max_bytes: int | None
+    limits: Limits
     min_partitions: int
     fail_on_data_loss: bool
     group: str | None
@@ -106,13 +94,6 @@ class ReadOptions:
         """Return the name of the stream; the options name exactly one."""
         [name] = self.streams
         return name
-
-    @property
-    def is_streaming_only(self) -> bool:
-        """Return whether an option is set that a batch read refuses."""
-        return any(
-            value is not None for value in (self.min_entries, self.max_entries, self.max_bytes, self.group)
-        )
 
     def of(self, stream: str) -> ReadOptions:
         """Return the same options for one of the streams."""
@@ -151,10 +132,7 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         pattern=pattern,
         starting=starting_bounds(options.get("startingOffsets")),
         ending=ending_bounds(options.get("endingOffsets")),
-        min_entries=_entries("minEntriesPerTrigger", options),
-        trigger_delay_ms=duration_ms("maxTriggerDelay", options.get("maxTriggerDelay", "15m")),
-        max_entries=_entries("maxEntriesPerTrigger", options),
-        max_bytes=_entries("maxBytesPerTrigger", options),
+        limits=limits_of(options),
         min_partitions=integer_within("minPartitions", options.get("minPartitions", 1), 1, PARTITIONS_MAX),
         fail_on_data_loss=_flag("failOnDataLoss", options.get("failOnDataLoss", "true")),
         group=None if "group" not in options else text("group", options["group"]),
@@ -162,21 +140,9 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         poll_ms=integer_within("pollTimeoutMs", options.get("pollTimeoutMs", 500), 0, POLL_TIMEOUT_MAX_MS),
         retry_deadline_s=_deadline_ms(options) / MS_PER_S,
     )
-    _check(read, options)
-    return read
-
-
-def _check(read: ReadOptions, options: Mapping[str, str]) -> None:
-    """Raise `BadOption` for options that contradict each other."""
     check_bounds("startingOffsets", read.starting, read.streams)
     check_bounds("endingOffsets", read.ending, read.streams)
-    if read.min_entries is None and "maxTriggerDelay" in options:
-        raise BadOption("maxTriggerDelay: it has no effect without minEntriesPerTrigger; set both")
-    if read.min_entries is not None and read.max_entries is not None and read.min_entries > read.max_entries:
-        raise BadOption(
-            f"minEntriesPerTrigger: {read.min_entries} is greater than maxEntriesPerTrigger, "
-            f"{read.max_entries}; use a smaller number"
-        )
+    return read
 
 
 def write_options(given: Mapping[str, str]) -> WriteOptions:
@@ -221,11 +187,6 @@ def _stream(options: Mapping[str, str]) -> str:
     if "stream" not in options:
         raise BadOption("stream: the option is missing; set it to the name of a stream")
     return text("stream", options["stream"])
-
-
-def _entries(name: str, options: Mapping[str, str]) -> int | None:
-    """Return a bound of a micro-batch; None if it is not set."""
-    return None if name not in options else integer_within(name, options[name], 1, ENTRIES_MAX)
 
 
 def _deadline_ms(options: Mapping[str, str]) -> int:

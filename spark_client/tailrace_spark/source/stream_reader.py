@@ -79,12 +79,12 @@ class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
         """Return one of the limits that the options set. Spark returns it to `latestOffset`, which then
         applies all of them."""
-        options = self._options
-        if options.max_entries is not None:
-            return ReadMaxRows(options.max_entries)
-        if options.max_bytes is not None:
-            return ReadMaxBytes(options.max_bytes)
-        return ReadAllAvailable() if options.min_entries is None else ReadMinRows(options.min_entries)
+        limits = self._options.limits
+        if limits.max_entries is not None:
+            return ReadMaxRows(limits.max_entries)
+        if limits.max_bytes is not None:
+            return ReadMaxBytes(limits.max_bytes)
+        return ReadAllAvailable() if limits.min_entries is None else ReadMinRows(limits.min_entries)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
         """Pin the end of the run to the streams as they are now."""
@@ -144,11 +144,11 @@ class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return None
         if all(stretch.is_empty for stretch in waiting.values()):
             return self._options.poll_ms
-        least = self._options.min_entries
+        least = self._options.limits.min_entries
         if least is None or not is_limited or self._batch_at_s is None or sum(counts.values()) >= least:
             return None
         passed_ms = (self._clock() - self._batch_at_s) * MS_PER_S
-        left_ms = int(self._options.trigger_delay_ms - passed_ms)
+        left_ms = int(self._options.limits.delay_ms - passed_ms)
         return min(left_ms, self._options.poll_ms) if left_ms > 0 else None
 
     def _parts(self, name: str, before: Position | None, position: Position) -> list[InputPartition]:
