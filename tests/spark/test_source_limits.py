@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxRows, ReadMinRows
 
@@ -123,8 +125,7 @@ def test_a_batch_waits_for_its_least_entries_or_its_time(base_url: str) -> None:
 
 def test_a_run_that_ends_waits_for_no_least_entries(base_url: str) -> None:
     add(base_url, "least:now", *ids(1, 5))
-    options = {"stream": "least:now", "minEntriesPerTrigger": 3, "maxEntriesPerTrigger": 3}
-    query = Query(base_url, **options)
+    query = Query(base_url, stream="least:now", minEntriesPerTrigger=3, maxEntriesPerTrigger=3)
     query.reader.prepareForTriggerAvailableNow()
     assert [query.ids(), query.ids(), query.ids()] == [ids(1, 3), ids(4, 5), []]
 
@@ -138,7 +139,7 @@ def test_a_run_that_ends_waits_for_no_least_entries(base_url: str) -> None:
         ({"minEntriesPerTrigger": 2, "maxBytesPerTrigger": 3, "maxEntriesPerTrigger": 4}, ReadMaxRows(4)),
     ],
 )
-def test_spark_is_told_of_a_limit(given: dict[str, object], limit: object) -> None:
+def test_spark_is_told_of_a_limit(given: dict[str, Any], limit: object) -> None:
     query = Query("http://127.0.0.1:1", stream="s", **given)
     assert query.reader.getDefaultReadLimit() == limit
 

@@ -40,7 +40,7 @@ def fail_in_the_first_part(
     context = TaskContext.get()
     assert context
     if context.partitionId() == 0 and fault.exists():
-        query = {"after": "0-0", "wait_ms": 60_000}
+        query: dict[str, str | int] = {"after": "0-0", "wait_ms": 60_000}
         assert httpx.get(f"{url}/v1/streams/{out}/entries", params=query, timeout=90).json()["entries"]
         raise RuntimeError("the first part failed")
     yield from batches

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from threading import Thread
+from typing import Any
 
 import httpx
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from tailrace_client import Tailrace
 from tailrace_spark.errors import BadOption, DataLoss, SourceError
 from tailrace_spark.source import looks
+from tailrace_spark.source.parts import Part
 from tailrace_spark.source.selection import literal_prefix, selected
 from tests.spark.readers import Query, add, batch_parts, drop, ids_in, options_for
 
@@ -102,7 +104,7 @@ def test_a_batch_read_has_the_entries_of_all_streams_each_up_to_its_own_end(base
             starts = json.dumps({"b:1": "2-0", "b:2": "earliest"})
             ends = json.dumps({"b:1": "latest", "b:2": "2"})
         reader, parts = batch_parts(base_url, startingOffsets=starts, endingOffsets=ends, **choice)
-        found = [(part.stream, ids_in(reader.read(part))) for part in parts]
+        found = [(part.stream, ids_in(reader.read(part))) for part in parts if isinstance(part, Part)]
         assert sorted(found) == [("b:1", ["2-0", "3-0"]), ("b:2", ["1-0", "2-0"])]
 
 
@@ -168,7 +170,7 @@ def test_a_stream_that_is_added_to_the_list_is_read_from_its_beginning(base_url:
 
 @pytest.mark.parametrize("choice", [{"streams": "d:1,d:2"}, {"streamPattern": "d:[12]"}])
 def test_a_stream_that_was_deleted_is_data_loss_and_a_lossy_query_goes_on(
-    base_url: str, choice: dict[str, str]
+    base_url: str, choice: dict[str, Any]
 ) -> None:
     add(base_url, "d:1", "1-0")
     add(base_url, "d:2", "1-0")
