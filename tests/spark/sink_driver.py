@@ -1,8 +1,8 @@
 """A driver of its own that writes numbered rows through the sink: `python -m tests.spark.sink_driver`.
 
 It takes the rows twice, each way to a stream of its own: from files, and from a stream through the data
-source. It prints one JSON object a batch. With `--hold` each query stops between the write and the commit of
-that batch, to be killed there. It owns no assertion.
+source; `--sources` names one of them. It prints one JSON object a batch. With `--hold` each query stops
+between the write and the commit of that batch, to be killed there. It owns no assertion.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def main() -> None:
         "stream": follow(spark, options.url, options.stream),
     }
     with ThreadPoolExecutor(options.at_once) as pool:
-        for query in [pool.submit(write_all, options, source, frame) for source, frame in frames.items()]:
+        queries = [pool.submit(write_all, options, source, frames[source]) for source in options.sources]
+        for query in queries:
             query.result()
     spark.stop()
 
@@ -69,6 +70,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--target", required=True)
     parser.add_argument("--token")
     parser.add_argument("--checkpoint", type=Path, required=True)
+    parser.add_argument("--sources", type=lambda names: names.split(","), default=["files", "stream"])
     parser.add_argument("--fault", choices=FAULTS)
     parser.add_argument("--hold", type=int)
     parser.add_argument(

@@ -30,7 +30,7 @@ QUICK: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.buffer.size": "4096",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
-    "spark.executorEnv.PYTHONPATH": str(ROOT),
+    "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT)])),
 }
 """Settings of a driver under test: rows pass in small portions, so that a task takes long over its rows."""
 

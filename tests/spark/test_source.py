@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -204,6 +205,56 @@ def test_a_query_that_begins_at_the_latest_reads_what_comes_after_its_first_look
     fill(url, "later", 10, 20)
     finish(writing(frame, tmp_path, url, "later:out"))
     assert sorted(numbers_in(url, "later:out")) == list(range(10, 20))
+
+
+def test_a_query_reads_several_streams_and_takes_up_new_ones_of_its_pattern(
+    source: SparkSession, url: str, tmp_path: Path
+) -> None:
+    fill(url, "many:1", 0, 10)
+    fill(url, "many:2", 10, 30)
+    reader = source.readStream.format("tailrace").options(url=url, streamPattern=r"many:\d")
+    frame = reader.option("maxEntriesPerTrigger", 15).load().selectExpr(NUMBER, "_stream as name")
+    query = finish(writing(frame, tmp_path, url, "many:out"))
+    sizes = [progress.numInputRows for progress in query.recentProgress]
+    assert [size for size in sizes if size] == [15, 15]
+    behind = [json.loads(str(each.sources[0].latestOffset)) for each in query.recentProgress]
+    assert behind[0]["entries_behind"] == 15
+    assert behind[-1]["entries_behind"] == 0
+    fill(url, "many:3", 30, 40)
+    finish(writing(frame, tmp_path, url, "many:out"))
+    assert_each_once(url, "many:out", 40)
+    with Tailrace(url) as tailrace:
+        names = [fields["name"] for _, fields in tailrace.stream("many:out").read()]
+    assert {name: names.count(name) for name in names} == {"many:1": 10, "many:2": 20, "many:3": 10}
+
+
+def test_a_batch_reads_several_streams(source: SparkSession, url: str) -> None:
+    fill(url, "both:1", 0, 10)
+    fill(url, "both:2", 10, 30)
+    frame = source.read.format("tailrace").options(url=url, streams="both:1,both:2").load()
+    assert {row["_stream"]: row["count"] for row in frame.groupBy("_stream").count().collect()} == {
+        "both:1": 10,
+        "both:2": 20,
+    }
+
+
+@pytest.mark.parametrize("is_lossy", [False, True])
+def test_a_stream_created_again_with_later_ids_is_an_error_unless_entries_may_be_lost(
+    source: SparkSession, url: str, tmp_path: Path, *, is_lossy: bool
+) -> None:
+    name = f"anew:{is_lossy}"
+    fill(url, name, 0, 10)
+    frame = following(source, url, name, failOnDataLoss=str(not is_lossy)).selectExpr(NUMBER)
+    finish(writing(frame, tmp_path, url, f"{name}:out"))
+    with Tailrace(url) as tailrace:
+        tailrace.stream(name).drop()
+    fill(url, name, 10, 20)
+    if is_lossy:
+        finish(writing(frame, tmp_path, url, f"{name}:out"))
+        assert_each_once(url, f"{name}:out", 20)
+        return
+    with pytest.raises(PySparkException, match="the stream was deleted and created again"):
+        finish(writing(frame, tmp_path, url, f"{name}:out"))
 
 
 def test_entries_that_were_trimmed_before_they_were_read_are_an_error_unless_they_may_be_lost(

@@ -7,7 +7,6 @@ import pytest
 from tailrace_spark.errors import BadOption
 from tailrace_spark.source.offsets import (
     Bound,
-    begun,
     earlier,
     ending_bound,
     just_above,
@@ -67,11 +66,6 @@ def test_ids_compare_as_numbers() -> None:
     assert just_below(just_above("7-7")) == "7-7"
 
 
-def test_the_first_batch_begins_where_its_end_was_pinned() -> None:
-    assert begun({"position": "start"}, {"from": "3-0", "id": "5-0"}) == "3-0"
-    assert begun({"from": "3-0", "id": "5-0"}, {"id": "7-0"}) == "5-0"
-
-
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
@@ -101,7 +95,7 @@ def test_url_and_stream_are_needed(missing: str) -> None:
 
 
 def test_names_of_options_are_read_in_any_case_and_sparks_own_are_passed_over() -> None:
-    assert read_options({**REQUIRED, "STARTINGOFFSETS": "5-3"}).starting == Bound("id", "5-2")
+    assert read_options({**REQUIRED, "STARTINGOFFSETS": "5-3"}).starting.common == Bound("id", "5-2")
     assert write_options({**REQUIRED, "checkpointlocation": "/c", "chunkrows": "7"}).sink.chunk_rows == 7
 
 

@@ -55,4 +55,4 @@ class TailraceDataSource(DataSource):
 
 
 def _columns(options: ReadOptions, schema: StructType) -> Columns:
-    return Columns(schema, options.stream, options.mode)
+    return Columns(schema, ", ".join(options.streams), options.mode)

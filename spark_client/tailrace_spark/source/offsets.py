@@ -4,17 +4,17 @@ Entry ids are `ms-seq`, both unsigned 64-bit integers, and compare as pairs of n
 the range (start, end]: after one id, up to and including another. So the position before an entry is the id
 just below its own id, and a time is the position before the first id with that time.
 
-This module owns the values of `startingOffsets` and `endingOffsets`, and the form of an offset in a
-checkpoint: `{"id": end}`, and in the first batch also `"from"`, the start that was pinned. Spark asks for the
-initial offset again after a restart while the first batch is not committed, so a start that was resolved
-there could skip entries that arrived in between. This module sends no requests.
+This module owns the values of `startingOffsets` and `endingOffsets`: one value for all streams, or a JSON
+object with a value for each. `checkpoint` owns the offsets that Spark stores. This module sends no requests.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from tailrace_spark.errors import BadOption
 
@@ -23,10 +23,7 @@ NUMBER_MAX: Final = (1 << 64) - 1
 ZERO_ID: Final = "0-0"
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
 LAST_POSSIBLE_ID: Final = f"{NUMBER_MAX}-{SEQ_MAX}"
-UNPINNED: Final = {"position": "start"}
-"""The offset before the first batch."""
 
-Offset: TypeAlias = dict[str, str]
 Kind = Literal["earliest", "latest", "id", "time"]
 
 
@@ -37,6 +34,34 @@ class Bound:
 
     kind: Kind
     id: str = ZERO_ID
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """One end of the ranges of a read. `common`: the bound of each stream that `by_stream` does not name."""
+
+    common: Bound
+    by_stream: Mapping[str, Bound] = field(default_factory=dict)
+
+    def of(self, stream: str) -> Bound:
+        """Return the bound for a stream."""
+        return self.by_stream.get(stream, self.common)
+
+    def has(self, kind: Kind) -> bool:
+        """Return whether a stream has a bound of this kind."""
+        return any(bound.kind == kind for bound in (self.common, *self.by_stream.values()))
+
+
+def starting_bounds(value: str | None) -> Bounds:
+    """Return the bounds for `startingOffsets`. A stream that a JSON object does not name begins at its
+    earliest entry. Raises `BadOption`."""
+    return _bounds("startingOffsets", value, starting_bound)
+
+
+def ending_bounds(value: str | None) -> Bounds:
+    """Return the bounds for `endingOffsets`. A stream that a JSON object does not name ends at its latest
+    entry. Raises `BadOption`."""
+    return _bounds("endingOffsets", value, ending_bound)
 
 
 def starting_bound(value: str | None) -> Bound:
@@ -52,11 +77,6 @@ def ending_bound(value: str | None) -> Bound:
     if bound.kind == "earliest":
         raise BadOption("endingOffsets: 'earliest' leaves nothing to read; use latest, an id or a time")
     return bound
-
-
-def begun(start: Offset, end: Offset) -> str:
-    """Return the id after which the batch (start, end] begins."""
-    return start["id"] if "id" in start else end["from"]
 
 
 def just_below(entry_id: str) -> str:
@@ -87,6 +107,22 @@ def parsed(entry_id: str) -> tuple[int, int]:
     """Return an id as a pair of numbers that compares as ids do."""
     ms, _, seq = entry_id.partition("-")
     return int(ms), int(seq)
+
+
+def _bounds(name: str, value: str | None, bound_of: Callable[[str | None], Bound]) -> Bounds:
+    if value is None or not value.lstrip().startswith("{"):
+        return Bounds(bound_of(value))
+    try:
+        by_stream = json.loads(value)
+    except ValueError as error:
+        raise BadOption(f"{name}: {value!r} is not valid JSON ({error})") from None
+    for stream, text in by_stream.items():
+        if not isinstance(text, str):
+            raise BadOption(
+                f"{name}: the value of {stream!r} is {json.dumps(text)}; write it as a string, such as "
+                '"earliest" or "1692632086370-0"'
+            )
+    return Bounds(bound_of(None), {stream: bound_of(text) for stream, text in by_stream.items()})
 
 
 def _bound(name: str, value: str, seq: int) -> Bound:

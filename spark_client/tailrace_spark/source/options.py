@@ -9,20 +9,22 @@ options that writing shares with the sink (chunks, dead letters, compression).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from re import Pattern
 from typing import Final, Literal
 
 from tailrace_spark.endpoint import Endpoint, urls_of
 from tailrace_spark.errors import BadOption
 from tailrace_spark.option_checks import integer_within, one_of, refuse_unknown, text
 from tailrace_spark.sink.options import SinkOptions, sink_options
-from tailrace_spark.source.offsets import Bound, ending_bound, starting_bound
+from tailrace_spark.source.limits import LIMITING, Limits, limits_of
+from tailrace_spark.source.offsets import Bounds, ending_bounds, starting_bounds
+from tailrace_spark.source.selection import SELECTING, check_bounds, selected
 from tailrace_spark.tokens import TokenSource
 
 Mode = Literal["permissive", "failfast"]
 
 MS_PER_S: Final = 1_000
-ENTRIES_MAX: Final = 1 << 62
 PARTITIONS_MAX: Final = 10_000
 """The server splits a range into at most this many parts."""
 POLL_TIMEOUT_MAX_MS: Final = 60_000
@@ -31,12 +33,13 @@ RETRY_DEADLINE_MAX_MS: Final = 86_400_000
 TIMEOUT_MAX_MS: Final = 3_600_000
 BATCH_ID_MAX: Final = 1 << 62
 
-SHARED: Final = ("url", "stream", "token", "tokenEnv", "tokenFile", "caFile", "retryDeadlineMs", "timeoutMs")
+SHARED: Final = ("url", "token", "tokenEnv", "tokenFile", "caFile", "retryDeadlineMs", "timeoutMs")
 READING: Final = (
     *SHARED,
+    *SELECTING,
     "startingOffsets",
     "endingOffsets",
-    "maxEntriesPerTrigger",
+    *LIMITING,
     "minPartitions",
     "failOnDataLoss",
     "group",
@@ -55,7 +58,7 @@ AS_IN_THE_SINK: Final = {
     "tokenEnv": "token_env",
     "tokenFile": "token_file",
 }
-WRITING: Final = (*dict.fromkeys((*SHARED, *AS_IN_THE_SINK)), "order", "batchId")
+WRITING: Final = (*dict.fromkeys((*SHARED, "stream", *AS_IN_THE_SINK)), "order", "batchId")
 SPARKS_OWN: Final = ("checkpointLocation", "queryName")
 """Options of Spark itself, which Spark passes to a streaming write together with the others."""
 
@@ -64,19 +67,21 @@ SPARKS_OWN: Final = ("checkpointLocation", "queryName")
 class ReadOptions:
     """The checked options of a read.
 
-    `starting`, `ending`: the range, from just after one id up to and including another id; see `offsets`.
-    `max_entries`: the most entries of one micro-batch. `min_partitions`: the least number of partitions of a
-    batch, if it has as many entries. `fail_on_data_loss`: whether entries that were trimmed before they were
-    read are an error. `group`: a consumer group whose position follows the progress of the query. `mode`:
-    whether text that does not fit its column's type becomes null or is an error. `poll_ms`: how long the
-    server waits for new entries before it answers. `retry_deadline_s`: how long one request is retried.
+    `streams`: the names of the streams; empty if `pattern` selects them. `starting`, `ending`: the range of
+    each stream, from just after one id up to and including another id; see `offsets`. `limits`: bounds of one
+    micro-batch. `min_partitions`: the least number of partitions of a batch, if it has as many entries.
+    `fail_on_data_loss`: whether entries that were gone before they were read are an error. `group`: a
+    consumer group whose position follows the progress of the query. `mode`: whether text that does not fit
+    its column's type becomes null or is an error. `poll_ms`: how long the server waits for new entries before
+    it answers. `retry_deadline_s`: how long one request is retried.
     """
 
     endpoint: Endpoint
-    stream: str
-    starting: Bound
-    ending: Bound
-    max_entries: int | None
+    streams: tuple[str, ...]
+    pattern: Pattern[str] | None
+    starting: Bounds
+    ending: Bounds
+    limits: Limits
     min_partitions: int
     fail_on_data_loss: bool
     group: str | None
@@ -84,8 +89,21 @@ class ReadOptions:
     poll_ms: int
     retry_deadline_s: float
 
+    @property
+    def stream(self) -> str:
+        """Return the name of the stream; the options name exactly one."""
+        [name] = self.streams
+        return name
+
+    def of(self, stream: str) -> ReadOptions:
+        """Return the same options for one of the streams."""
+        return replace(self, streams=(stream,), pattern=None)
+
     def __repr__(self) -> str:
-        return f"stream {self.stream!r} at {self.endpoint.urls[0]}"
+        if self.pattern is not None:
+            return f"the streams that match {self.pattern.pattern!r} at {self.endpoint.urls[0]}"
+        kind = "stream" if len(self.streams) == 1 else "streams"
+        return f"{kind} {', '.join(map(repr, self.streams))} at {self.endpoint.urls[0]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +125,14 @@ class WriteOptions:
 def read_options(given: Mapping[str, str]) -> ReadOptions:
     """Return the checked options of a read. Raises `BadOption`."""
     options = _named(given, READING)
-    maximum = options.get("maxEntriesPerTrigger")
-    return ReadOptions(
+    streams, pattern = selected(options)
+    read = ReadOptions(
         endpoint=_endpoint(options),
-        stream=_stream(options),
-        starting=starting_bound(options.get("startingOffsets")),
-        ending=ending_bound(options.get("endingOffsets")),
-        max_entries=None
-        if maximum is None
-        else integer_within("maxEntriesPerTrigger", maximum, 1, ENTRIES_MAX),
+        streams=streams,
+        pattern=pattern,
+        starting=starting_bounds(options.get("startingOffsets")),
+        ending=ending_bounds(options.get("endingOffsets")),
+        limits=limits_of(options),
         min_partitions=integer_within("minPartitions", options.get("minPartitions", 1), 1, PARTITIONS_MAX),
         fail_on_data_loss=_flag("failOnDataLoss", options.get("failOnDataLoss", "true")),
         group=None if "group" not in options else text("group", options["group"]),
@@ -123,6 +140,9 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         poll_ms=integer_within("pollTimeoutMs", options.get("pollTimeoutMs", 500), 0, POLL_TIMEOUT_MAX_MS),
         retry_deadline_s=_deadline_ms(options) / MS_PER_S,
     )
+    check_bounds("startingOffsets", read.starting, read.streams)
+    check_bounds("endingOffsets", read.ending, read.streams)
+    return read
 
 
 def write_options(given: Mapping[str, str]) -> WriteOptions:

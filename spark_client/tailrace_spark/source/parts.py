@@ -1,34 +1,40 @@
 """The parts of a range: Spark plans one task for each part, and the task reads it.
 
-A part is only a range of ids, so a task that is retried or runs twice reads the same entries. This module
-keeps nothing between tasks.
+A part is a range of ids in one incarnation of a stream, so a task that is retried or runs twice reads the
+same entries. A task looks at the stream before and after it reads: entries that were trimmed, and a stream
+that was deleted or created again, are data loss. This module keeps nothing between tasks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from pyspark.sql.datasource import InputPartition
 
 from tailrace_spark.source.columns import Columns
-from tailrace_spark.source.offsets import just_below
+from tailrace_spark.source.offsets import just_above, just_below
 from tailrace_spark.source.options import ReadOptions
 from tailrace_spark.source.stream_requests import SourceStream
 
 
 @dataclass
 class Part(InputPartition):
-    """The entries from `start` to `end`, both included."""
+    """The entries of a stream from `start` to `end`, both included. `incarnation`: None if it is unknown."""
 
+    stream: str
+    incarnation: str | None
     start: str
     end: str
 
 
-def parts_of(stream: SourceStream, after: str, end: str) -> list[Part]:
-    """Split the range (after, end] into parts for tasks."""
-    return [Part(part.start, part.end) for part in stream.parts(after, end)]
+def parts_between(
+    stream: str, incarnation: str | None, after: str, ends: Sequence[str]
+) -> list[InputPartition]:
+    """Return the parts of the range that begins after the id `after`, by the last id of each."""
+    starts = [just_above(before) for before in (after, *ends[:-1])]
+    return [Part(stream, incarnation, start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 def read_part(options: ReadOptions, columns: Columns, part: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -36,7 +42,9 @@ def read_part(options: ReadOptions, columns: Columns, part: InputPartition) -> I
     nothing."""
     if not isinstance(part, Part):
         return
-    stream = SourceStream(options)
-    yield from columns.batches(stream.lines(part.start, part.end))
-    if options.fail_on_data_loss:
+    stream = SourceStream(options.of(part.stream))
+    if not stream.is_still(part.incarnation):
+        return
+    yield from replace(columns, stream=part.stream).batches(stream.lines(part.start, part.end))
+    if stream.is_still(part.incarnation):
         stream.check_untrimmed(just_below(part.start))

@@ -16,12 +16,17 @@ def data_loss(what: str, where: str) -> DataLoss:
     )
 
 
+def no_such_stream(where: str) -> SourceError:
+    """Return the error for a stream that does not exist."""
+    return SourceError(
+        f"{where}: there is no such stream. Check the name, or create the stream; it may be empty"
+    )
+
+
 def source_error(error: TailraceError, where: str) -> SourceError:
     """Return the `SourceError` for a failed request. `where` names the stream and the server."""
     if error.code == "NO_SUCH_STREAM":
-        return SourceError(
-            f"{where}: there is no such stream. Check the name, or create the stream; it may be empty"
-        )
+        return no_such_stream(where)
     if error.code == "POSITION_TRIMMED":
         return data_loss(f"entries were trimmed before they were read ({error.detail})", where)
     if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):

@@ -1,67 +1,75 @@
 """The streaming read: decides the range of each micro-batch.
 
-How it works. An offset is the id of an entry, and Spark stores it in the checkpoint. A batch is the range
-(start, end]. The first `latestOffset` pins where the query begins, because after a restart Spark asks for the
-initial offset again until the first batch is committed. If there are no new entries, `latestOffset` waits at
-the server; without this wait Spark would ask some 90 times a second. Failed requests are retried until a
-deadline, because an error ends the query.
+How it works. An offset contains, for each stream, the id where the batch ends and how the batch is split
+into parts; Spark stores it in the checkpoint. The first `latestOffset` pins where the query begins, because
+after a restart Spark asks for the initial offset again until the first batch is committed. If there are no
+new entries, `latestOffset` waits at the server; without this wait Spark would ask some 90 times a second.
+Failed requests are retried until a deadline, because an error ends the query.
 
 What can go wrong, and what happens then:
 
-* The driver dies: the restarted query has the same range again and reads the same entries.
+* The driver dies: the restarted query has the same parts again and reads the same entries, except those that
+  were deleted one by one in between.
 * Entries after the offset were trimmed: this is an error, unless `failOnDataLoss` is false; then the query
-  continues with the entries that are left. Every `latestOffset` checks this, and each task checks it again
-  after its read.
-* The stream was deleted and created again: the same applies. If the query continues, it reads the new stream
+  continues with the entries that are left. `latestOffset` and `partitions` check this, and each task checks
+  it again after its read.
+* A stream was deleted, or created again: the same applies. If the query continues, it reads the new stream
   from its beginning.
-* Spark calls `commit` only after it planned the next batch, and never calls `stop`: this reader does nothing
-  there. It moves the group that shows the progress of the query when Spark asks for new entries, idle or not:
-  at that time all earlier batches are done. It never trims or acknowledges anything.
+
+This reader never trims or acknowledges anything.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
     ReadAllAvailable,
     ReadLimit,
+    ReadMaxBytes,
     ReadMaxRows,
+    ReadMinRows,
     SupportsTriggerAvailableNow,
 )
 
-from tailrace_spark.errors import BadOption, SourceError
+from tailrace_spark.errors import BadOption
+from tailrace_spark.source.batches import Counts, counts_of, limited, part_counts, part_ends, planned
+from tailrace_spark.source.checkpoint import UNPINNED, Offset, Position, Positions, offset_of, positions_of
 from tailrace_spark.source.columns import Columns
-from tailrace_spark.source.offsets import UNPINNED, ZERO_ID, Offset, begun, earlier, later
-from tailrace_spark.source.options import ReadOptions
-from tailrace_spark.source.parts import parts_of, read_part
-from tailrace_spark.source.stream_requests import SourceStream
-
-log: Final = logging.getLogger(__name__)
+from tailrace_spark.source.looks import Looks, Selection
+from tailrace_spark.source.options import MS_PER_S, ReadOptions
+from tailrace_spark.source.parts import parts_between, read_part
+from tailrace_spark.source.progress import GroupMover, progress
+from tailrace_spark.source.stretches import Stretches, stretches_after
 
 
 class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """The reader of a streaming query. One object lives on the driver as long as the query runs; each task
     has a copy.
 
-    `_target`: the id where a run with the trigger AvailableNow ends. `_planned`: the id up to which batches
-    are planned. `_moved_to`: the current position of the group.
+    `_targets`: where a run with the trigger AvailableNow ends. `_looks`: the streams as they were seen last.
+    `_planned`: up to where batches are planned. `_batch_at_s`: when the last batch was planned.
     """
 
-    def __init__(self, options: ReadOptions, columns: Columns) -> None:
-        if options.ending.kind != "latest":
+    def __init__(
+        self, options: ReadOptions, columns: Columns, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        if not (options.ending.common.kind == "latest" and not options.ending.by_stream):
             raise BadOption("endingOffsets: a streaming read has no end; remove the option, or use read")
         columns.check()
         self._options = options
         self._columns = columns
-        self._stream = SourceStream(options)
-        self._target: str | None = None
-        self._planned: str | None = None
-        self._moved_to: str | None = None
+        self._clock = clock
+        self._selection = Selection(options)
+        self._groups = GroupMover(self._selection)
+        self._targets: Looks | None = None
+        self._looks: Looks = {}
+        self._planned: Positions = {}
+        self._batch_at_s: float | None = None
 
     def initialOffset(self) -> Offset:  # noqa: N802 - Spark's name
         """Return a marker without an id. The offset of the first batch contains the start that replaces
@@ -69,82 +77,103 @@ class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return dict(UNPINNED)
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
-        """Return the limit that `maxEntriesPerTrigger` sets."""
-        entries = self._options.max_entries
-        return ReadAllAvailable() if entries is None else ReadMaxRows(entries)
+        """Return one of the limits that the options set. Spark returns it to `latestOffset`, which then
+        applies all of them."""
+        limits = self._options.limits
+        if limits.max_entries is not None:
+            return ReadMaxRows(limits.max_entries)
+        if limits.max_bytes is not None:
+            return ReadMaxBytes(limits.max_bytes)
+        return ReadAllAvailable() if limits.min_entries is None else ReadMinRows(limits.min_entries)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
-        """Pin the end of the run to the last id that exists now."""
-        self._target = self._stream.state().last_id
+        """Pin the end of the run to the streams as they are now."""
+        self._targets = self._selection.look({})
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802 - Spark's name
-        """Return where the batch that begins at `start` ends; `start` itself if there are no new entries."""
-        pinned = start.get("id")
-        after = self._start_of_query() if pinned is None else pinned
-        self._move_group(after)
-        last = self._last_id(after)
-        end = self._limited(after, last, limit)
-        self._planned = end
-        if pinned is None:
-            return {"from": after, "id": end}
-        return start if end == after else {"id": end}
+        """Return where the batch that begins at `start` ends; `start` itself if there is no batch to run."""
+        known = positions_of(start, self._options.streams)
+        is_limited = not isinstance(limit, ReadAllAvailable)
+        waiting, counts = self._waiting(known)
+        self._groups.move(known or {}, self._looks)
+        if known is not None:
+            delay_ms = self._delay_ms(waiting, counts, is_limited=is_limited)
+            if delay_ms is not None:
+                self._selection.wait({name: each.reach for name, each in waiting.items()}, delay_ms)
+                waiting, counts = self._waiting(known)
+                delay_ms = self._delay_ms(waiting, counts, is_limited=is_limited)
+            if delay_ms is not None:
+                self._planned = known
+                return start
+        batch = planned(
+            self._selection, *(limited(self._selection, waiting, counts) if is_limited else (waiting, counts))
+        )
+        self._planned = {**(_pinned(waiting) if known is None else _reached(known)), **batch}
+        if batch:
+            self._batch_at_s = self._clock()
+        return offset_of(self._planned) if batch or known is None else start
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802 - Spark's name
-        """Return the end of the stream and the number of entries that the query is behind, for the progress
-        of the query."""
-        if self._planned is None:
-            return None
-        return {"id": self._stream.state().last_id, "entries_behind": self._stream.count(self._planned)}
+        """Return the ends of the streams, and how far the query is behind them, for its progress."""
+        return progress(self._selection, self._planned, self._looks) if self._looks else None
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
-        """Return the parts of the range (start, end]. If the end is below the start, the stream was created
-        again, and the range begins at its first entry."""
-        after = begun(start, end)
-        if later(after, end["id"]) != end["id"]:
-            after = ZERO_ID
-        return parts_of(self._stream, after, end["id"])
+        """Return the parts of the batch from `start` to `end`. Raises `DataLoss` if entries of the batch
+        were trimmed, or their stream is gone."""
+        before = positions_of(start, self._options.streams) or {}
+        after = positions_of(end, self._options.streams) or {}
+        return [part for name in after for part in self._parts(name, before.get(name), after[name])]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one part, in a task."""
         return read_part(self._options, self._columns, partition)
 
-    def _start_of_query(self) -> str:
-        """Return the id just below the first entry that the query reads."""
-        starting = self._options.starting
-        if starting.kind == "latest":
-            return self._stream.state().last_id
-        if starting.kind == "id" and self._options.fail_on_data_loss:
-            self._stream.check_untrimmed(starting.id)
-        return later(self._stream.start_of(), starting.id)
+    def _waiting(self, known: Positions | None) -> tuple[Stretches, Counts]:
+        """Return what no batch contains yet, and how many entries that is."""
+        self._looks = self._selection.look(known or {})
+        waiting = stretches_after(self._selection, known, self._looks, self._targets)
+        return waiting, counts_of(self._selection, waiting)
 
-    def _last_id(self, after: str) -> str:
-        if self._target is not None:
-            self._stream.wait_for_more(after, 0)
-            return later(self._target, after)
-        self._stream.wait_for_more(after, self._options.poll_ms)
-        last = self._stream.state().last_id
-        self._stream.check_not_recreated(last, after)
-        return last
+    def _delay_ms(self, waiting: Stretches, counts: Counts, *, is_limited: bool) -> int | None:
+        """Return how long to wait for more entries; None: not at all.
 
-    def _limited(self, after: str, last: str, limit: ReadLimit) -> str:
-        if not isinstance(limit, ReadMaxRows) or later(last, after) != last:
-            return last
-        page_end = self._stream.page_end(after, limit.max_rows)
-        return last if page_end is None else earlier(page_end, last)
-
-    def _move_group(self, done: str) -> None:
-        """Move the group to `done`. Spark asks for a next batch only when all earlier batches are done.
-
-        If the first attempt fails, for example because the token lacks the scope, the error ends the query.
-        Later failures are only logged, since they affect only the displayed lag.
+        A batch without entries waits, and one below `minEntriesPerTrigger` until its time has come. The first
+        batch of a run has no minimum, and a run with the trigger AvailableNow never waits.
         """
-        group = self._options.group
-        if group is None or done == self._moved_to:
-            return
-        try:
-            self._stream.move_group(group, done)
-        except SourceError as error:
-            if self._moved_to is None:
-                raise
-            log.warning("the group %r was not moved to %s: %s", group, done, error)
-        self._moved_to = done
+        if self._targets is not None:
+            return None
+        if all(stretch.is_empty for stretch in waiting.values()):
+            return self._options.poll_ms
+        least = self._options.limits.min_entries
+        if least is None or not is_limited or self._batch_at_s is None or sum(counts.values()) >= least:
+            return None
+        passed_ms = (self._clock() - self._batch_at_s) * MS_PER_S
+        left_ms = int(self._options.limits.delay_ms - passed_ms)
+        return min(left_ms, self._options.poll_ms) if left_ms > 0 else None
+
+    def _parts(self, name: str, before: Position | None, position: Position) -> list[InputPartition]:
+        """Return the parts of a batch in one stream; `before` is where the batch before it ended."""
+        if position.ends == () or position == before:
+            return []
+        stream = self._selection.stream(name)
+        after = position.begun(before)
+        ends = position.ends
+        if ends is None:
+            count = stream.count(after, position.id)
+            ends = part_ends(
+                stream, after, position.id, part_counts(self._options, {name: count}).get(name, 0)
+            )
+        if stream.is_still(position.incarnation):
+            stream.check_untrimmed(after)
+        return parts_between(name, position.incarnation, after, ends)
+
+
+def _pinned(waiting: Stretches) -> Positions:
+    """Return where a query begins."""
+    return {
+        name: Position(stretch.after, stretch.incarnation, is_start=True) for name, stretch in waiting.items()
+    }
+
+
+def _reached(known: Positions) -> Positions:
+    return {name: position.reached() for name, position in known.items()}

@@ -7,49 +7,95 @@ the conversion of their errors. It keeps no position and knows nothing of Spark.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final, TypeVar
 
-from tailrace_client import RetryPolicy, Stream, Tailrace, TailraceError
-from tailrace_client.call import Call, nothing
+from tailrace_client import Stream, TailraceError
+from tailrace_client.call import Answer, Call, nothing
 from tailrace_client.generated.api.entries import xrange
-from tailrace_client.generated.models import SplitPart, StreamState
+from tailrace_client.generated.api.reads import xread
+from tailrace_client.generated.api.streams import head_stream
+from tailrace_client.generated.models import ReadBody, ReadPosition, StreamState
 from tailrace_client.generated.types import UNSET
 from tailrace_spark.source.offsets import LAST_POSSIBLE_ID, just_below, later
-from tailrace_spark.source.options import PARTITIONS_MAX, ReadOptions
 from tailrace_spark.source.request_errors import data_loss, source_error
+from tailrace_spark.source.requests import Requests
 
 T = TypeVar("T")
 
-ENTRIES_A_PARTITION: Final = 250_000
-"""The target size of a partition, about 30 MB. Spark alone needs some tenths of a second to start and end a
-task: with partitions of a fifth of this size, writing Parquet took twice as long."""
+SAMPLED_ENTRIES: Final = 200
+SAMPLED_BYTES: Final = 1 << 20
+"""The average size of entries is taken from so many entries, or fewer if these are larger together."""
 
 
-class SourceStream:
-    """The stream that the options name. The first request connects to the server."""
+RECREATED: Final = (
+    "the stream was deleted and created again (or restored from a backup) before all its entries were read"
+)
 
-    def __init__(self, options: ReadOptions) -> None:
-        self._options = options
-        self._where = repr(options)
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A stream as it was seen. `start`: the id just below its first entry; for an empty stream its last id,
+    because new ids are always greater. `incarnation`: None if the server is of a release without them."""
+
+    start: str
+    last_id: str
+    incarnation: str | None
+
+
+class SourceStream(Requests):
+    """The stream that the options name; they name one."""
 
     def state(self) -> StreamState:
         """Return the first and last id of the stream and its counters."""
         return self._asked(lambda stream: stream.info())
 
+    def look(self) -> Look | None:
+        """Return the stream as it is now; None if there is no such stream.
+
+        This request returns no entries, unlike `state`. Its errors have no text, so `state` then asks for it.
+        """
+        request = head_stream._get_kwargs(self.options.stream)  # noqa: SLF001 - the operations name them so
+        try:
+            return self.client().session.send(Call(request, _look_of, is_idempotent=True))
+        except TailraceError as error:
+            if error.status == HTTPStatus.NOT_FOUND:
+                return None
+            if error.status and not error.retryable:
+                self.state()
+            raise source_error(error, self.where) from error
+
     def start_of(self) -> str:
-        """Return the id just below the first entry. For an empty stream this is its last id, because new ids
-        are always greater."""
+        """Return the id just below the first entry, as `Look.start`."""
         state = self.state()
         return state.last_id if state.first_id is None else just_below(state.first_id)
 
-    def check_untrimmed(self, after: str) -> None:
-        """Raise `DataLoss` if entries after `after` were trimmed."""
-        self._read_one(after, wait_ms=0, strict=True)
+    def is_still(self, incarnation: str | None) -> bool:
+        """Return whether the stream exists and is still this incarnation of it; any incarnation if None. If
+        not, `DataLoss` is raised where the options make that an error."""
+        seen = self.look()
+        if seen is None:
+            self.lose("the stream was deleted")
+            return False
+        if incarnation not in (None, seen.incarnation):
+            self.lose(RECREATED)
+            return False
+        return True
 
-    def wait_for_more(self, after: str, wait_ms: int) -> None:
-        """Wait until there is an entry after `after`, at most `wait_ms`. Raises `DataLoss` if entries were
-        trimmed and the options make that an error."""
-        self._read_one(after, wait_ms, strict=self._options.fail_on_data_loss)
+    def lose(self, what: str) -> None:
+        """Raise `DataLoss` if the options make a loss an error; `what` says what is lost."""
+        if self.options.fail_on_data_loss:
+            raise data_loss(what, self.where)
+
+    def check_untrimmed(self, after: str) -> None:
+        """Raise `DataLoss` if entries after `after` were trimmed and the options make that an error."""
+        if not self.options.fail_on_data_loss:
+            return
+        request = xrange._get_kwargs(  # noqa: SLF001 - the generated operations name them so
+            self.options.stream, start=UNSET, end=UNSET, order=UNSET, after=after, count=1, strict=True
+        )
+        self.send(lambda client: client.session.send(Call(request, nothing, is_idempotent=True)))
 
     def page_end(self, after: str, count: int) -> str | None:
         """Return the id that ends a page of `count` entries after `after`; None if there are no entries."""
@@ -59,35 +105,36 @@ class SourceStream:
         """Return how many entries the range (after, end] has."""
         return self._asked(lambda stream: stream.split(1, f"({after}", end)).count
 
-    def parts(self, after: str, end: str) -> list[SplitPart]:
-        """Return the range (after, end] in parts of about equal counts; no parts if the range is empty."""
-        least = self._options.min_partitions
-        plan = self._asked(lambda stream: stream.split(least, f"({after}", end))
-        wanted = min(-(-plan.count // ENTRIES_A_PARTITION), PARTITIONS_MAX)
-        if wanted > least:
-            plan = self._asked(lambda stream: stream.split(wanted, f"({after}", end))
-        return plan.parts if plan.count else []
+    def part_ends(self, after: str, end: str, parts: int) -> list[str]:
+        """Return the last ids of parts of about equal counts that cover the range (after, end]; none if the
+        range is empty."""
+        plan = self._asked(lambda stream: stream.split(parts, f"({after}", end))
+        return [part.end for part in plan.parts] if plan.count else []
+
+    def entry_bytes(self, after: str) -> float:
+        """Return the average size of the first entries after `after`, as the server sends them; there is at
+        least one."""
+        position = ReadPosition(key=self.options.stream, after=after)
+        body = ReadBody(streams=[position], count=SAMPLED_ENTRIES, max_bytes=SAMPLED_BYTES)
+        request = xread._get_kwargs(body=body)  # noqa: SLF001 - the generated operations name them so
+        call = Call(request, lambda answer: answer, is_idempotent=True)
+        answer = self.send(lambda client: client.session.send(call))
+        return len(answer.content) / max(len(answer.json()["streams"][0]["entries"]), 1)
 
     def lines(self, start: str, end: str) -> Iterator[bytes]:
         """Yield the entries from `start` to `end`, both included, as NDJSON in blocks of complete lines."""
-        is_empty = True
         try:
-            for block in self._stream().export_lines(start, end):
-                is_empty = False
-                yield block
+            yield from self._stream().export_lines(start, end)
         except TailraceError as error:
-            raise source_error(error, self._where) from error
-        if is_empty:
-            self.state()  # The export of a deleted stream is empty; this raises for it.
+            raise source_error(error, self.where) from error
 
     def check_not_recreated(self, last_id: str, offset_id: str) -> None:
         """Raise `DataLoss` if the stream ends before the offset, which means that it was deleted and created
         again."""
-        if later(last_id, offset_id) != last_id and self._options.fail_on_data_loss:
-            raise data_loss(
+        if later(last_id, offset_id) != last_id:
+            self.lose(
                 f"the stream ends at {last_id}, below the query's offset {offset_id}: it was deleted "
-                "and created again",
-                self._where,
+                "and created again"
             )
 
     def move_group(self, name: str, after: str) -> None:
@@ -99,33 +146,14 @@ class SourceStream:
             lambda stream: stream.group(name).set_position(after, entries_read=max(added - behind, 0))
         )
 
-    def _read_one(self, after: str, wait_ms: int, *, strict: bool) -> None:
-        request = xrange._get_kwargs(  # noqa: SLF001 - the generated operations name them so
-            self._options.stream,
-            start=UNSET,
-            end=UNSET,
-            order=UNSET,
-            after=after,
-            wait_ms=wait_ms or UNSET,
-            count=1,
-            strict=strict,
-        )
-        call = Call(request, nothing, is_idempotent=True, waits_ms=wait_ms)
-        self._with_client(lambda client: client.session.send(call))
-
     def _asked(self, question: Callable[[Stream], T]) -> T:
-        return self._with_client(lambda client: question(client.stream(self._options.stream)))
-
-    def _with_client(self, question: Callable[[Tailrace], T]) -> T:
-        try:
-            return question(self._client())
-        except TailraceError as error:
-            raise source_error(error, self._where) from error
+        return self.send(lambda client: question(client.stream(self.options.stream)))
 
     def _stream(self) -> Stream:
-        return self._client().stream(self._options.stream)
+        return self.client().stream(self.options.stream)
 
-    def _client(self) -> Tailrace:
-        """Return a client on the machine that uses it: the token is read there, and clients cannot be
-        serialised."""
-        return self._options.endpoint.client(retry=RetryPolicy(deadline_s=self._options.retry_deadline_s))
+
+def _look_of(answer: Answer) -> Look:
+    first_id, last_id = answer.headers.get("X-First-Id"), answer.headers["X-Last-Id"]
+    start = last_id if first_id is None else just_below(first_id)
+    return Look(start, last_id, answer.headers.get("X-Incarnation"))
