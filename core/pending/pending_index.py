@@ -205,4 +205,9 @@ class PendingIndex:
         """Return the runs whose windows meet the ids from `first` to `last`. O(log n + those runs)."""
         low = max(self.runs.bisect_right(first) - 1, 0)
         runs = [self.runs[key] for key in self.runs.islice(low, self.runs.bisect_right(last))]
-        return [run for run in runs if run.last_id >= first and run.first_id <= last]
+        # A run is filed under the first id that it ever had.
+        if runs and runs[0].last_id < first:
+            del runs[0]
+        if runs and runs[-1].first_id > last:
+            del runs[-1]
+        return runs

@@ -143,11 +143,29 @@ class Run(Unit):
         self.live -= len(positions)
         self._shrink()
 
-    def remove_span(self, position: int, length: int, live: int) -> None:
-        """Remove `length` positions from `position` on, of which `live` are live; another live entry must
-        stay. O(length) in C."""
+    def remove_span(self, position: int, length: int) -> None:
+        """Remove `length` live entries from `position` on; another one must stay. O(length) in C."""
         self._removed_bytes()[position : position + length] = b"\x01" * length
-        self.live -= live
+        self.live -= length
+        self._shrink()
+
+    def window(self) -> IdSequence:
+        """The ids of the window, removed ones included. O(n) in C, O(1) for consecutive ids."""
+        return self.ids[self.low : self.high]
+
+    def flags_with(self, mask: bytes) -> bytes:
+        """Return one byte for each position of the window: 0 where the entry is live and `mask` is 0, too.
+        O(n) in C."""
+        if self._removed is None:
+            return mask
+        flags = int.from_bytes(self._removed[self.low : self.high], "little") | int.from_bytes(mask, "little")
+        return flags.to_bytes(self.high - self.low, "little")
+
+    def set_flags(self, flags: bytes) -> None:
+        """Replace the removals in the window by `flags`, the result of `flags_with`; an entry must stay. O(n)
+        in C."""
+        self._removed_bytes()[self.low : self.high] = flags
+        self.live = flags.count(0)
         self._shrink()
 
     def _removed_bytes(self) -> bytearray:

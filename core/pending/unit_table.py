@@ -7,10 +7,13 @@ counts. This module is the only one that changes them. It never decides which en
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import compress
 
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.delivery_order import DeliveryOrder
+from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.pending.pending_index import PendingIndex
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
@@ -49,21 +52,35 @@ class UnitTable(PendingIndex):
         """Remove `ids`, all pending and distinct. O(1) an entry, O(log runs) if the ids are out of order."""
         span = self.span_of(ids)
         if span is not None:
-            self._remove_span(*span, len(ids), len(ids))
+            self._remove_span(*span, len(ids))
             return
         left = self.count - len(ids)
         self.remove_present(ids)
         assert self.count == left, "only pending entries can be removed"
 
-    def remove_between(self, first: StreamId, last: StreamId) -> None:
-        """Remove all entries from `first` to `last`. O(log n + runs + scattered entries in between)."""
+    def remove_spans(self, spans: IdSpans) -> None:
+        """Remove all entries whose ids are in `spans`. O(log n) for each run and O(1) for each scattered
+        entry between the ends of the spans, and `IdSpans.mask` for a run that no span contains."""
+        first, last = spans.bounds
         for run in self._runs_between(first, last):
-            low, high = run.between(first, last)
-            live = run.count_live(low, high)
-            if live:
-                self._remove_span(run, low, high - low, live)
-        if self.scattered:
-            self._remove_scattered(list(self.scattered_ids.between(first, last)))
+            if spans.contain(run.first_id, run.last_id):
+                self._drop_run(run)
+            else:
+                self._remove_masked(run, spans.mask(run.window()))
+        ids = list(self.scattered_ids.between(first, last)) if self.scattered else []
+        if ids:
+            self._remove_scattered(compress(ids, spans.fresh_mask(ids)))
+
+    def _remove_masked(self, run: Run, mask: bytes) -> None:
+        flags = run.flags_with(mask)
+        gone = run.live - flags.count(0)
+        if gone == run.live:
+            self._drop_run(run)
+        elif gone:
+            run.set_flags(flags)
+            self.count -= gone
+            assert run.consumer is not None
+            run.consumer.pending_count -= gone
 
     def remove_present(self, ids: Sequence[StreamId]) -> None:
         """Remove those of `ids` that are pending. O(m log m)."""
@@ -79,16 +96,21 @@ class UnitTable(PendingIndex):
             self._remove_from_run(value)
         else:
             self._remove_from_unit(value, unit)
+            self._forget_scattered((value,), unit.consumer)
 
     def _remove_scattered(self, ids: Iterable[StreamId]) -> list[StreamId]:
-        """Remove those of `ids` that are in singles and bunches; return the others."""
+        """Remove those of `ids` that are in singles and bunches; return the others. O(1) an entry."""
         others = []
+        gone: defaultdict[Consumer | None, list[StreamId]] = defaultdict(list)
         for value in ids:
             unit = self.scattered.pop(value, None)
             if unit is None:
                 others.append(value)
             else:
                 self._remove_from_unit(value, unit)
+                gone[unit.consumer].append(value)
+        for consumer, values in gone.items():
+            self._forget_scattered(values, consumer)
         return others
 
     def _remove_from_unit(self, value: StreamId, unit: Single | Bunch) -> None:
@@ -96,10 +118,12 @@ class UnitTable(PendingIndex):
             unit.remove(value)
         else:
             self.order.discard(unit)
-        self.count -= 1
-        ids = (value,)
+
+    def _forget_scattered(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
+        """Take `ids`, which left their units, out of the counts and of their owner's index. O(m)."""
+        self.count -= len(ids)
         self.scattered_ids.note(ids)
-        self._remove_from_owner(ids, unit.consumer)
+        self._remove_from_owner(ids, consumer)
 
     def _remove_from_runs(self, ids: Iterable[StreamId]) -> None:
         """Remove those of `ids` that are in runs; ids in one run are found together."""
@@ -119,14 +143,14 @@ class UnitTable(PendingIndex):
         assert run.consumer is not None
         run.consumer.pending_count -= 1
 
-    def _remove_span(self, run: Run, position: int, length: int, live: int) -> None:
-        if run.live == live:
+    def _remove_span(self, run: Run, position: int, length: int) -> None:
+        if run.live == length:
             self._drop_run(run)
             return
-        run.remove_span(position, length, live)
-        self.count -= live
+        run.remove_span(position, length)
+        self.count -= length
         assert run.consumer is not None
-        run.consumer.pending_count -= live
+        run.consumer.pending_count -= length
 
     def _remove_positions(self, run: Run, positions: Sequence[int]) -> None:
         if run.live == len(positions):
