@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
+from operator import not_
 from typing import Final
 
 from tailrace.core.log.id_sequence import IdSequence, are_same, count_below, pack_ids, position_of
@@ -224,12 +225,10 @@ class Run(Unit):
     def live_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """Return the live ids at or after `start`, rising. O(log n + m)."""
         low = max(self.low, count_below(self.ids, start)) if start else self.low
-        if isinstance(self.ids, range) and self._removed is None:
-            return iter(self.ids[low : self.high])
-        positions: Iterable[int] = range(low, self.high)
-        if self.live < self.high - self.low:
-            positions = compress(positions, (not flag for flag in self._removed_bytes()[low : self.high]))
-        return map(self.ids.__getitem__, positions)
+        ids = iter(self.ids[low : self.high])
+        if self.live == self.high - self.low:
+            return ids
+        return compress(ids, map(not_, self._removed_bytes()[low : self.high]))
 
     def deliveries_of(self, _value: StreamId) -> int:
         return self.deliveries
