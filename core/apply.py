@@ -146,7 +146,9 @@ def _consumer_deleted(keyspace: Keyspace, effect: ConsumerDeleted) -> None:
     stream = keyspace.streams[effect.key]
     group: Group = stream.groups[effect.group]
     stream.forget_references_from(ZERO_ID)
-    group.pending.drop_consumer(group.consumers.pop(effect.consumer))
+    consumer: Consumer = group.consumers.pop(effect.consumer)
+    group.pending.drop_consumer(consumer)
+    keyspace.garbage.add_consumer(consumer)
 
 
 def _consumer_seen(keyspace: Keyspace, effect: ConsumerSeen) -> None:

@@ -55,7 +55,7 @@ async def while_connected(scope: Scope, receive: Receive, work: Coroutine[Any, A
     In that case, and if this call is cancelled, `work` is cancelled and has ended when this function returns.
     """
     working = asyncio.ensure_future(work)
-    going = [asyncio.ensure_future(disconnected(receive))]
+    going: list[asyncio.Future[Any]] = [asyncio.ensure_future(disconnected(receive))]
     side = _client_side_of(scope)
     if side is not None:
         going.append(asyncio.ensure_future(side.ended()))

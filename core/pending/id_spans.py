@@ -8,7 +8,7 @@ with all of them. This module compares sequences, and never changes a pending en
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from tailrace.core.log.id_sequence import PackedIds, count_below
@@ -39,10 +39,18 @@ class IdSpans:
         """The lowest and the highest id of all spans."""
         return self._firsts[0], self._lasts[-1]
 
-    def contain(self, first: StreamId, last: StreamId) -> bool:
-        """Whether one span contains all ids from `first` to `last`. O(log s)."""
-        index = bisect_right(self._firsts, first) - 1
-        return index >= 0 and last <= self._lasts[index]
+    def meeting(self, first: StreamId, last: StreamId) -> Iterator[tuple[StreamId, StreamId]]:
+        """Return the spans that have an id from `first` to `last`. O(log s)."""
+        indexes = self._meeting(first, last)
+        return zip(self._firsts[indexes], self._lasts[indexes], strict=True)
+
+    def count_meeting(self, first: StreamId, last: StreamId) -> int:
+        """Return how many spans have an id from `first` to `last`. O(log s)."""
+        indexes = self._meeting(first, last)
+        return max(indexes.stop - indexes.start, 0)
+
+    def _meeting(self, first: StreamId, last: StreamId) -> slice:
+        return slice(bisect_left(self._lasts, first), bisect_right(self._firsts, last))
 
     def mask(self, ids: range | PackedIds) -> bytes:
         """Return a byte for each of the rising `ids`, 1 if a span contains the id. O(n) in C for a sequence
@@ -57,7 +65,7 @@ class IdSpans:
         """Return a byte for each of the rising `ids`, as `mask` does, and remember nothing. O(n) in C, and
         O(log n) for each span between the ends of `ids`."""
         mask = bytearray(len(ids))
-        meeting = slice(bisect_left(self._lasts, ids[0]), bisect_right(self._firsts, ids[-1]))
+        meeting = self._meeting(ids[0], ids[-1])
         firsts, lasts = self._firsts[meeting], self._lasts[meeting]
         if isinstance(ids, range):
             bounds = _bounds_in_range(ids, firsts, lasts)

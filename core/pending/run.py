@@ -144,10 +144,11 @@ class Run(Unit):
         self.live -= len(positions)
         self._shrink()
 
-    def remove_span(self, position: int, length: int) -> None:
-        """Remove `length` live entries from `position` on; another one must stay. O(length) in C."""
+    def remove_span(self, position: int, length: int, live: int) -> None:
+        """Remove `length` positions from `position` on, of which `live` are live; another live entry must
+        stay. O(length) in C."""
         self._removed_bytes()[position : position + length] = b"\x01" * length
-        self.live -= length
+        self.live -= live
         self._shrink()
 
     def window(self) -> IdSequence:
@@ -229,6 +230,9 @@ class Run(Unit):
         if self.live == self.high - self.low:
             return ids
         return compress(ids, map(not_, self._removed_bytes()[low : self.high]))
+
+    def is_below(self, value: StreamId) -> bool:
+        return self.last_id < value
 
     def deliveries_of(self, _value: StreamId) -> int:
         return self.deliveries

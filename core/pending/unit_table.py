@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import compress
 
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.delivery_order import DeliveryOrder
-from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.pending.pending_index import PendingIndex
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
@@ -52,35 +50,11 @@ class UnitTable(PendingIndex):
         """Remove `ids`, all pending and distinct. O(1) an entry, O(log runs) if the ids are out of order."""
         span = self.span_of(ids)
         if span is not None:
-            self._remove_span(*span, len(ids))
+            self._remove_span(*span, len(ids), len(ids))
             return
         left = self.count - len(ids)
         self.remove_present(ids)
         assert self.count == left, "only pending entries can be removed"
-
-    def remove_spans(self, spans: IdSpans) -> None:
-        """Remove all entries whose ids are in `spans`. O(log n) for each run and O(1) for each scattered
-        entry between the ends of the spans, and `IdSpans.mask` for a run that no span contains."""
-        first, last = spans.bounds
-        for run in self._runs_between(first, last):
-            if spans.contain(run.first_id, run.last_id):
-                self._drop_run(run)
-            else:
-                self._remove_masked(run, spans.mask(run.window()))
-        ids = list(self.scattered_ids.between(first, last)) if self.scattered else []
-        if ids:
-            self._remove_scattered(compress(ids, spans.fresh_mask(ids)))
-
-    def _remove_masked(self, run: Run, mask: bytes) -> None:
-        flags = run.flags_with(mask)
-        gone = run.live - flags.count(0)
-        if gone == run.live:
-            self._drop_run(run)
-        elif gone:
-            run.set_flags(flags)
-            self.count -= gone
-            assert run.consumer is not None
-            run.consumer.pending_count -= gone
 
     def remove_present(self, ids: Sequence[StreamId]) -> None:
         """Remove those of `ids` that are pending. O(m log m)."""
@@ -143,14 +117,14 @@ class UnitTable(PendingIndex):
         assert run.consumer is not None
         run.consumer.pending_count -= 1
 
-    def _remove_span(self, run: Run, position: int, length: int) -> None:
-        if run.live == length:
+    def _remove_span(self, run: Run, position: int, length: int, live: int) -> None:
+        if run.live == live:
             self._drop_run(run)
             return
-        run.remove_span(position, length)
-        self.count -= length
+        run.remove_span(position, length, live)
+        self.count -= live
         assert run.consumer is not None
-        run.consumer.pending_count -= length
+        run.consumer.pending_count -= live
 
     def _remove_positions(self, run: Run, positions: Sequence[int]) -> None:
         if run.live == len(positions):

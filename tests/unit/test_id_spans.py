@@ -33,8 +33,9 @@ def test_a_mask_shows_which_ids_are_in_a_span(seed: int) -> None:
             expected = bytes(any(first <= value <= last for first, last in found) for value in ids)
             assert spans.mask(ids) == spans.mask(ids) == spans.fresh_mask(ids) == expected
         assert spans.fresh_mask(scattered) == spans.mask(pack_ids(scattered))
-        contained = any(first <= start and start + size <= last for first, last in found)
-        assert spans.contain(start, start + size) == contained
+        meeting = [span for span in found if span[0] <= start + size and start <= span[1]]
+        assert list(spans.meeting(start, start + size)) == meeting
+        assert spans.count_meeting(start, start + size) == len(meeting)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -104,6 +104,21 @@ def test_showing_pending_entries_takes_little_work_for_each(count: int, calls_ea
     assert calls_of(lambda: engine.execute(show, 10)) < 5_000 * calls_each
 
 
+@pytest.mark.parametrize("count", [5_000, 10, 1])
+def test_pending_entries_that_were_trimmed_cost_a_claim_one_look_for_each_unit(count: int) -> None:
+    engine = delivered(5_000, count)
+    if count == 1:
+        ids = tuple(range(1, 5_001))
+        engine.execute(c.Claim(b"s", b"g", b"b", c.ClaimOptions(0, ids[::-1])), 3)
+        assert len(list(stream_of(engine).groups[b"g"].pending.order)) == 5
+    new = (c.ReadFrom(b"s", c.Special.NEW),)
+    read = c.ReadGroup(b"g", b"z", new, c.ReadLimits(count=10), claim_min_idle_ms=0, block_ms=1_000)
+    engine.execute(command("XTRIM", "s", "MAXLEN", 0), 3)
+    assert calls_of(lambda: engine.execute(read, 10)) < 5_000
+    engine.execute(c.Append(b"s", [FRAGMENT]), 11)
+    assert calls_of(lambda: engine.execute(read, 12)) < 5_000
+
+
 def test_a_full_block_of_a_large_append_takes_little_work() -> None:
     engine = Engine()
     fragments = [b'{"v":"%b"}' % (b"x" * (600 + number % 50)) for number in range(10_000)]
