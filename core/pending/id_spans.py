@@ -41,16 +41,17 @@ class IdSpans:
 
     def meeting(self, first: StreamId, last: StreamId) -> Iterator[tuple[StreamId, StreamId]]:
         """Return the spans that have an id from `first` to `last`. O(log s)."""
-        indexes = self._meeting(first, last)
-        return zip(self._firsts[indexes], self._lasts[indexes], strict=True)
+        start, end = self._meeting(first, last)
+        return zip(self._firsts[start:end], self._lasts[start:end], strict=True)
 
     def count_meeting(self, first: StreamId, last: StreamId) -> int:
         """Return how many spans have an id from `first` to `last`. O(log s)."""
-        indexes = self._meeting(first, last)
-        return max(indexes.stop - indexes.start, 0)
+        start, end = self._meeting(first, last)
+        return end - start
 
-    def _meeting(self, first: StreamId, last: StreamId) -> slice:
-        return slice(bisect_left(self._lasts, first), bisect_right(self._firsts, last))
+    def _meeting(self, first: StreamId, last: StreamId) -> tuple[int, int]:
+        """The indexes of these spans: from the first of the two up to but not including the second."""
+        return bisect_left(self._lasts, first), bisect_right(self._firsts, last)
 
     def mask(self, ids: range | PackedIds) -> bytes:
         """Return a byte for each of the rising `ids`, 1 if a span contains the id. O(n) in C for a sequence
@@ -65,8 +66,8 @@ class IdSpans:
         """Return a byte for each of the rising `ids`, as `mask` does, and remember nothing. O(n) in C, and
         O(log n) for each span between the ends of `ids`."""
         mask = bytearray(len(ids))
-        meeting = self._meeting(ids[0], ids[-1])
-        firsts, lasts = self._firsts[meeting], self._lasts[meeting]
+        start, stop = self._meeting(ids[0], ids[-1])
+        firsts, lasts = self._firsts[start:stop], self._lasts[start:stop]
         if isinstance(ids, range):
             bounds = _bounds_in_range(ids, firsts, lasts)
         elif len(firsts) * _SEARCHES_PER_TABLE < len(ids):

@@ -60,7 +60,9 @@ def expected_scan(
     """Rule 52, one pending entry after another: the claimed ids, the dropped ids, the cursor."""
     stream = stream_of(engine)
     pending = stream.groups[b"g"].pending
-    ids, claimed, dropped = list(pending.ids()), [], []
+    ids = list(pending.ids())
+    claimed: list[int] = []
+    dropped: list[int] = []
     for number, value in enumerate(ids):
         if number == count * XAUTOCLAIM_SCAN_FACTOR or len(claimed) + len(dropped) == count:
             return claimed, dropped, value
