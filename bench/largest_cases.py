@@ -23,6 +23,7 @@ from bench.largest_streams import (
     named_streams,
     numbered,
     one_large_entry,
+    perforated,
     post,
     read_group,
     scattered,
@@ -100,6 +101,13 @@ DELETIONS: Final = (
         "/v1/streams/trim-d/entries:trim",
         lambda _: {"max_length": 0, "references": "delete"},
         large("trim-d", "g"),
+    ),
+    post_case(
+        "xtrim",
+        "between deleted entries, 20 groups, by policy delete",
+        "/v1/streams/trim-h/entries:trim",
+        lambda _: {"max_length": 0, "references": "delete"},
+        perforated("trim-h", 20),
     ),
     post_case(
         "xtrim",

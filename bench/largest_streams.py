@@ -174,6 +174,26 @@ def numbered(name: str, *groups: str) -> Make:
     return requests
 
 
+def perforated(name: str, groups: int) -> Make:
+    """A stream that is pending in many groups, and of which every other entry was deleted afterwards."""
+
+    def requests(state: State) -> Iterator[Request]:
+        if not state.is_first(name):
+            return
+        part, parts = state.count(IDS_PER_REQUEST_MAX), 4
+        numbers = range(1, parts * part + 1)
+        for first in range(0, len(numbers), part):
+            entries = [{"id": f"{each}-0", "fields": {"f": "v"}} for each in numbers[first : first + part]]
+            yield post(f"/v1/streams/{name}/entries:batch", {"entries": entries})
+        for group in range(groups):
+            yield from delivered(name, f"g{group}", len(numbers))
+        for first in range(0, len(numbers), part):
+            ids = [f"{each}-0" for each in numbers[first : first + part : 2]]
+            yield post(f"/v1/streams/{name}/entries:delete", {"ids": ids})
+
+    return requests
+
+
 def scattered(state: State) -> list[str]:
     """Return the ids of such a stream, in an order that visits every block repeatedly."""
     count = state.count(IDS_PER_REQUEST_MAX)

@@ -31,6 +31,7 @@ from tailrace.core.effects import (
     Nacked,
     PendingBetweenRemoved,
     PendingRemoved,
+    ReferencesTrimmed,
     StreamCopied,
     StreamCreated,
     StreamDeleted,
@@ -41,6 +42,7 @@ from tailrace.core.effects import (
 from tailrace.core.group import Group
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.stream_id import ZERO_ID
 
 
@@ -144,7 +146,9 @@ def _consumer_deleted(keyspace: Keyspace, effect: ConsumerDeleted) -> None:
     stream = keyspace.streams[effect.key]
     group: Group = stream.groups[effect.group]
     stream.forget_references_from(ZERO_ID)
-    group.pending.drop_consumer(group.consumers.pop(effect.consumer))
+    consumer: Consumer = group.consumers.pop(effect.consumer)
+    group.pending.drop_consumer(consumer)
+    keyspace.garbage.add_consumer(consumer)
 
 
 def _consumer_seen(keyspace: Keyspace, effect: ConsumerSeen) -> None:
@@ -184,9 +188,16 @@ def _pending_removed(keyspace: Keyspace, effect: PendingRemoved) -> None:
 def _pending_between_removed(keyspace: Keyspace, effect: PendingBetweenRemoved) -> None:
     stream = keyspace.streams[effect.key]
     stream.forget_references_from(effect.first_ids[0])
-    pending = stream.groups[effect.group].pending
-    for first_id, last_id in zip(effect.first_ids, effect.last_ids, strict=True):
-        pending.remove_between(first_id, last_id)
+    stream.groups[effect.group].pending.remove_spans(IdSpans(effect.first_ids, effect.last_ids))
+
+
+def _references_trimmed(keyspace: Keyspace, effect: ReferencesTrimmed) -> None:
+    stream = keyspace.streams[effect.key]
+    stream.forget_references_from(stream.first_id)
+    spans = IdSpans(*stream.log.spans_of_first(effect.count))
+    for group in stream.groups.values():
+        if group.pending.count:
+            group.pending.remove_spans(spans)
 
 
 def _group(keyspace: Keyspace, effect: Any) -> Group:
@@ -221,4 +232,5 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     Nacked: _nacked,
     PendingRemoved: _pending_removed,
     PendingBetweenRemoved: _pending_between_removed,
+    ReferencesTrimmed: _references_trimmed,
 }

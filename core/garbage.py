@@ -1,4 +1,4 @@
-"""Deleted streams and groups, whose memory is freed in small steps.
+"""Deleted streams, groups and consumers, whose memory is freed in small steps.
 
 A deletion moves a stream from the keyspace to this place at once. Freeing takes time for each block and each
 pending unit, so the engine's owner calls `free_some` between commands until nothing is left. Pending units
@@ -19,6 +19,7 @@ from sortedcontainers import SortedDict
 from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.log.entry_log import EntryLog
+from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.units import Bunch
 from tailrace.core.scan_order import ScanOrder
@@ -65,6 +66,11 @@ class Garbage:
     def add_group(self, group: Group) -> None:
         """Add a group that was removed from its stream. O(1); with a large backlog, O(parts of the group)."""
         self._add(_group(group), group.part_count)
+
+    def add_consumer(self, consumer: Consumer) -> None:
+        """Add a consumer that was removed from its group, with its units. O(1); with a large backlog, O(parts
+        of the consumer)."""
+        self._add(_consumer(consumer), 1 + len(consumer.runs) + len(consumer.scattered))
 
     def _add(self, parts: Iterator[int], count: int) -> None:
         has_backlog = self.part_count > GARBAGE_PARTS_MAX
@@ -153,9 +159,13 @@ def _group(group: Group) -> Iterator[int]:
     yield from _table(group.pending.scattered)
     while group.consumers:
         _, consumer = group.consumers.popitem()
-        yield 1
-        yield from _table(consumer.runs)
-        yield from _set(consumer.scattered)
+        yield from _consumer(consumer)
+
+
+def _consumer(consumer: Consumer) -> Iterator[int]:
+    yield 1
+    yield from _table(consumer.runs)
+    yield from _set(consumer.scattered)
 
 
 def _units(pending: PendingEntriesList) -> Iterator[int]:

@@ -151,9 +151,6 @@ SPLIT_PARTS_MAX: Final = 10_000
 WAIT_MS_MAX: Final = 60_000
 """The longest wait of one request: below the idle time at which common proxies cut (60 s)."""
 
-ELEMENT_BYTES_MAX: Final = 1 << 30
-"""Redis's own bound on the names and values of one entry together (rule 8)."""
-
 NODE_ENTRIES_DEFAULT: Final = 100
 """`stream-node-max-entries`: the unit of approximate trimming, as in Redis."""
 

@@ -15,6 +15,7 @@ from tailrace.api.wire.group_replies import consumer_json
 from tailrace.api.wire.names import ConsumerPath, GroupPath, KeyPath, TransferTo
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.replies import json_response
+from tailrace.api.wire.turns import Slices
 from tailrace.core.commands import CreateConsumer, DeleteConsumer, InfoConsumers
 from tailrace.core.errors import ErrorCode, no_such_consumer
 
@@ -42,7 +43,7 @@ async def xinfo_consumers(key: KeyPath, group: GroupPath, store: Store) -> Respo
     """
     reply = await store.execute(InfoConsumers(key, group))
     assert isinstance(reply, list)
-    return json_response({"consumers": [consumer_json(consumer) for consumer in reply]})
+    return json_response({"consumers": await Slices().rows(reply, consumer_json)})
 
 
 @router.put(

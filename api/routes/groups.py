@@ -18,6 +18,7 @@ from tailrace.api.wire.names import GroupPath, KeyPath
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import Store, group_start_of
 from tailrace.api.wire.replies import json_response, no_content
+from tailrace.api.wire.turns import Slices
 from tailrace.core.commands import CreateGroup, DestroyGroup, InfoGroups, SetGroupPosition
 from tailrace.core.errors import ErrorCode, no_group
 from tailrace.core.replies import GroupInfo, Reply
@@ -48,7 +49,7 @@ async def xinfo_groups(key: KeyPath, store: Store) -> Response:
     """List the groups of a stream with their positions and lags, in byte order of their names. O(groups)."""
     reply = await store.execute(InfoGroups(key))
     assert isinstance(reply, list)
-    return json_response({"groups": [group_json(group) for group in reply]})
+    return json_response({"groups": await Slices().rows(reply, group_json)})
 
 
 @router.put(

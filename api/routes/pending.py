@@ -17,7 +17,7 @@ from tailrace.api.schemas.base import I64_MAX
 from tailrace.api.schemas.claims import AutoClaimBody, AutoClaimReply, ClaimBody, ClaimReply
 from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.wire.bodies import read_body
-from tailrace.api.wire.group_replies import autoclaim_json, claim_json, overview_json, pending_json
+from tailrace.api.wire.group_replies import autoclaim_json, claim_json, overview_json, pending_page_json
 from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath, name_from_body
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import (
@@ -89,8 +89,7 @@ async def xpending(
     command = PendingRange(key, group, start_of(start), end_of(end), most, min_idle_ms, consumer)
     entries = await store.execute(command)
     assert isinstance(entries, list)
-    page = [pending_json(entry) for entry in entries]
-    return json_response({"pending": page, "next": page[-1]["id"] if len(page) == most else None})
+    return json_response(await pending_page_json(entries, most))
 
 
 @router.get(

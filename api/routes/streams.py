@@ -137,7 +137,7 @@ async def xinfo_stream(
     content = stream_json(key, info)
     for detail in details:
         assert isinstance(detail, StreamFullInfo)
-        content |= full_json(detail, shape)
+        content |= await full_json(detail, shape)
     return json_response(content)
 
 

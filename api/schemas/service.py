@@ -152,7 +152,6 @@ class Limits(WireModel, ServerLimits):
     )
     split_parts_max: int = _bound(limits.SPLIT_PARTS_MAX, "Parts of one split of a range.")
     wait_ms_max: int = _bound(limits.WAIT_MS_MAX, "The longest wait of one request, in milliseconds.")
-    element_bytes_max: int = _bound(limits.ELEMENT_BYTES_MAX, "Bytes of one entry's names and values.")
     node_entries_default: int = _bound(
         limits.NODE_ENTRIES_DEFAULT, "Entries of a block: the unit of approximate trimming."
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
 from itertools import chain
 from typing import Final
 
@@ -19,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.access.token_end import abort_of, end_with_token
-from tailrace.api.http.disconnect import disconnected, while_connected
+from tailrace.api.http.disconnect import disconnected, leave, while_connected
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import DEFECT, HttpCode, problem, problem_of, unauthenticated_problem
@@ -70,8 +69,10 @@ class TailResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the tail ends or the client disconnects."""
         try:
-            with self._open_limit, end_with_token(self._store.guard, scope), suppress(ClientDisconnect):
-                await while_connected(receive, self._serve(send))
+            with self._open_limit, end_with_token(self._store.guard, scope):
+                await while_connected(scope, receive, self._serve(send))
+        except ClientDisconnect:
+            await leave(scope, receive)
         except ClientStalled:
             abort = abort_of(scope)
             if abort is not None:

@@ -5,8 +5,11 @@ It owns the members and their order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tailrace.api.name_members import named
 from tailrace.api.wire.replies import Json, entries_json, formatted, optional_id
+from tailrace.api.wire.turns import Slices
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import (
     ClaimReply,
@@ -84,7 +87,14 @@ def autoclaim_json(reply: ClaimReply, shape: Shape) -> Json:
     }
 
 
-def group_detail_json(group: GroupFullInfo) -> Json:
+async def pending_page_json(entries: Sequence[PendingEntry], most: int) -> Json:
+    """Return a page of at most `most` pending entries. Other requests are served while a long page is
+    written."""
+    following = format_id(entries[-1].id) if len(entries) == most else None
+    return {"pending": await Slices().rows(entries, pending_json), "next": following}
+
+
+async def group_detail_json(group: GroupFullInfo, slices: Slices) -> Json:
     """Return a group with its pending entries and consumers."""
     return {
         **named(name=group.name),
@@ -93,16 +103,17 @@ def group_detail_json(group: GroupFullInfo) -> Json:
         "lag": group.lag,
         "pending": group.pending_count,
         "nacked": group.nacked_count,
-        "pending_entries": [pending_json(entry) for entry in group.pending],
-        "consumers": [_consumer_detail_json(consumer) for consumer in group.consumers],
+        "pending_entries": await slices.rows(group.pending, pending_json),
+        "consumers": [await _consumer_detail_json(consumer, slices) for consumer in group.consumers],
     }
 
 
-def _consumer_detail_json(consumer: ConsumerFullInfo) -> Json:
+async def _consumer_detail_json(consumer: ConsumerFullInfo, slices: Slices) -> Json:
+    await slices.count(len(consumer.name))
     return {
         **named(name=consumer.name),
         "seen_at_ms": consumer.seen_at_ms,
         "active_at_ms": _known(consumer.active_at_ms),
         "pending": consumer.pending_count,
-        "pending_entries": [pending_json(entry) for entry in consumer.pending],
+        "pending_entries": await slices.rows(consumer.pending, pending_json),
     }

@@ -66,12 +66,12 @@ class Imports:
         if encoding is None:
             if len(raw) <= LARGE_BYTES:
                 return decode_lines(raw, shape)
-            return await while_connected(request.receive, self._read_large(raw, shape))
+            return await while_connected(request.scope, request.receive, self._read_large(raw, shape))
         unpacking = Unpacking(raw, encoding)
         unpacking.run(steps=INLINE_STEPS, bytes_max=INLINE_BYTES)
         if unpacking.is_done and len(unpacking.unpacked) <= LARGE_BYTES:
             return decode_lines(bytes(unpacking.unpacked), shape)
-        return await while_connected(request.receive, self._unpack_large(unpacking, shape))
+        return await while_connected(request.scope, request.receive, self._unpack_large(unpacking, shape))
 
     async def _read_large(self, raw: bytes, shape: LineShape) -> NewEntries:
         async with self._room:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -131,17 +131,30 @@ def result_parts(reply: Resp, *, all_base64: bool) -> Iterator[bytes]:
         for number, piece in enumerate(reply.pieces()):
             if number:
                 yield b","
-            yield _encode(_result(piece, all_base64=all_base64))[1:-1]
+            if _has_rows(piece[0]):
+                yield from _joined(result_parts(row, all_base64=all_base64) for row in piece)
+            else:
+                yield _encode(_result(piece, all_base64=all_base64))[1:-1]
         yield b"]"
     elif isinstance(reply, list) and any(isinstance(item, list | Rows) for item in reply):
         yield b"["
-        for number, item in enumerate(reply):
-            if number:
-                yield b","
-            yield from result_parts(item, all_base64=all_base64)
+        yield from _joined(result_parts(item, all_base64=all_base64) for item in reply)
         yield b"]"
     else:
         yield _encode(_result(reply, all_base64=all_base64))
+
+
+def _has_rows(row: Resp) -> bool:
+    """Whether a row has a long list of its own, as a group of XINFO STREAM FULL has."""
+    return isinstance(row, list) and any(isinstance(item, Rows) for item in row)
+
+
+def _joined(texts: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
+    """Yield the parts of all texts, with commas between the texts."""
+    for number, parts in enumerate(texts):
+        if number:
+            yield b","
+        yield from parts
 
 
 def _result(reply: Resp, *, all_base64: bool) -> Any:

@@ -11,6 +11,7 @@ from tailrace.api.name_members import named
 from tailrace.api.schemas.base import INCARNATION_EXAMPLE
 from tailrace.api.wire.group_replies import group_detail_json
 from tailrace.api.wire.replies import Json, entries_json, first_entry_json, incarnation_json, optional_id
+from tailrace.api.wire.turns import Slices
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import (
     StreamFullInfo,
@@ -77,11 +78,13 @@ def _idempotency_json(info: StreamInfo) -> Json:
     }
 
 
-def full_json(full: StreamFullInfo, shape: Shape) -> Json:
-    """Return the members that `full=true` adds to the state of a stream."""
+async def full_json(full: StreamFullInfo, shape: Shape) -> Json:
+    """Return the members that `full=true` adds to the state of a stream. Other requests are served while many
+    pending entries are written."""
+    slices = Slices()
     return {
         "entries": entries_json(full.entries, shape),
-        "group_details": [group_detail_json(group) for group in full.groups],
+        "group_details": [await group_detail_json(group, slices) for group in full.groups],
     }
 
 

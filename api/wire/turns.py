@@ -7,8 +7,10 @@ kind of work.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
+
+import msgspec
 
 from tailrace.core.limits import KIB
 
@@ -21,7 +23,12 @@ PART_BYTES: Final = 64
 AT_ONCE_BYTES_MAX: Final = 256 * KIB
 """A body up to this size is decoded at once: in 3 ms, or in 30 ms if its entries are small and in base64."""
 
+ROWS_PER_PIECE: Final = 500
+"""Rows of a reply that are written at once: less than 2 ms."""
+
 T = TypeVar("T")
+
+_encode: Final = msgspec.json.Encoder().encode
 
 
 async def off_the_loop(size_bytes: int, work: Callable[[], T]) -> T:
@@ -54,3 +61,12 @@ class Slices:
             gathered.append(part)
             await self.count(len(part))
         return gathered
+
+    async def rows(self, rows: Sequence[T], row_json: Callable[[T], object]) -> msgspec.Raw:
+        """Return the JSON array of `row_json` of each of `rows`."""
+        pieces = []
+        for start in range(0, len(rows), ROWS_PER_PIECE):
+            piece = _encode([row_json(row) for row in rows[start : start + ROWS_PER_PIECE]])[1:-1]
+            pieces.append(piece)
+            await self.count(len(piece))
+        return msgspec.Raw(b"[%b]" % b",".join(pieces))

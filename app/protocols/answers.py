@@ -1,6 +1,7 @@
 """The order of the answers on one connection: the current request, and the requests that wait after it.
 
-It owns the queue, and starts each request of the application in its turn. It never writes.
+It owns the queue, starts each request of the application in its turn, and knows which answer is the last one.
+It never writes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections import deque
 
 from tailrace.app.protocols.asgi import AsgiRequest
 from tailrace.app.protocols.hot_request import HotRequest
-from tailrace.app.protocols.state import Answering, ConnectionState, Event
+from tailrace.app.protocols.state import Answering, ConnectionState, Event, Receiving
 
 
 class Answers:
@@ -22,11 +23,6 @@ class Answers:
         self._state = state
         self.current: AsgiRequest | HotRequest | None = None
         self.queue: deque[AsgiRequest] = deque()
-
-    @property
-    def latest(self) -> AsgiRequest | HotRequest | None:
-        """The request that came last and is not answered."""
-        return self.queue[-1] if self.queue else self.current
 
     def submit(self, request: HotRequest) -> None:
         """The store answers `request`; nothing else is being answered."""
@@ -44,6 +40,31 @@ class Answers:
     def start_next(self) -> None:
         """Start the oldest request of the queue."""
         self.start(self.queue.popleft())
+
+    def end_after_latest(self) -> bool:
+        """Make the last answer that is due the last one of the connection. Return whether one is due."""
+        latest = self.queue[-1] if self.queue else self.current
+        if latest is None or self._state.answering is Answering.LEAVING:
+            return False
+        latest.end_connection_after()
+        return True
+
+    def end_after_input(self, incomplete: AsgiRequest | HotRequest | None) -> bool:
+        """The client sends no more: end the connection after the answers that are due. Return whether any is.
+
+        `incomplete`: the request whose body will never be complete; it gets no answer. A refusal that waits
+        for its turn is the last answer anyway.
+        """
+        if incomplete is not None and self.queue:
+            self.queue.pop()
+        elif incomplete is not None and incomplete is self.current:
+            return False
+        if self._state.receiving is Receiving.DISCARDING:
+            return self._state.answering in {Answering.HOT, Answering.ASGI}
+        is_due = self.end_after_latest()
+        if is_due:
+            self._state.happened(Event.INPUT_ENDED)
+        return is_due
 
     def drop(self) -> None:
         """Tell the application that the client is gone."""

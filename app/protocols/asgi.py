@@ -23,6 +23,7 @@ from uvicorn.server import ServerState
 
 from tailrace.api.access.rates import QUOTA_STATE, Quota
 from tailrace.api.access.token_end import ABORT_EXTENSION
+from tailrace.api.http.disconnect import CLIENT_SIDE_EXTENSION, ClientSide
 from tailrace.app.protocols.request_head import RequestHead
 
 _logger: Final = logging.getLogger("uvicorn.error")
@@ -46,7 +47,8 @@ class AsgiConnection(Protocol):
 
 
 class AsgiAdapter:
-    """What the requests of one connection have in common. `flow` pauses and resumes reading."""
+    """What the requests of one connection have in common. `flow` pauses and resumes reading. `client_ended`:
+    set when the client has ended its side; requests that wait give up."""
 
     def __init__(self, config: Config, server_state: ServerState, app_state: dict[str, Any]) -> None:
         if not config.loaded:
@@ -54,7 +56,9 @@ class AsgiAdapter:
         self._config = config
         self._app_state = app_state
         self.server_state = server_state
+        self.client_ended = asyncio.Event()
         self.flow: FlowControl
+        self._client_side: ClientSide
         self._connection: AsgiConnection
         self._transport: _AnswerTransport
         self._scope: dict[str, Any] = {}
@@ -66,6 +70,7 @@ class AsgiAdapter:
         """
         self.flow = _PipelineFlow(transport, queue)
         self._connection = connection
+        self._client_side = ClientSide(self.client_ended.wait, connection.last_answered)
         self._transport = _AnswerTransport(connection, transport)
         self.server_state.connections.add(cast("Any", connection))
         client = get_remote_addr(transport)
@@ -84,7 +89,7 @@ class AsgiAdapter:
         self.server_state.connections.discard(cast("Any", self._connection))
         self.flow.resume_writing()
         # The connection holds this adapter: without a cycle both are freed at once.
-        del self._connection, self._transport
+        del self._client_side, self._connection, self._transport
 
     def request(self, head: RequestHead, quota: Quota | None = None) -> AsgiRequest:
         """A request for the application. `quota`: what the request was counted as already.
@@ -128,7 +133,10 @@ class AsgiAdapter:
             "headers": list(head.headers),
             "state": state,
             # Closing waits for the client; an answer that the client does not take must end nevertheless.
-            "extensions": {ABORT_EXTENSION: self._connection.cut},
+            "extensions": {
+                ABORT_EXTENSION: self._connection.cut,
+                CLIENT_SIDE_EXTENSION: self._client_side,
+            },
         }
 
     def start(self, cycle: RequestResponseCycle) -> None:

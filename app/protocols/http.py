@@ -64,7 +64,7 @@ class HttpProtocol(asyncio.Protocol):
         if excess is not None and excess.is_mute:
             self.cut()
         elif excess is not None:
-            self._refuse(ProtocolRefusal(HttpCode.TOO_MANY_OPEN, excess.detail))
+            self._refusals.refuse(ProtocolRefusal(HttpCode.TOO_MANY_OPEN, excess.detail), None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone: tell the application, and forget the rest."""
@@ -81,6 +81,11 @@ class HttpProtocol(asyncio.Protocol):
         self._arriving = None
         self._reader.close()
         self._asgi.disconnect()
+
+    def eof_received(self) -> bool:
+        """The client sends no more: keep the connection for the answers that are due. TLS cannot."""
+        self._asgi.client_ended.set()
+        return self.transport.can_write_eof() and self._answers.end_after_input(self._arriving)
 
     def pause_writing(self) -> None:
         """The client reads more slowly than the server writes."""
@@ -108,7 +113,7 @@ class HttpProtocol(asyncio.Protocol):
         try:
             self._reader.feed(data)
         except ProtocolRefusal as refusal:
-            self._refuse(refusal)
+            self._refusals.refuse(refusal, self._arriving)
         self._read = None
 
     # --- what arrives: called by the reader ----------------------------------------------------
@@ -205,9 +210,6 @@ class HttpProtocol(asyncio.Protocol):
 
     # --- the end -------------------------------------------------------------------------------
 
-    def _refuse(self, refusal: ProtocolRefusal) -> None:
-        self._refusals.refuse(refusal, self._arriving)
-
     def last_answered(self) -> None:
         """End the connection with this answer, so that a client that is still sending can read it."""
         if self.state.receiving is Receiving.BODY:
@@ -221,11 +223,8 @@ class HttpProtocol(asyncio.Protocol):
 
     def shutdown(self) -> None:
         """The server stops: end after the last answer that is due."""
-        latest = self._answers.latest
-        if latest is None or self.state.answering is Answering.LEAVING:
+        if not self._answers.end_after_latest():
             self._ending.close()
-        else:
-            latest.end_connection_after()
 
     def check_deadlines(self, passed_s: float) -> None:
         """About a second has passed: end what has made no progress for too long."""
@@ -239,7 +238,7 @@ class HttpProtocol(asyncio.Protocol):
             self.cut()
             return
         if overdue.refusal is not None:
-            self._refuse(overdue.refusal)
+            self._refusals.refuse(overdue.refusal, self._arriving)
         if not self._refusals.is_pending:
             self._ending.close()
 

@@ -32,6 +32,7 @@ HEAD_COMPLETE             BODY
 COMPLETE                             IDLE
 HOT_SUBMITTED  IDLE
 REFUSED        DISCARDING DISCARDING DISCARDING
+INPUT_ENDED    DISCARDING DISCARDING DISCARDING
 LEFT           DISCARDING DISCARDING DISCARDING DISCARDING
 SWITCHED       CLOSED
 LOST           CLOSED     CLOSED     CLOSED     CLOSED
@@ -58,6 +59,7 @@ event          FREE     HOT      ASGI     LEAVING
 HOT_SUBMITTED  HOT
 STARTED        ASGI
 HANDED_ON               ASGI
+INPUT_ENDED             HOT      ASGI
 ANSWERED                FREE     FREE     LEAVING
 LEFT           LEAVING  LEAVING  LEAVING  LEAVING
 SWITCHED       CLOSED
@@ -67,7 +69,12 @@ LOST           CLOSED   CLOSED   CLOSED   CLOSED
 ``HANDED_ON``: the store refused the command of a hot request and changed nothing. The documented route
 answers the request from its start.
 
-Both machines see ``HOT_SUBMITTED``, ``LEFT``, ``SWITCHED`` and ``LOST``: these need a fitting state of both.
+``INPUT_ENDED``: the client has ended its side while an answer is due. The connection ends after the answers
+to all complete requests. If no answer is due, or only that of a request that will never be complete, ``LOST``
+follows at once.
+
+Both machines see ``HOT_SUBMITTED``, ``INPUT_ENDED``, ``LEFT``, ``SWITCHED`` and ``LOST``: these need a
+fitting state of both.
 
 
 What follows from the tables
@@ -122,6 +129,7 @@ class Event(StrEnum):
     HEAD_COMPLETE = "head complete"
     COMPLETE = "complete"
     REFUSED = "refused"
+    INPUT_ENDED = "input ended"
     HOT_SUBMITTED = "hot submitted"
     STARTED = "started"
     HANDED_ON = "handed on"
@@ -140,6 +148,7 @@ RECEIVING: Final[Mapping[Event, Mapping[Receiving, Receiving]]] = {
     Event.COMPLETE: {_R.BODY: _R.IDLE},
     Event.HOT_SUBMITTED: {_R.IDLE: _R.IDLE},
     Event.REFUSED: dict.fromkeys((_R.IDLE, _R.HEAD, _R.BODY), _R.DISCARDING),
+    Event.INPUT_ENDED: dict.fromkeys((_R.IDLE, _R.HEAD, _R.BODY), _R.DISCARDING),
     Event.LEFT: dict.fromkeys((_R.IDLE, _R.HEAD, _R.BODY, _R.DISCARDING), _R.DISCARDING),
     Event.SWITCHED: {_R.IDLE: _R.CLOSED},
     Event.LOST: dict.fromkeys((_R.IDLE, _R.HEAD, _R.BODY, _R.DISCARDING), _R.CLOSED),
@@ -149,6 +158,7 @@ ANSWERING: Final[Mapping[Event, Mapping[Answering, Answering]]] = {
     Event.HOT_SUBMITTED: {_A.FREE: _A.HOT},
     Event.STARTED: {_A.FREE: _A.ASGI},
     Event.HANDED_ON: {_A.HOT: _A.ASGI},
+    Event.INPUT_ENDED: {_A.HOT: _A.HOT, _A.ASGI: _A.ASGI},
     Event.ANSWERED: {_A.HOT: _A.FREE, _A.ASGI: _A.FREE, _A.LEAVING: _A.LEAVING},
     Event.LEFT: dict.fromkeys((_A.FREE, _A.HOT, _A.ASGI, _A.LEAVING), _A.LEAVING),
     Event.SWITCHED: {_A.FREE: _A.CLOSED},

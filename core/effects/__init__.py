@@ -43,6 +43,7 @@ from tailrace.core.effects.pending import (
     Nacked,
     PendingBetweenRemoved,
     PendingRemoved,
+    ReferencesTrimmed,
     Transferred,
 )
 
@@ -68,6 +69,7 @@ __all__ = [
     "Nacked",
     "PendingBetweenRemoved",
     "PendingRemoved",
+    "ReferencesTrimmed",
     "StreamCopied",
     "StreamCreated",
     "StreamDeleted",

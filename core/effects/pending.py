@@ -78,9 +78,21 @@ class PendingRemoved(Effect, frozen=True):
     """The ids, distinct and all pending; at least one."""
 
 
+class ReferencesTrimmed(Effect, frozen=True):
+    """The first live entries of a stream left the pending entries lists of all its groups, because they are
+    trimmed next. Entries that were deleted before stay pending."""
+
+    key: bytes
+    """The stream's key."""
+    count: int
+    """How many live entries; at least 1."""
+
+
 class PendingBetweenRemoved(Effect, frozen=True):
-    """All entries in some spans of ids left a pending entries list, because their entries were trimmed. Spans
-    describe any number of entries in little space."""
+    """All entries in some spans of ids left a pending entries list, because their entries were trimmed.
+
+    No command makes it any more: `ReferencesTrimmed` says the same in a few bytes. Journals may have it.
+    """
 
     key: bytes
     """The stream's key."""

@@ -8,7 +8,7 @@ from typing import Final
 from tailrace.core.commands import FULL_COUNT_DEFAULT, InfoConsumers, InfoGroups, InfoStream
 from tailrace.core.grammar.refusals import subcommand_syntax
 from tailrace.core.grammar.request import Parsed, Resp
-from tailrace.core.grammar.shapes import entry_list, id_bulk, map_of
+from tailrace.core.grammar.shapes import entry_list, id_bulk, map_of, row_list
 from tailrace.core.grammar.words import Words, deferred
 from tailrace.core.replies import (
     ConsumerFullInfo,
@@ -16,6 +16,7 @@ from tailrace.core.replies import (
     Entries,
     GroupFullInfo,
     GroupInfo,
+    PendingEntry,
     StreamFullInfo,
     StreamInfo,
 )
@@ -80,7 +81,7 @@ def _stream_full(full: StreamFullInfo) -> Resp:
         _totals(full.info)
         | {
             b"entries": entry_list(full.entries),
-            b"groups": [_group_full(group) for group in full.groups],
+            b"groups": row_list(full.groups, _group_full),
         }
     )
 
@@ -105,10 +106,6 @@ def _totals(info: StreamInfo) -> dict[bytes, Resp]:
 
 
 def _group_full(group: GroupFullInfo) -> Resp:
-    pending: list[Resp] = [
-        [id_bulk(entry.id), entry.consumer or b"", entry.delivered_at_ms, entry.deliveries]
-        for entry in group.pending
-    ]
     return map_of(
         {
             b"name": group.name,
@@ -117,52 +114,59 @@ def _group_full(group: GroupFullInfo) -> Resp:
             b"lag": group.lag,
             b"pel-count": group.pending_count,
             b"nacked-count": group.nacked_count,
-            b"pending": pending,
-            b"consumers": [_consumer_full(consumer) for consumer in group.consumers],
+            b"pending": row_list(group.pending, _pending_of_group),
+            b"consumers": row_list(group.consumers, _consumer_full),
         }
     )
 
 
+def _pending_of_group(entry: PendingEntry) -> Resp:
+    return [id_bulk(entry.id), entry.consumer or b"", entry.delivered_at_ms, entry.deliveries]
+
+
 def _consumer_full(consumer: ConsumerFullInfo) -> Resp:
-    pending: list[Resp] = [
-        [id_bulk(entry.id), entry.delivered_at_ms, entry.deliveries] for entry in consumer.pending
-    ]
     return map_of(
         {
             b"name": consumer.name,
             b"seen-time": consumer.seen_at_ms,
             b"active-time": consumer.active_at_ms,
             b"pel-count": consumer.pending_count,
-            b"pending": pending,
+            b"pending": row_list(consumer.pending, _pending_of_consumer),
         }
     )
 
 
+def _pending_of_consumer(entry: PendingEntry) -> Resp:
+    return [id_bulk(entry.id), entry.delivered_at_ms, entry.deliveries]
+
+
 def _groups(groups: Sequence[GroupInfo]) -> Resp:
-    return [
-        map_of(
-            {
-                b"name": group.name,
-                b"consumers": group.consumer_count,
-                b"pending": group.pending_count,
-                b"last-delivered-id": id_bulk(group.last_delivered_id),
-                b"entries-read": group.entries_read,
-                b"lag": group.lag,
-            }
-        )
-        for group in groups
-    ]
+    return row_list(groups, _group)
+
+
+def _group(group: GroupInfo) -> Resp:
+    return map_of(
+        {
+            b"name": group.name,
+            b"consumers": group.consumer_count,
+            b"pending": group.pending_count,
+            b"last-delivered-id": id_bulk(group.last_delivered_id),
+            b"entries-read": group.entries_read,
+            b"lag": group.lag,
+        }
+    )
 
 
 def _consumers(consumers: Sequence[ConsumerInfo]) -> Resp:
-    return [
-        map_of(
-            {
-                b"name": consumer.name,
-                b"pending": consumer.pending_count,
-                b"idle": consumer.idle_ms,
-                b"inactive": consumer.inactive_ms,
-            }
-        )
-        for consumer in consumers
-    ]
+    return row_list(consumers, _consumer)
+
+
+def _consumer(consumer: ConsumerInfo) -> Resp:
+    return map_of(
+        {
+            b"name": consumer.name,
+            b"pending": consumer.pending_count,
+            b"idle": consumer.idle_ms,
+            b"inactive": consumer.inactive_ms,
+        }
+    )

@@ -6,7 +6,7 @@ entries are claimed: `core.handlers.claims` does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 
 from tailrace.core.bounds.reply_room import ReplyRoom
@@ -69,6 +69,16 @@ class ClaimBatch:
         """Claim the entry `value`. `deliveries`: its new delivery count."""
         self._deliveries_of[value] = deliveries
         self._claimed_ids.append(value)
+
+    def add_all(self, deliveries_of: Mapping[StreamId, int]) -> None:
+        """Claim entries that are not in the batch. `deliveries_of`: the new delivery count of each. O(m) in
+        C."""
+        self._deliveries_of.update(deliveries_of)
+        self._claimed_ids += deliveries_of
+
+    def drop_all(self, ids: Sequence[StreamId]) -> None:
+        """Remove the deleted entries `ids`, all pending, from the pending entries list. O(m) in C."""
+        self._dropped_ids.update(dict.fromkeys(ids))
 
     def drop_if_pending(self, value: StreamId) -> None:
         """Remove the deleted entry `value` from the pending entries list if it is there."""

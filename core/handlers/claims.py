@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import compress, islice
+from itertools import count as count_from
 from typing import Final
 
 from tailrace.core.bounds.reply_room import entries_bytes
@@ -17,6 +18,7 @@ from tailrace.core.handlers.consumers import touch_consumer
 from tailrace.core.handlers.groups import require_key_and_group
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
+from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.units import Unit
 from tailrace.core.replies import ClaimReply
@@ -157,13 +159,12 @@ def auto_claim(execution: Execution, command: AutoClaim) -> ClaimReply:
     pending_ids = group.pending.ids(command.start)
     budget = min(command.count, room.items_left + 1)
     attempts = min(command.count * XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX)
-    chunk: list[StreamId] = []
+    left: Sequence[StreamId] = ()
     while budget and attempts and (chunk := list(islice(pending_ids, min(attempts, SCAN_CHUNK)))):
         attempts -= len(chunk)
-        batch.prefetch(chunk)
-        while chunk and budget:
-            budget -= _examine(batch, chunk.pop(0), command, execution.now_ms)
-    cursor = chunk[0] if chunk else next(pending_ids, ZERO_ID)
+        used, left = _examine(batch, group.pending, chunk, budget, command, execution.now_ms)
+        budget -= used
+    cursor = left[0] if left else next(pending_ids, ZERO_ID)
     cursor = batch.cut_to(room, just_id=command.just_id) or cursor
     return batch.finish(just_id=command.just_id, cursor=cursor)
 
@@ -176,14 +177,44 @@ def _check_count(command: AutoClaim) -> None:
         )
 
 
-def _examine(batch: ClaimBatch, value: StreamId, command: AutoClaim, now_ms: int) -> int:
-    """Claim, drop or skip one pending entry. Returns how much of COUNT that uses: 1, or 0 if skipped."""
-    unit = batch.unit_of(value)
-    assert unit is not None, "the scan gives pending entries"
-    if not batch.is_live(value):
-        batch.drop_if_pending(value)
-        return 1
+def _examine(
+    batch: ClaimBatch,
+    pending: PendingEntriesList,
+    ids: Sequence[StreamId],
+    budget: int,
+    command: AutoClaim,
+    now_ms: int,
+) -> tuple[int, Sequence[StreamId]]:
+    """Claim, drop or skip the pending entries `ids`, which rise, until `budget` are claimed or dropped.
+
+    Returns how many are, and those of `ids` that were not examined. O(ids) in C but for scattered entries.
+    """
+    is_live = batch.stream.log.live_among(ids).__contains__
+    counts: list[int | None] = []
+    for run, some in pending.by_run(ids):
+        if run is not None:
+            counts += [_auto_count(run, some[0], command, now_ms)] * len(some)
+        else:
+            units = map(pending.scattered.__getitem__, some)
+            counts += [
+                _auto_count(unit, value, command, now_ms) for unit, value in zip(units, some, strict=True)
+            ]
+    live = list(map(is_live, ids))
+    uses = [count is not None or not alive for count, alive in zip(counts, live, strict=True)]
+    end = next(islice(compress(count_from(1), uses), budget - 1, None), len(ids))
+    del counts[end:], live[end:], uses[end:]
+    batch.drop_all([value for value, alive in zip(ids, live, strict=False) if not alive])
+    claims = {
+        value: count
+        for value, count, alive in zip(ids, counts, live, strict=False)
+        if alive and count is not None
+    }
+    batch.add_all(claims)
+    return sum(uses), ids[end:]
+
+
+def _auto_count(unit: Unit, value: StreamId, command: AutoClaim, now_ms: int) -> int | None:
+    """The new delivery count of the entry `value` of `unit`, None if it is not idle enough."""
     if not _is_idle(unit, now_ms, command.min_idle_ms):
-        return 0
-    batch.add(value, _count_after(unit.deliveries_of(value), just_id=command.just_id))
-    return 1
+        return None
+    return _count_after(unit.deliveries_of(value), just_id=command.just_id)

@@ -141,9 +141,16 @@ class GroupReader:
     def _with_times(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None]) -> Entries:
         idle_ms: list[int] = []
         counts: list[int] = []
-        for unit, some in self._group.pending.by_unit(ids):
-            idle_ms += [idle_since(unit.delivered_at_ms, self._execution.now_ms)] * len(some)
-            counts += unit.counts_of(some)
+        pending, now_ms = self._group.pending, self._execution.now_ms
+        consumer = self._group.consumers[self._command.consumer]
+        for run, some in pending.by_run(ids, consumer) if ids else ():
+            if run is not None:
+                idle_ms += [idle_since(run.delivered_at_ms, now_ms)] * len(some)
+                counts += [run.deliveries] * len(some)
+                continue
+            units = list(map(pending.scattered.__getitem__, some))
+            idle_ms += [idle_since(unit.delivered_at_ms, now_ms) for unit in units]
+            counts += [unit.deliveries_of(value) for unit, value in zip(units, some, strict=True)]
         return Entries(ids, fragments, idle_ms, counts)
 
     def _redeliver(self, live: Entries) -> None:

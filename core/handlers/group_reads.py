@@ -15,6 +15,7 @@ from tailrace.core.errors import no_group_for_read
 from tailrace.core.execution import Execution, parsed_position
 from tailrace.core.handlers.group_reader import GroupReader
 from tailrace.core.handlers.groups import missing_for
+from tailrace.core.handlers.idle_entries import claimable_from_ms
 from tailrace.core.handlers.reads import deadline_ms
 from tailrace.core.outcome import Wait
 from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
@@ -77,7 +78,5 @@ def _wait(execution: Execution, command: ReadGroup, min_idle_ms: int | None) -> 
 def _claimable_at_ms(execution: Execution, key: bytes, group: bytes, min_idle_ms: int) -> int:
     """When the oldest live pending entry becomes idle enough, in Unix milliseconds (rule 41)."""
     stream = execution.keyspace.streams[key]
-    for unit in stream.groups[group].pending.order:
-        if any(value in stream.log for value in unit.live_ids()):
-            return unit.delivered_at_ms + min_idle_ms
-    return execution.now_ms + min_idle_ms
+    from_ms = claimable_from_ms(stream, stream.groups[group])
+    return (execution.now_ms if from_ms is None else from_ms) + min_idle_ms

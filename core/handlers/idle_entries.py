@@ -6,14 +6,19 @@ a consumer's history.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import compress, islice
+from typing import Final
 
 from tailrace.core.group import Group
 from tailrace.core.idle import idle_since
-from tailrace.core.pending.delivery_order import DeliveryOrder
+from tailrace.core.pending.units import Unit
 from tailrace.core.replies import Entries
 from tailrace.core.stream import Stream
-from tailrace.core.stream_id import StreamId
+from tailrace.core.stream_id import MAX_ID, StreamId
+
+_LOOKUP_CHUNK: Final = 1_000
+"""How many pending entries are looked up at once."""
 
 
 class IdleEntries:
@@ -21,15 +26,16 @@ class IdleEntries:
 
     def __init__(self, stream: Stream, group: Group, now_ms: int, min_idle_ms: int) -> None:
         self._stream = stream
-        self._order = group.pending.order
+        self._group = group
         self._now_ms = now_ms
         self._min_idle_ms = min_idle_ms
 
     def first(self, wanted: int, max_bytes: int) -> Entries:
-        """The first `wanted` live entries, or as many as fit into `max_bytes`. O(entries examined).
+        """The first `wanted` live entries, or as many as fit into `max_bytes`. O(units + entries examined).
 
-        Deleted entries stay pending and are skipped (rule 38): if there are any, the walk is repeated for
-        more entries, until enough of them are live.
+        Deleted entries stay pending and are skipped (rule 38). Units below the first entry of the stream are
+        skipped as a whole. If other entries were deleted, the walk is repeated for more entries, until enough
+        of them are live.
         """
         limit = wanted
         while True:
@@ -40,33 +46,48 @@ class IdleEntries:
 
     def _examined(self, limit: int, max_bytes: int) -> tuple[int, Entries]:
         """How many of the first `limit` entries fit, and the live ones among them."""
-        ids, idle_ms, counts = _longest_idle(self._order, self._now_ms, self._min_idle_ms, limit)
+        ids, idle_ms, counts = self._longest_idle(limit)
         fragments = self._stream.log.get_many(ids, max_bytes)
         fitting = Entries(ids, fragments, idle_ms, counts).first(len(fragments))
         return len(fragments), without_deleted(fitting)
 
+    def _longest_idle(self, wanted: int) -> tuple[list[StreamId], list[int], list[int]]:
+        """The ids, idle times and delivery counts of the first `wanted` idle entries in delivery order.
 
-def _longest_idle(
-    order: DeliveryOrder, now_ms: int, min_idle_ms: int, wanted: int
-) -> tuple[list[StreamId], list[int], list[int]]:
-    """The ids, idle times and delivery counts of the first `wanted` idle entries in delivery order.
+        O(units + ids); the work for each id is in C.
+        """
+        ids: list[StreamId] = []
+        idle_ms: list[int] = []
+        counts: list[int] = []
+        for unit in _units_with_entries(self._stream, self._group):
+            age_ms = idle_since(unit.delivered_at_ms, self._now_ms)
+            if age_ms < self._min_idle_ms or len(ids) == wanted:
+                break
+            some = list(islice(unit.live_ids(), wanted - len(ids)))
+            ids += some
+            idle_ms += [age_ms] * len(some)
+            counts += unit.counts_of(some)
+        return ids, idle_ms, counts
 
-    O(units + ids); the work for each id is in C.
+
+def claimable_from_ms(stream: Stream, group: Group) -> int | None:
+    """When the live entry that is pending longest was delivered, in Unix milliseconds; None if there is none.
+
+    O(units + entries examined): deleted entries are examined if the stream has an entry below them.
     """
-    ids: list[StreamId] = []
-    idle_ms: list[int] = []
-    counts: list[int] = []
-    unit = order.head
-    while unit is not None and len(ids) != wanted:
-        age_ms = idle_since(unit.delivered_at_ms, now_ms)
-        if age_ms < min_idle_ms:
-            break
-        some = list(islice(unit.live_ids(), wanted - len(ids)))
-        ids += some
-        idle_ms += [age_ms] * len(some)
-        counts += unit.counts_of(some)
-        unit = unit.next
-    return ids, idle_ms, counts
+    for unit in _units_with_entries(stream, group):
+        ids = unit.live_ids()
+        while some := list(islice(ids, _LOOKUP_CHUNK)):
+            if stream.log.live_among(some):
+                return unit.delivered_at_ms
+    return None
+
+
+def _units_with_entries(stream: Stream, group: Group) -> Iterator[Unit]:
+    """The pending units of `group`, longest pending first, without those whose entries were all trimmed from
+    the beginning of the stream. O(1) for each unit."""
+    least = stream.first_id if stream.length else MAX_ID + 1
+    return (unit for unit in group.pending.order if not unit.is_below(least))
 
 
 def without_deleted(entries: Entries) -> Entries:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 
 from tailrace.core.commands import InfoConsumers, InfoGroups, InfoStream, Range
 from tailrace.core.errors import no_group, no_such_key
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.group import Group
-from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, describe, description_bytes
+from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows
 from tailrace.core.handlers.ranges import exact_entries
 from tailrace.core.idle import idle_since
 from tailrace.core.lag import lag_of
@@ -25,7 +24,6 @@ from tailrace.core.replies import (
     StreamInfo,
 )
 from tailrace.core.stream import Stream
-from tailrace.core.stream_id import StreamId
 
 
 def info_stream(execution: Execution, command: InfoStream) -> StreamInfo | StreamFullInfo:
@@ -93,7 +91,7 @@ def _full_group(execution: Execution, stream: Stream, group: Group, count: int |
         lag=lag_of(stream, group),
         pending_count=group.pending.count,
         nacked_count=group.pending.nacked_count,
-        pending=_described(execution, group, group.pending.ids(), group.pending.count, count),
+        pending=_described(execution, group, None, count),
         consumers=[_full_consumer(execution, group, each, count) for each in group.consumers.values()],
     )
 
@@ -107,22 +105,23 @@ def _full_consumer(
         seen_at_ms=consumer.seen_at_ms,
         active_at_ms=consumer.active_at_ms,
         pending_count=consumer.pending_count,
-        pending=_described(execution, group, consumer.pending_ids(), consumer.pending_count, count),
+        pending=_described(execution, group, consumer, count),
     )
 
 
 def _described(
-    execution: Execution, group: Group, ids: Iterator[StreamId], available: int, count: int | None
+    execution: Execution, group: Group, consumer: Consumer | None, count: int | None
 ) -> list[PendingEntry]:
+    """The first `count` pending entries of the group, or of one consumer; None: all."""
+    available = group.pending.count if consumer is None else consumer.pending_count
     room = execution.room()
     if (available if count is None else min(available, count)) > room.items_left:
         raise room.refusal()
+    rows = PendingRows(execution, group, consumer)
     described: list[PendingEntry] = []
-    ids = islice(ids, count)
+    ids = islice(rows.ids(), count)
     while some := list(islice(ids, LOOKUP_CHUNK)):
-        for unit, values in group.pending.by_unit(some):
-            room.charge(len(values) * description_bytes(unit))
-            described += describe(values, unit, execution.now_ms)
+        described += rows.of(some, len(some))
     return described
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat
+from operator import attrgetter
 from typing import Final
 
 from tailrace.core.bounds.reply_room import ITEM_BYTES, NAME_GROWTH_MAX
@@ -13,12 +15,15 @@ from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.groups import require_key_and_group
 from tailrace.core.idle import idle_since
-from tailrace.core.pending.units import Unit
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.run import Run
 from tailrace.core.replies import PendingEntry, PendingSummaryReply
-from tailrace.core.stream_id import StreamId
+from tailrace.core.stream_id import ZERO_ID, StreamId
 
 LOOKUP_CHUNK: Final = 1_000
 """How many pending entries XPENDING and XINFO look up at once."""
+
+_name_of: Final = attrgetter("consumer")
 
 UNOWNED_IDLE_MS = -1
 """The idle time in milliseconds that replies show for an unowned entry."""
@@ -47,19 +52,17 @@ def pending_range(execution: Execution, command: PendingRange) -> list[PendingEn
     found: list[PendingEntry] = []
     if command.count <= 0:
         return found
-    room = execution.room()
     if not _may_find_any(group, execution.now_ms, command.min_idle_ms):
         return found
-    ids, wanted = _ids(group, command), min(command.count, LOOKUP_CHUNK)
+    consumer = None
+    if command.consumer is not None:
+        consumer = group.consumers.get(command.consumer)
+        if consumer is None:
+            return found
+    rows = PendingRows(execution, group, consumer, command.min_idle_ms)
+    ids, wanted = rows.ids(command.start), min(command.count, LOOKUP_CHUNK)
     while some := list(islice(ids, wanted)):
-        for unit, values in group.pending.by_unit(some[: bisect_right(some, command.end)]):
-            if (
-                unit.consumer is None
-                or idle_since(unit.delivered_at_ms, execution.now_ms) >= command.min_idle_ms
-            ):
-                more = values[: command.count - len(found)]
-                room.charge(len(more) * description_bytes(unit))
-                found += describe(more, unit, execution.now_ms)
+        found += rows.of(some[: bisect_right(some, command.end)], command.count - len(found))
         if some[-1] >= command.end or len(found) == command.count:
             break
         wanted = LOOKUP_CHUNK
@@ -78,25 +81,57 @@ def _may_find_any(group: Group, now_ms: int, min_idle_ms: int) -> bool:
     return oldest.consumer is None or idle_since(oldest.delivered_at_ms, now_ms) >= min_idle_ms
 
 
-def _ids(group: Group, command: PendingRange) -> Iterator[StreamId]:
-    if command.consumer is None:
-        return group.pending.ids(command.start)
-    consumer = group.consumers.get(command.consumer)
-    return iter(()) if consumer is None else consumer.pending_ids(command.start)
+class PendingRows:
+    """Describes pending entries of one group, or of one consumer, as replies show them, and charges the reply
+    room.
 
-
-def description_bytes(unit: Unit) -> int:
-    """The greatest size in bytes of one pending entry in a reply. O(1)."""
-    return 2 * ITEM_BYTES + (0 if unit.consumer is None else NAME_GROWTH_MAX * len(unit.consumer.name))
-
-
-def describe(values: Sequence[StreamId], unit: Unit, now_ms: int) -> Iterator[PendingEntry]:
-    """The pending entries `values` of one unit as replies show them. O(values).
-
-    If the clock stepped back, an entry that was delivered later than now has an idle time of 0.
+    Owned entries that are idle for less than `min_idle_ms` are left out. If the clock stepped back, an entry
+    that was delivered later than now has an idle time of 0.
     """
-    name, idle_ms = None, UNOWNED_IDLE_MS
-    if unit.consumer is not None:
-        name, idle_ms = unit.consumer.name, idle_since(unit.delivered_at_ms, now_ms)
-    at_ms = unit.delivered_at_ms
-    return map(PendingEntry, values, repeat(name), repeat(idle_ms), repeat(at_ms), unit.counts_of(values))
+
+    def __init__(
+        self, execution: Execution, group: Group, consumer: Consumer | None, min_idle_ms: int = 0
+    ) -> None:
+        self._room = execution.room()
+        self._now_ms = execution.now_ms
+        self._pending = group.pending
+        self._consumer = consumer
+        self._min_idle_ms = min_idle_ms
+
+    def ids(self, start: StreamId = ZERO_ID) -> Iterator[StreamId]:
+        """Return the pending ids at or after `start`, rising. O(log n + m)."""
+        return self._pending.ids(start) if self._consumer is None else self._consumer.pending_ids(start)
+
+    def of(self, ids: Sequence[StreamId], most: int) -> list[PendingEntry]:
+        """Return the first `most` rows of `ids`, which rise and are all pending. O(ids + runs in between).
+
+        Raises REPLY_TOO_LARGE.
+        """
+        rows: list[PendingEntry] = []
+        for run, some in self._pending.by_run(ids, self._consumer) if ids else ():
+            rows += self._of_scattered(some) if run is None else self._of_run(run, some)
+        del rows[most:]
+        names = Counter(map(_name_of, rows))
+        names_bytes = sum(count * len(name) for name, count in names.items() if name is not None)
+        self._room.charge(2 * ITEM_BYTES * len(rows) + NAME_GROWTH_MAX * names_bytes)
+        return rows
+
+    def _of_run(self, run: Run, ids: Sequence[StreamId]) -> Iterable[PendingEntry]:
+        assert run.consumer is not None, "a run always has an owner"
+        at_ms = run.delivered_at_ms
+        idle_ms = idle_since(at_ms, self._now_ms)
+        if idle_ms < self._min_idle_ms:
+            return ()
+        same = (repeat(run.consumer.name), repeat(idle_ms), repeat(at_ms), repeat(run.deliveries))
+        return map(PendingEntry, ids, *same)
+
+    def _of_scattered(self, ids: Sequence[StreamId]) -> Iterator[PendingEntry]:
+        now_ms, unit_of = self._now_ms, self._pending.scattered.__getitem__
+        for value, unit in zip(ids, map(unit_of, ids), strict=True):
+            if unit.consumer is None:
+                yield PendingEntry(value, None, UNOWNED_IDLE_MS, 0, unit.deliveries_of(value))
+                continue
+            idle_ms = idle_since(unit.delivered_at_ms, now_ms)
+            if idle_ms >= self._min_idle_ms:
+                name, at_ms = unit.consumer.name, unit.delivered_at_ms
+                yield PendingEntry(value, name, idle_ms, at_ms, unit.deliveries_of(value))

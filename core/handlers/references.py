@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tailrace.core.commands import References
-from tailrace.core.effects import PendingBetweenRemoved, PendingRemoved
+from tailrace.core.effects import PendingRemoved, ReferencesTrimmed
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
@@ -64,15 +64,8 @@ def drop_references(execution: Execution, key: bytes, stream: Stream, ids: Seque
 def drop_references_of_first(execution: Execution, key: bytes, stream: Stream, count: int) -> None:
     """Remove the first `count` live entries (`count` >= 1) from every group's pending entries list (rule 16).
 
-    Deleted entries stay pending. O(runs of pending entries) if no entry before the last of them was deleted,
-    else O(blocks).
+    Deleted entries stay pending. O(pending units in between) for each group; O(blocks) as well if an entry
+    before the last of them was deleted.
     """
-    groups = [group for group in stream.groups.values() if group.pending.count]
-    if not groups:
-        return
-    spans = stream.log.spans_of_first(count)
-    for group in groups:
-        pending = [span for span in spans if group.pending.count_between(*span)]
-        if pending:
-            first_ids, last_ids = zip(*pending, strict=True)
-            execution.do(PendingBetweenRemoved(key, group.name, first_ids, last_ids))
+    if any(group.pending.count for group in stream.groups.values()):
+        execution.do(ReferencesTrimmed(key, count))

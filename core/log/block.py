@@ -163,18 +163,16 @@ class Block(StoredBlock):
             return 0
         stop, self.size_bytes = fill(lengths, start, limits, self.count, self.size_bytes, self.skeleton_bytes)
         if stop > start:
-            self._add_ids(ids[start:stop])
+            some = ids[start:stop]
+            if not self.count and isinstance(some, range):
+                self._ids = some
+            else:
+                self.keep_open()
+                self._ids += some  # type: ignore[operator] # a list now
             self._open_fragments += fragments[start:stop]
             self.count += stop - start
-            self.last_id = ids[stop - 1]
+            self.last_id = some[-1]
         return stop - start
-
-    def _add_ids(self, ids: Sequence[StreamId]) -> None:
-        if not self.count and isinstance(ids, range):
-            self._ids = ids
-        else:
-            self.keep_open()
-            self._ids += ids  # type: ignore[operator] # a list now
 
     def keep_open(self) -> None:
         """Prepare the block for `append` after `extend`.

@@ -7,12 +7,12 @@ to be decompressed. This module never changes the blocks and never returns an en
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from tailrace.core.log.block import Block
 from tailrace.core.log.block_cache import BlockCache
-from tailrace.core.log.holes import first_hole, first_live, last_live, live_positions
+from tailrace.core.log.holes import first_live, last_live, live_positions, live_stretches
 from tailrace.core.log.id_sequence import count_below
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
@@ -140,42 +140,45 @@ class BlockIndex:
         """Return the ids of `block` by position. Consecutive ids need no decoding."""
         return range(block.first_id, block.last_id + 1) if block.is_run else self.cache.scan(block).ids
 
-    def spans_of_first(self, count: int) -> list[tuple[StreamId, StreamId]]:
-        """Return the first `count` live entries, at least one, as spans of ids: first and last id of each,
-        both included. The spans rise and contain no deleted entry.
+    def spans_of_first(self, count: int) -> tuple[list[StreamId], list[StreamId]]:
+        """Return the first `count` live entries, at least one, as spans of ids: the first and the last id of
+        each, both included. The spans rise and contain no deleted entry.
 
-        O(b), and blocks with holes are decoded. One span if no entry was ever removed before the last of
-        them.
+        O(b + spans), and blocks with holes are decoded. One span if no entry was ever removed before the last
+        of them.
         """
         [last_id] = self.at_ranks([count - 1])
-        spans: list[tuple[StreamId, StreamId]] = []
+        firsts: list[StreamId] = []
+        lasts: list[StreamId] = []
         for block in self._blocks:
             if block.first_id > last_id:
                 break
             if block.holes:
-                for first, last in self._spans_without_holes(block, last_id):
-                    _add_span(spans, first, last)
+                self._add_spans(firsts, lasts, block, last_id)
             elif block.first_id > self._deleted_up_to:
-                _add_span(spans, block.first_id, last_id)
+                _join(firsts, lasts, [block.first_id], [last_id])
                 break
             else:
-                _add_span(spans, block.first_id, min(block.last_id, last_id))
-        return spans
+                _join(firsts, lasts, [block.first_id], [min(block.last_id, last_id)])
+        return firsts, lasts
 
-    def _spans_without_holes(self, block: Block, last_id: StreamId) -> Iterator[tuple[StreamId, StreamId]]:
-        """Yield the spans of ids of `block`, up to `last_id`, that have no holes."""
+    def _add_spans(
+        self, firsts: list[StreamId], lasts: list[StreamId], block: Block, last_id: StreamId
+    ) -> None:
+        """Add the spans of `block`, up to `last_id`, that have no holes."""
         ids = self._ids_of(block)
-        end = count_below(ids, last_id + 1)
-        position = first_live(block.holes)
-        while position < end:
-            after = first_hole(block.holes, position, end)
-            yield ids[position], ids[after - 1]
-            position = first_live(block.holes, after)
+        bounds = live_stretches(block.holes, count_below(ids, last_id + 1))
+        _join(firsts, lasts, [ids[at] for at in bounds[::2]], [ids[at - 1] for at in bounds[1::2]])
 
 
-def _add_span(spans: list[tuple[StreamId, StreamId]], first: StreamId, last: StreamId) -> None:
-    """Add a span above all others. If it begins right after the last one, it extends the last one."""
-    if spans and spans[-1][1] + 1 == first:
-        spans[-1] = (spans[-1][0], last)
+def _join(
+    firsts: list[StreamId], lasts: list[StreamId], more: Sequence[StreamId], ends: Sequence[StreamId]
+) -> None:
+    """Add spans above all others, at least one. If the first one begins right after the last of the others,
+    it extends that one."""
+    if lasts and lasts[-1] + 1 == more[0]:
+        lasts[-1:] = ends
+        firsts += more[1:]
     else:
-        spans.append((first, last))
+        firsts += more
+        lasts += ends

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -78,11 +78,6 @@ def flat_of(fragment: bytes) -> list[bytes]:
     if encoded:
         return list(map(a2b_base64, texts))
     return [text.encode() for text in texts]
-
-
-def names_of(fragment: bytes) -> Collection[str]:
-    """Return the names of a fragment of fields (first byte ``{``). O(bytes)."""
-    return _decode_fields.decode(fragment)
 
 
 def _texts_of(body: bytes) -> Iterable[str]:

@@ -84,9 +84,11 @@ class EntryLog(EntryReader):
 
     def _begin_block(self, value: StreamId, fragment: bytes) -> Block:
         """Add an empty block that this entry will begin; the block before it is full."""
-        if self._blocks and self._blocks[-1].is_open:
-            self._has_large_entries |= self._blocks[-1].count == 1
-            self.sealing.add(self._blocks[-1])
+        full = self._blocks[-1] if self._blocks else None
+        if full is not None and full.is_open:
+            if full.count == 1:
+                self._has_large_entries = True
+            self.sealing.add(full)
         block = Block(value, fragment)
         self._blocks.append(block)
         self._first_ids.append(value)

@@ -19,14 +19,16 @@ def last_live(holes: int, count: int) -> int:
     return (~holes & ((1 << count) - 1)).bit_length() - 1
 
 
-def first_hole(holes: int, position: int, end: int) -> int:
-    """Return the lowest hole from `position` on, `end` if there is none below `end`."""
-    rest = holes >> position
-    return min(position + (rest & -rest).bit_length() - 1, end) if rest else end
-
-
 def live_positions(holes: int, low: int, high: int) -> Sequence[int]:
     """Return the live positions in ``[low, high)``, rising. O(1) without holes, else O(high - low)."""
     if not holes:
         return range(low, high)
     return [position for position in range(low, high) if not holes >> position & 1]
+
+
+def live_stretches(holes: int, end: int) -> list[int]:
+    """Return the bounds of the stretches of live positions below `end`, rising: where each begins, and the
+    position after it. O(end)."""
+    live = ~holes & ((1 << end) - 1)
+    changes = live ^ live << 1
+    return [position for position, bit in enumerate(reversed(f"{changes:b}")) if bit == "1"]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from operator import eq
+from itertools import repeat
+from operator import eq, lshift, or_
 from typing import Final, TypeAlias, overload
 
 from tailrace.core.stream_id import RUN_MIN, SEQ_BITS, U64_MAX, StreamId
@@ -59,8 +60,7 @@ class PackedIds(Sequence[StreamId]):
         return self._ms[index] << SEQ_BITS | self._seq[index]
 
     def __iter__(self) -> Iterator[StreamId]:
-        for ms, seq in zip(self._ms, self._seq, strict=True):
-            yield ms << SEQ_BITS | seq
+        return map(or_, map(lshift, self._ms, repeat(SEQ_BITS)), self._seq)
 
     def bisect(self, wanted: StreamId) -> int:
         """Return how many ids are below `wanted`. O(log n), in C."""

@@ -37,7 +37,8 @@ class SealingQueue:
     def add(self, block: Block) -> None:
         """Add `block`, which is full, and seal as many blocks as the current step allows. O(bytes sealed)."""
         self.waiting.append(block)
-        self._seal()
+        if self.left_bytes > 0:
+            self._seal()
 
     def step(self, size_bytes: int = STEP_BYTES) -> None:
         """Begin a step: seal about `size_bytes` of the waiting blocks, at least one block. O(bytes

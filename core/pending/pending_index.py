@@ -9,12 +9,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import islice
+from itertools import groupby
 
 from sortedcontainers import SortedDict
 
 from tailrace.core.log.id_sequence import as_run
-from tailrace.core.pending.consumer import run_ids
+from tailrace.core.pending.consumer import Consumer, run_ids
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.sorted_view import SortedView
 from tailrace.core.pending.stretches import contains_stretch
@@ -113,29 +113,35 @@ class PendingIndex:
             units.update((value, run) for value, at in zip(values, positions, strict=True) if at >= 0)
         return units
 
-    def by_unit(self, ids: Sequence[StreamId]) -> Iterator[tuple[Unit, Sequence[StreamId]]]:
-        """Divide `ids`, which rise and are all pending, into pieces of one unit each. O(pieces log runs), and
-        O(m) in C."""
-        start = 0
-        while start < len(ids):
-            unit: Unit | None = self.scattered.get(ids[start])
-            end = start + 1
-            if unit is None:
-                unit, end = self._piece_of_run(ids, start)
-            yield unit, ids[start:end]
-            start = end
+    def by_run(
+        self, ids: Sequence[StreamId], consumer: Consumer | None = None
+    ) -> Iterator[tuple[Run | None, Sequence[StreamId]]]:
+        """Divide `ids`, at least one, which rise and are all pending, into pieces: those of one run each, and
+        those outside of runs, with None. O(runs in between), and O(m) in C.
 
-    def _piece_of_run(self, ids: Sequence[StreamId], start: int) -> tuple[Run, int]:
-        """Return the run that contains ``ids[start]``, and the index after its last one of the ids that
-        follow."""
-        found = self._find_in_runs(ids[start])
-        assert found is not None, "callers pass pending ids only"
-        run = found[0]
-        end = bisect_right(ids, run.last_id, start)
-        if self.scattered:
-            some = islice(ids, start, end)
-            end = next((at for at, value in enumerate(some, start) if value in self.scattered), end)
-        return run, end
+        `consumer`: the owner of all of `ids`, if they have the same one. Then only its runs count.
+        """
+        start = 0
+        for run in self._runs_between(ids[0], ids[-1], consumer):
+            first = bisect_left(ids, run.first_id, start)
+            end = bisect_right(ids, run.last_id, first)
+            if start < first:
+                yield None, ids[start:first]
+            if first < end:
+                yield from self._with_scattered(run, ids[first:end])
+            start = end
+        if start < len(ids):
+            yield None, ids[start:]
+
+    def _with_scattered(
+        self, run: Run, ids: Sequence[StreamId]
+    ) -> Iterator[tuple[Run | None, Sequence[StreamId]]]:
+        """Divide `ids` between the ends of `run` into those of the run and those outside of runs."""
+        if self.scattered.keys().isdisjoint(ids):
+            yield run, ids
+        else:
+            for is_scattered, some in groupby(ids, self.scattered.__contains__):
+                yield None if is_scattered else run, list(some)
 
     def _positions_in_runs(
         self, ids: Iterable[StreamId]
@@ -201,8 +207,15 @@ class PendingIndex:
         runs = [] if self.scattered else self._runs_between(first, last)
         return runs[0] if len(runs) == 1 and runs[0].first_id <= first and last <= runs[0].last_id else None
 
-    def _runs_between(self, first: StreamId, last: StreamId) -> list[Run]:
-        """Return the runs whose windows meet the ids from `first` to `last`. O(log n + those runs)."""
-        low = max(self.runs.bisect_right(first) - 1, 0)
-        runs = [self.runs[key] for key in self.runs.islice(low, self.runs.bisect_right(last))]
-        return [run for run in runs if run.last_id >= first and run.first_id <= last]
+    def _runs_between(self, first: StreamId, last: StreamId, consumer: Consumer | None = None) -> list[Run]:
+        """Return the runs, all or those of `consumer`, whose windows meet the ids from `first` to `last`.
+        O(log n + those runs)."""
+        keys = self.runs if consumer is None else consumer.runs
+        low = max(keys.bisect_right(first) - 1, 0)
+        runs = [self.runs[key] for key in keys.islice(low, keys.bisect_right(last))]
+        # A run is filed under the first id that it ever had.
+        if runs and runs[0].last_id < first:
+            del runs[0]
+        if runs and runs[-1].first_id > last:
+            del runs[-1]
+        return runs

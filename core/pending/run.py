@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
+from operator import not_
 from typing import Final
 
 from tailrace.core.log.id_sequence import IdSequence, are_same, count_below, pack_ids, position_of
@@ -150,6 +151,25 @@ class Run(Unit):
         self.live -= live
         self._shrink()
 
+    def window(self) -> IdSequence:
+        """The ids of the window, removed ones included. O(n) in C, O(1) for consecutive ids."""
+        return self.ids[self.low : self.high]
+
+    def flags_with(self, mask: bytes) -> bytes:
+        """Return one byte for each position of the window: 0 where the entry is live and `mask` is 0, too.
+        O(n) in C."""
+        if self._removed is None:
+            return mask
+        flags = int.from_bytes(self._removed[self.low : self.high], "little") | int.from_bytes(mask, "little")
+        return flags.to_bytes(self.high - self.low, "little")
+
+    def set_flags(self, flags: bytes) -> None:
+        """Replace the removals in the window by `flags`, the result of `flags_with`; an entry must stay. O(n)
+        in C."""
+        self._removed_bytes()[self.low : self.high] = flags
+        self.live = flags.count(0)
+        self._shrink()
+
     def _removed_bytes(self) -> bytearray:
         if self._removed is None:
             self._removed = bytearray(len(self.ids))
@@ -206,12 +226,13 @@ class Run(Unit):
     def live_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """Return the live ids at or after `start`, rising. O(log n + m)."""
         low = max(self.low, count_below(self.ids, start)) if start else self.low
-        if isinstance(self.ids, range) and self._removed is None:
-            return iter(self.ids[low : self.high])
-        positions: Iterable[int] = range(low, self.high)
-        if self.live < self.high - self.low:
-            positions = compress(positions, (not flag for flag in self._removed_bytes()[low : self.high]))
-        return map(self.ids.__getitem__, positions)
+        ids = iter(self.ids[low : self.high])
+        if self.live == self.high - self.low:
+            return ids
+        return compress(ids, map(not_, self._removed_bytes()[low : self.high]))
+
+    def is_below(self, value: StreamId) -> bool:
+        return self.last_id < value
 
     def deliveries_of(self, _value: StreamId) -> int:
         return self.deliveries

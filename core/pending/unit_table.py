@@ -7,6 +7,7 @@ counts. This module is the only one that changes them. It never decides which en
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from tailrace.core.pending.consumer import Consumer
@@ -55,16 +56,6 @@ class UnitTable(PendingIndex):
         self.remove_present(ids)
         assert self.count == left, "only pending entries can be removed"
 
-    def remove_between(self, first: StreamId, last: StreamId) -> None:
-        """Remove all entries from `first` to `last`. O(log n + runs + scattered entries in between)."""
-        for run in self._runs_between(first, last):
-            low, high = run.between(first, last)
-            live = run.count_live(low, high)
-            if live:
-                self._remove_span(run, low, high - low, live)
-        if self.scattered:
-            self._remove_scattered(list(self.scattered_ids.between(first, last)))
-
     def remove_present(self, ids: Sequence[StreamId]) -> None:
         """Remove those of `ids` that are pending. O(m log m)."""
         if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
@@ -79,16 +70,21 @@ class UnitTable(PendingIndex):
             self._remove_from_run(value)
         else:
             self._remove_from_unit(value, unit)
+            self._forget_scattered((value,), unit.consumer)
 
     def _remove_scattered(self, ids: Iterable[StreamId]) -> list[StreamId]:
-        """Remove those of `ids` that are in singles and bunches; return the others."""
+        """Remove those of `ids` that are in singles and bunches; return the others. O(1) an entry."""
         others = []
+        gone: defaultdict[Consumer | None, list[StreamId]] = defaultdict(list)
         for value in ids:
             unit = self.scattered.pop(value, None)
             if unit is None:
                 others.append(value)
             else:
                 self._remove_from_unit(value, unit)
+                gone[unit.consumer].append(value)
+        for consumer, values in gone.items():
+            self._forget_scattered(values, consumer)
         return others
 
     def _remove_from_unit(self, value: StreamId, unit: Single | Bunch) -> None:
@@ -96,10 +92,12 @@ class UnitTable(PendingIndex):
             unit.remove(value)
         else:
             self.order.discard(unit)
-        self.count -= 1
-        ids = (value,)
+
+    def _forget_scattered(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
+        """Take `ids`, which left their units, out of the counts and of their owner's index. O(m)."""
+        self.count -= len(ids)
         self.scattered_ids.note(ids)
-        self._remove_from_owner(ids, unit.consumer)
+        self._remove_from_owner(ids, consumer)
 
     def _remove_from_runs(self, ids: Iterable[StreamId]) -> None:
         """Remove those of `ids` that are in runs; ids in one run are found together."""

@@ -55,6 +55,10 @@ class Unit:
         """Return the ids of the unit's entries in order of delivery. O(m)."""
 
     @abstractmethod
+    def is_below(self, value: StreamId) -> bool:
+        """Whether the ids of all entries of the unit are below `value`. O(1), O(m) in C for a bunch."""
+
+    @abstractmethod
     def deliveries_of(self, value: StreamId) -> int:
         """Return how often the unit's entry `value` was delivered. O(1)."""
 
@@ -91,6 +95,9 @@ class Single(Unit):
 
     def live_ids(self) -> Iterator[StreamId]:
         return iter((self.id,))
+
+    def is_below(self, value: StreamId) -> bool:
+        return self.id < value
 
 
 class Bunch(Unit):
@@ -138,3 +145,6 @@ class Bunch(Unit):
 
     def live_ids(self) -> Iterator[StreamId]:
         return iter(self.members)
+
+    def is_below(self, value: StreamId) -> bool:
+        return next(self.live_ids()) < value and max(self.members) < value

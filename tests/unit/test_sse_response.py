@@ -278,9 +278,9 @@ def test_work_that_is_done_gives_its_result_or_its_error() -> None:
         async def fails() -> None:
             raise ZeroDivisionError
 
-        assert await while_connected(connection.receive, asyncio.sleep(0, "done")) == "done"
+        assert await while_connected({}, connection.receive, asyncio.sleep(0, "done")) == "done"
         with pytest.raises(ZeroDivisionError):
-            await while_connected(connection.receive, fails())
+            await while_connected({}, connection.receive, fails())
 
     played(story)
 
@@ -299,7 +299,7 @@ def test_a_body_that_still_arrives_is_no_disconnect_and_a_disconnect_cancels_the
             await work
 
         with pytest.raises(ClientDisconnect):
-            await while_connected(receive, wait())
+            await while_connected({}, receive, wait())
         assert work.cancelled()
 
     played(story)
@@ -316,7 +316,7 @@ def test_cancelling_the_race_cancels_the_work_and_waits_for_its_end() -> None:
                 await asyncio.sleep(0)
                 ended.append("work")
 
-        race = asyncio.create_task(while_connected(connection.receive, work()))
+        race = asyncio.create_task(while_connected({}, connection.receive, work()))
         await asyncio.sleep(0.01)
         race.cancel()
         with pytest.raises(asyncio.CancelledError):

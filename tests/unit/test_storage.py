@@ -16,6 +16,7 @@ from tailrace.core.effects import (
     EntriesAppended,
     GroupDestroyed,
     IdempotencyExpired,
+    PendingBetweenRemoved,
     PendingRemoved,
     StreamCreated,
 )
@@ -121,7 +122,7 @@ def test_effects_of_every_kind_survive_their_bytes() -> None:
                 read_back = decode_effects(encode_effects(effects))
                 assert [_plain(each) for each in read_back] == [_plain(each) for each in effects]
                 seen.update(map(type, effects))
-    assert set(KINDS) - seen <= {IdempotencyExpired}
+    assert set(KINDS) - seen <= {IdempotencyExpired, PendingBetweenRemoved}
 
 
 def _plain(effect: Effect) -> list[Any]:

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from tailrace.core import commands as c
-from tailrace.core.effects import EntriesRemoved, EntriesTrimmed, PendingBetweenRemoved
+from tailrace.core.effects import EntriesRemoved, EntriesTrimmed, ReferencesTrimmed
 from tailrace.core.engine import Engine
 from tailrace.core.invariants import check
 from tailrace.core.limits import ACKED_TRIM_LOOKS_MAX, READ_ENTRIES_MAX
@@ -103,10 +103,10 @@ def pending_stream(entries: int) -> Engine:
     return engine
 
 
-def test_delref_names_a_count_and_a_span() -> None:
+def test_delref_names_two_counts() -> None:
     engine = pending_stream(1_000)
     effects = engine.execute(command("XTRIM", "s", "MAXLEN", 100, "DELREF"), 3).effects
-    assert effects == [PendingBetweenRemoved(b"s", b"g", (1,), (900,)), EntriesTrimmed(b"s", 900)]
+    assert effects == [ReferencesTrimmed(b"s", 900), EntriesTrimmed(b"s", 900)]
 
 
 def test_the_work_of_delref_grows_with_blocks_and_not_with_entries() -> None:
@@ -116,6 +116,27 @@ def test_the_work_of_delref_grows_with_blocks_and_not_with_entries() -> None:
         return calls_of(lambda: engine.execute(command("XTRIM", "s", "MAXLEN", 0, "DELREF"), 3))
 
     assert calls(1_000) < 1_000
+
+
+@pytest.mark.parametrize("step", [1, 1 << 64])
+def test_the_work_of_delref_grows_with_groups_and_with_deleted_entries_and_not_with_both(step: int) -> None:
+    ids = [step * number for number in range(1, 4_001)]
+
+    def calls(groups: int) -> int:
+        engine = filled(ids, 100, *[b"%d" % number for number in range(groups)])
+        for number in range(groups):
+            for _ in range(4):
+                engine.execute(
+                    command("XREADGROUP", "GROUP", number, "a", "COUNT", 1_000, "STREAMS", "s", ">"), 2
+                )
+        engine.execute(c.DeleteEntries(b"s", tuple(ids[::2])), 3)
+        trim = command("XTRIM", "s", "MAXLEN", 0, "DELREF")
+        work = calls_of(lambda: engine.execute(trim, 4))
+        pending = [group.pending.count for group in stream_of(engine).groups.values()]
+        assert pending == [len(ids) // 2] * groups
+        return work
+
+    assert calls(21) < calls(1) + 20 * 4 * 50
 
 
 def test_an_append_under_acked_does_not_walk_again_over_what_is_pending() -> None:
