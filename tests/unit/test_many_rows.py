@@ -13,7 +13,11 @@ from tailrace.api.wire.redis_words import result_parts
 from tailrace.api.wire.stream_replies import full_json
 from tailrace.api.wire.turns import SLICE_BYTES, Slices
 from tailrace.core import commands as c
+from tailrace.core.bounds.reply_room import ITEM_BYTES, ReplyRoom
+from tailrace.core.command_table import HANDLERS
 from tailrace.core.engine import Engine
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.execution import Execution
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import XAUTOCLAIM_SCAN_FACTOR
 from tailrace.core.log.entry_json import Shape
@@ -104,6 +108,21 @@ def test_showing_pending_entries_takes_little_work_for_each(count: int, calls_ea
     engine = delivered(5_000, count)
     show = c.PendingRange(b"s", b"g", count=5_000)
     assert calls_of(lambda: engine.execute(show, 10)) < 5_000 * calls_each
+
+
+@pytest.mark.parametrize(
+    "show", [c.PendingRange(b"s", b"g", count=5_000), c.InfoStream(b"s", 5_000)], ids=["XPENDING", "XINFO"]
+)
+def test_rows_that_do_not_fit_are_refused_before_they_are_made(show: c.Command) -> None:
+    engine = delivered(5_000, 10)
+    execution = Execution(engine.keyspace, 10, reply_room=ReplyRoom(4_999 * 2 * ITEM_BYTES))
+
+    def refused() -> None:
+        with pytest.raises(StreamError) as error:
+            HANDLERS[type(show)](execution, show)
+        assert error.value.code is ErrorCode.REPLY_TOO_LARGE
+
+    assert calls_of(refused) < 500
 
 
 @pytest.mark.parametrize("count", [5_000, 10, 1])
