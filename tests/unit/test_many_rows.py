@@ -19,6 +19,7 @@ from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
 from tailrace.core.idle import idle_since
+from tailrace.core.invariants import check
 from tailrace.core.limits import XAUTOCLAIM_SCAN_FACTOR
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.parser import parse_request
@@ -146,6 +147,44 @@ def test_a_full_block_of_a_large_append_takes_little_work() -> None:
     engine.execute(c.Append(b"s", [FRAGMENT]), 1)
     calls = calls_of(lambda: engine.execute(c.Append(b"s", fragments), 2))
     assert calls < 26 * len(stream_of(engine).log.blocks)
+
+
+def test_a_read_waits_for_no_claim_where_all_pending_entries_were_deleted() -> None:
+    engine = delivered(3_000, 3_000)
+    engine.execute(c.Acknowledge(b"s", b"g", (1,)), 3)
+    engine.execute(c.DeleteEntries(b"s", tuple(range(2, 3_001))), 4)
+    new = (c.ReadFrom(b"s", c.Special.NEW),)
+    read = c.ReadGroup(b"g", b"z", new, claim_min_idle_ms=5, block_ms=1_000)
+    outcome = engine.execute(read, 10)
+    assert outcome.wait is not None
+    assert outcome.wait.claim_at_ms == 15
+
+
+@pytest.mark.parametrize("gone", [b"a", b"b"])
+def test_a_consumer_takes_only_its_own_pending_entries_along(gone: bytes) -> None:
+    engine = delivered(100, 10)
+    engine.execute(c.Claim(b"s", b"g", b"b", c.ClaimOptions(0, tuple(range(11, 21)))), 3)
+    engine.execute(c.Claim(b"s", b"g", b"b", c.ClaimOptions(0, (35, 33, 31, 39, 37, 50))), 4)
+    pending = stream_of(engine).groups[b"g"].pending
+    kept = [value for value in pending.ids() if pending.get(value).consumer.name != gone]  # type: ignore[union-attr]
+    engine.execute(c.DeleteConsumer(b"s", b"g", gone), 5)
+    assert list(pending.ids()) == kept
+    check(engine.keyspace)
+    engine.keyspace.garbage.free_all()
+    check(engine.keyspace)
+
+
+@pytest.mark.parametrize(
+    "sizes", [[10] * 30 + [4_000] + [1] * 50, [1] * 17 + [3_000] * 3, [2_000, 1, 5_000] * 9]
+)
+def test_a_large_append_makes_the_blocks_that_single_appends_make(sizes: list[int]) -> None:
+    fragments = [b'{"f":"%b"}' % (b"x" * size) for size in sizes] * 4
+    together, apart = Engine(), Engine()
+    together.execute(c.Append(b"s", fragments), 1)
+    for fragment in fragments:
+        apart.execute(c.Append(b"s", [fragment]), 1)
+    counts = [[block.count for block in stream_of(engine).log.blocks] for engine in (together, apart)]
+    assert counts[0] == counts[1]
 
 
 # --- turns for others ------------------------------------------------------------------------------------
