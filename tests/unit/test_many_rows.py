@@ -174,11 +174,13 @@ def test_a_consumer_takes_only_its_own_pending_entries_along(gone: bytes) -> Non
     check(engine.keyspace)
 
 
-@pytest.mark.parametrize(
-    "sizes", [[10] * 30 + [4_000] + [1] * 50, [1] * 17 + [3_000] * 3, [2_000, 1, 5_000] * 9]
-)
-def test_a_large_append_makes_the_blocks_that_single_appends_make(sizes: list[int]) -> None:
-    fragments = [b'{"f":"%b"}' % (b"x" * size) for size in sizes] * 4
+SMALL_THEN_LARGE = [10] * 30 + [4_000] + [1] * 50
+
+
+@pytest.mark.parametrize("sizes", [SMALL_THEN_LARGE, [1] * 17 + [3_000] * 3, [2_000, 1, 5_000] * 9])
+@pytest.mark.parametrize("other", [b'{"f":"1"}', b'{"a name that is longer than the others":"1"}'])
+def test_a_large_append_makes_the_blocks_that_single_appends_make(sizes: list[int], other: bytes) -> None:
+    fragments = [other, *[b'{"f":"%b"}' % (b"x" * size) for size in sizes]] * 4
     together, apart = Engine(), Engine()
     together.execute(c.Append(b"s", fragments), 1)
     for fragment in fragments:
