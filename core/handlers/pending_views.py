@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat
 from operator import attrgetter
@@ -124,8 +123,7 @@ class PendingRows:
         for run, some in self._pending.by_run(ids, self._consumer) if ids else ():
             rows += self._of_scattered(some) if run is None else self._of_run(run, some)
         del rows[most:]
-        names = Counter(map(_name_of, rows))
-        names_bytes = sum(count * len(name) for name, count in names.items() if name is not None)
+        names_bytes = sum(map(len, filter(None, map(_name_of, rows))))
         self._room.charge(_ROW_BYTES * len(rows) + NAME_GROWTH_MAX * names_bytes)
         return rows
 

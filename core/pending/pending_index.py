@@ -121,6 +121,11 @@ class PendingIndex:
 
         `consumer`: if given, `ids` are all ids between them that this consumer owns.
         """
+        if len(ids) == 1:
+            # Monitors ask for one entry at a time.
+            unit = self.get(ids[0])
+            yield unit if isinstance(unit, Run) else None, ids
+            return
         start = 0
         for run in self._runs_between(ids[0], ids[-1], consumer):
             first = bisect_left(ids, run.first_id, start)
