@@ -8,7 +8,7 @@ from tailrace.core.commands import InfoConsumers, InfoGroups, InfoStream, Range
 from tailrace.core.errors import no_group, no_such_key
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.group import Group
-from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows
+from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows, require_room_for_rows
 from tailrace.core.handlers.ranges import exact_entries
 from tailrace.core.idle import idle_since
 from tailrace.core.lag import lag_of
@@ -38,6 +38,7 @@ def info_stream(execution: Execution, command: InfoStream) -> StreamInfo | Strea
     if full_count is None:
         return short
     count = full_count or None
+    _require_room_for_pending(execution, stream, count)
     return StreamFullInfo(
         short,
         _first_entries(execution, stream, Range(command.key, count=count)),
@@ -82,6 +83,15 @@ def _short(execution: Execution, stream: Stream) -> StreamInfo:
     )
 
 
+def _require_room_for_pending(execution: Execution, stream: Stream, count: int | None) -> None:
+    """Raise REPLY_TOO_LARGE if the lists of pending entries certainly do not fit, before they are made.
+    O(groups + consumers)."""
+    sizes: list[int] = []
+    for group in stream.groups.values():
+        sizes += [group.pending.count, *(each.pending_count for each in group.consumers.values())]
+    require_room_for_rows(execution, sum(sizes if count is None else (min(each, count) for each in sizes)))
+
+
 def _full_group(execution: Execution, stream: Stream, group: Group, count: int | None) -> GroupFullInfo:
     execution.room().charge_names((group.name,))
     return GroupFullInfo(
@@ -113,10 +123,6 @@ def _described(
     execution: Execution, group: Group, consumer: Consumer | None, count: int | None
 ) -> list[PendingEntry]:
     """The first `count` pending entries of the group, or of one consumer; None: all."""
-    available = group.pending.count if consumer is None else consumer.pending_count
-    room = execution.room()
-    if (available if count is None else min(available, count)) > room.items_left:
-        raise room.refusal()
     rows = PendingRows(execution, group, consumer)
     described: list[PendingEntry] = []
     ids = islice(rows.ids(), count)

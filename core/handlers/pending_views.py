@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat
 from operator import attrgetter
@@ -18,10 +17,13 @@ from tailrace.core.idle import idle_since
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.run import Run
 from tailrace.core.replies import PendingEntry, PendingSummaryReply
-from tailrace.core.stream_id import ZERO_ID, StreamId
+from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 
 LOOKUP_CHUNK: Final = 1_000
 """How many pending entries XPENDING and XINFO look up at once."""
+
+_ROW_BYTES: Final = 2 * ITEM_BYTES
+"""The greatest size of a row in a reply, without the name of its consumer."""
 
 _name_of: Final = attrgetter("consumer")
 
@@ -59,6 +61,9 @@ def pending_range(execution: Execution, command: PendingRange) -> list[PendingEn
         consumer = group.consumers.get(command.consumer)
         if consumer is None:
             return found
+    if command.min_idle_ms <= 0 and (command.start, command.end) == (ZERO_ID, MAX_ID):
+        available = group.pending.count if consumer is None else consumer.pending_count
+        require_room_for_rows(execution, min(command.count, available))
     rows = PendingRows(execution, group, consumer, command.min_idle_ms)
     ids, wanted = rows.ids(command.start), min(command.count, LOOKUP_CHUNK)
     while some := list(islice(ids, wanted)):
@@ -79,6 +84,13 @@ def _may_find_any(group: Group, now_ms: int, min_idle_ms: int) -> bool:
     if oldest is None:
         return False
     return oldest.consumer is None or idle_since(oldest.delivered_at_ms, now_ms) >= min_idle_ms
+
+
+def require_room_for_rows(execution: Execution, count: int) -> None:
+    """Raise REPLY_TOO_LARGE if `count` rows of pending entries certainly do not fit, before they are made."""
+    room = execution.room()
+    if count * _ROW_BYTES > room.left_bytes:
+        raise room.refusal()
 
 
 class PendingRows:
@@ -111,9 +123,8 @@ class PendingRows:
         for run, some in self._pending.by_run(ids, self._consumer) if ids else ():
             rows += self._of_scattered(some) if run is None else self._of_run(run, some)
         del rows[most:]
-        names = Counter(map(_name_of, rows))
-        names_bytes = sum(count * len(name) for name, count in names.items() if name is not None)
-        self._room.charge(2 * ITEM_BYTES * len(rows) + NAME_GROWTH_MAX * names_bytes)
+        names_bytes = sum(map(len, filter(None, map(_name_of, rows))))
+        self._room.charge(_ROW_BYTES * len(rows) + NAME_GROWTH_MAX * names_bytes)
         return rows
 
     def _of_run(self, run: Run, ids: Sequence[StreamId]) -> Iterable[PendingEntry]:

@@ -67,5 +67,10 @@ def drop_references_of_first(execution: Execution, key: bytes, stream: Stream, c
     Deleted entries stay pending. O(pending units in between) for each group; O(blocks) as well if an entry
     before the last of them was deleted.
     """
-    if any(group.pending.count for group in stream.groups.values()):
+    groups = [group for group in stream.groups.values() if group.pending.count]
+    if not groups:
+        return
+    first_id, [last_id] = stream.first_id, stream.log.at_ranks([count - 1])
+    least_ids = [group.pending.first_from(first_id) for group in groups]
+    if any(value is not None and value <= last_id for value in least_ids):
         execution.do(ReferencesTrimmed(key, count))

@@ -116,19 +116,23 @@ class PendingIndex:
     def by_run(
         self, ids: Sequence[StreamId], consumer: Consumer | None = None
     ) -> Iterator[tuple[Run | None, Sequence[StreamId]]]:
-        """Divide `ids`, at least one, which rise and are all pending, into pieces: those of one run each, and
-        those outside of runs, with None. O(runs in between), and O(m) in C.
+        """Divide `ids`, which are all pending ids between the first and the last of them, into pieces: those
+        of one run each, and those outside of runs, with None. O(runs in between), and O(m) in C.
 
-        `consumer`: the owner of all of `ids`, if they have the same one. Then only its runs count.
+        `consumer`: if given, `ids` are all ids between them that this consumer owns.
         """
+        if len(ids) == 1:
+            # Monitors ask for one entry at a time.
+            unit = self.get(ids[0])
+            yield unit if isinstance(unit, Run) else None, ids
+            return
         start = 0
         for run in self._runs_between(ids[0], ids[-1], consumer):
             first = bisect_left(ids, run.first_id, start)
             end = bisect_right(ids, run.last_id, first)
             if start < first:
                 yield None, ids[start:first]
-            if first < end:
-                yield from self._with_scattered(run, ids[first:end])
+            yield from self._with_scattered(run, ids[first:end])
             start = end
         if start < len(ids):
             yield None, ids[start:]

@@ -13,8 +13,13 @@ from tailrace.api.wire.redis_words import result_parts
 from tailrace.api.wire.stream_replies import full_json
 from tailrace.api.wire.turns import SLICE_BYTES, Slices
 from tailrace.core import commands as c
+from tailrace.core.bounds.reply_room import ITEM_BYTES, ReplyRoom
+from tailrace.core.command_table import HANDLERS
 from tailrace.core.engine import Engine
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.execution import Execution
 from tailrace.core.idle import idle_since
+from tailrace.core.invariants import check
 from tailrace.core.limits import XAUTOCLAIM_SCAN_FACTOR
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.parser import parse_request
@@ -106,6 +111,21 @@ def test_showing_pending_entries_takes_little_work_for_each(count: int, calls_ea
     assert calls_of(lambda: engine.execute(show, 10)) < 5_000 * calls_each
 
 
+@pytest.mark.parametrize(
+    "show", [c.PendingRange(b"s", b"g", count=5_000), c.InfoStream(b"s", 5_000)], ids=["XPENDING", "XINFO"]
+)
+def test_rows_that_do_not_fit_are_refused_before_they_are_made(show: c.Command) -> None:
+    engine = delivered(5_000, 10)
+    execution = Execution(engine.keyspace, 10, reply_room=ReplyRoom(4_999 * 2 * ITEM_BYTES))
+
+    def refused() -> None:
+        with pytest.raises(StreamError) as error:
+            HANDLERS[type(show)](execution, show)
+        assert error.value.code is ErrorCode.REPLY_TOO_LARGE
+
+    assert calls_of(refused) < 500
+
+
 @pytest.mark.parametrize("count", [5_000, 10, 1])
 def test_pending_entries_that_were_trimmed_cost_a_claim_one_look_for_each_unit(count: int) -> None:
     engine = delivered(5_000, count)
@@ -127,6 +147,46 @@ def test_a_full_block_of_a_large_append_takes_little_work() -> None:
     engine.execute(c.Append(b"s", [FRAGMENT]), 1)
     calls = calls_of(lambda: engine.execute(c.Append(b"s", fragments), 2))
     assert calls < 26 * len(stream_of(engine).log.blocks)
+
+
+def test_a_read_waits_for_no_claim_where_all_pending_entries_were_deleted() -> None:
+    engine = delivered(3_000, 3_000)
+    engine.execute(c.Acknowledge(b"s", b"g", (1,)), 3)
+    engine.execute(c.DeleteEntries(b"s", tuple(range(2, 3_001))), 4)
+    new = (c.ReadFrom(b"s", c.Special.NEW),)
+    read = c.ReadGroup(b"g", b"z", new, claim_min_idle_ms=5, block_ms=1_000)
+    outcome = engine.execute(read, 10)
+    assert outcome.wait is not None
+    assert outcome.wait.claim_at_ms == 15
+
+
+@pytest.mark.parametrize("gone", [b"a", b"b"])
+def test_a_consumer_takes_only_its_own_pending_entries_along(gone: bytes) -> None:
+    engine = delivered(100, 10)
+    engine.execute(c.Claim(b"s", b"g", b"b", c.ClaimOptions(0, tuple(range(11, 21)))), 3)
+    engine.execute(c.Claim(b"s", b"g", b"b", c.ClaimOptions(0, (35, 33, 31, 39, 37, 50))), 4)
+    pending = stream_of(engine).groups[b"g"].pending
+    kept = [value for value in pending.ids() if pending.get(value).consumer.name != gone]  # type: ignore[union-attr]
+    engine.execute(c.DeleteConsumer(b"s", b"g", gone), 5)
+    assert list(pending.ids()) == kept
+    check(engine.keyspace)
+    engine.keyspace.garbage.free_all()
+    check(engine.keyspace)
+
+
+SMALL_THEN_LARGE = [10] * 30 + [4_000] + [1] * 50
+
+
+@pytest.mark.parametrize("sizes", [SMALL_THEN_LARGE, [1] * 17 + [3_000] * 3, [2_000, 1, 5_000] * 9])
+@pytest.mark.parametrize("other", [b'{"f":"1"}', b'{"a name that is longer than the others":"1"}'])
+def test_a_large_append_makes_the_blocks_that_single_appends_make(sizes: list[int], other: bytes) -> None:
+    fragments = [other, *[b'{"f":"%b"}' % (b"x" * size) for size in sizes]] * 4
+    together, apart = Engine(), Engine()
+    together.execute(c.Append(b"s", fragments), 1)
+    for fragment in fragments:
+        apart.execute(c.Append(b"s", [fragment]), 1)
+    counts = [[block.count for block in stream_of(engine).log.blocks] for engine in (together, apart)]
+    assert counts[0] == counts[1]
 
 
 # --- turns for others ------------------------------------------------------------------------------------

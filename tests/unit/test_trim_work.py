@@ -109,6 +109,13 @@ def test_delref_names_two_counts() -> None:
     assert effects == [ReferencesTrimmed(b"s", 900), EntriesTrimmed(b"s", 900)]
 
 
+def test_delref_names_no_references_where_no_group_has_any() -> None:
+    engine = pending_stream(1_000)
+    engine.execute(c.Acknowledge(b"s", b"g", tuple(range(1, 901))), 3)
+    effects = engine.execute(command("XTRIM", "s", "MAXLEN", 100, "DELREF"), 3).effects
+    assert effects == [EntriesTrimmed(b"s", 900)]
+
+
 def test_the_work_of_delref_grows_with_blocks_and_not_with_entries() -> None:
     def calls(node: int) -> int:
         engine = filled(range(1, 10_001), node, b"g")
