@@ -31,10 +31,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 
 from tailrace_client import RetryPolicy, TailraceError
 from tailrace_spark.archive.files import ArchiveFiles, Manifest
+from tailrace_spark.archive.parquet import counts_of, write_step
+from tailrace_spark.archive.reports import ArchiveReport, Progress
 from tailrace_spark.errors import BadArchive
 from tailrace_spark.option_checks import integer_within, one_of
 from tailrace_spark.source.data_source import TailraceDataSource
@@ -48,34 +49,8 @@ References = Literal["keep", "acknowledged"]
 
 ENTRIES_PER_STEP: Final = 1_000_000
 ENTRIES_PER_STEP_MAX: Final = 1 << 40
-MS_A_DAY: Final = 86_400_000
-MS_AN_HOUR: Final = 3_600_000
-COLUMNS: Final = ("_id", "_timestamp", "fields")
 
 log: Final = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveReport:
-    """The result of a run.
-
-    `steps`, `entries` and `bytes` count what this run archived. `trimmed`: how many entries it removed from
-    the stream. `end`: the id up to which the stream is archived; None if the archive is empty.
-    """
-
-    steps: int
-    entries: int
-    bytes: int
-    trimmed: int
-    end: str | None
-    duration_s: float
-
-    def __str__(self) -> str:
-        rate = self.entries / self.duration_s
-        return (
-            f"{self.entries} entries in {self.steps} steps, {self.bytes} bytes of Parquet, "
-            f"{self.trimmed} trimmed, up to {self.end}; {self.duration_s:.2f} s, {rate:.0f} entries/s"
-        )
 
 
 def archive_stream(
@@ -99,8 +74,10 @@ def archive_stream(
     one_of("trim", trim, get_args(Trimming))
     given = {**options, "url": url, "stream": stream}
     spark.dataSource.register(TailraceDataSource)
-    job = _Job(spark, ArchiveFiles(spark, path), given, read_options(given), trim)
-    return job.run(ending_bound(until).id, entries_per_step)
+    bound = ending_bound(until).id
+    return _Job(spark, ArchiveFiles(spark, path), given, read_options(given), trim).run(
+        bound, entries_per_step
+    )
 
 
 @dataclass
@@ -126,17 +103,21 @@ class _Job:
         if known:
             self._trim(known[-1])
         until = earlier(until, last_id)
-        while later(after, until) != after and (end := source.page_end(after, entries_per_step)) is not None:
+        until = later(until, after)
+        progress = Progress(source.count(after, until), entries_per_step)
+        log.info("archiving (%s, %s]: %s", after, until, progress)
+        while after != until and (end := source.page_end(after, entries_per_step)) is not None:
             end = earlier(end, until)
-            self._step(source, len(known) + len(self.manifests), after, end)
+            progress.add_step(self._step(source, len(known) + len(self.manifests), after, end))
+            log.info("%s", progress)
             after = end
         return self._report(known, time.monotonic() - began_s)
 
-    def _step(self, source: SourceStream, number: int, after: str, end: str) -> None:
+    def _step(self, source: SourceStream, number: int, after: str, end: str) -> int:
         log.info("step %d: writing (%s, %s]", number, after, end)
         self.files.forget(number)
         most = source.count(after, end)
-        _by_day_and_hour(self._entries(after, end), number, self.files.path)
+        write_step(self._entries(after, end), number, self.files.path)
         log.info("step %d: written", number)
         manifest = self._checked(number, after, end, source.count(after, end), most)
         log.info("step %d: read back, %d entries", number, manifest.count)
@@ -144,6 +125,7 @@ class _Job:
         log.info("step %d: a part of the archive", number)
         self.manifests.append(manifest)
         self._trim(manifest)
+        return manifest.count
 
     def _entries(self, after: str, end: str) -> DataFrame:
         reader = self.spark.read.format(TailraceDataSource.name()).options(**self.given)
@@ -156,16 +138,16 @@ class _Job:
         other difference between the files and the stream raises `BadArchive`.
         """
         files = self.files.files_of(number)
-        count, distinct = 0, 0
-        if files:
-            frame = self.spark.read.parquet(*map(self.files.absolute, files))
-            count, distinct = frame.agg(F.count("_id"), F.count_distinct("_id")).head() or (0, 0)
-        if not (least <= count <= most and count == distinct):
+        counts = counts_of(self.spark, [self.files.absolute(file) for file in files])
+        if not (least <= counts.entries <= most and counts.entries == counts.ids):
             raise BadArchive(
-                f"{self.files.path}: step {number} has {count} entries, {distinct} of them distinct, but the "
-                f"stream has {least} to {most} in ({after}, {end}]. Nothing was trimmed; run the job again"
+                f"{self.files.path}: step {number} has {counts.entries} entries, {counts.ids} of them "
+                f"distinct, but the stream has {least} to {most} in ({after}, {end}]. Nothing was trimmed; "
+                "run the job again"
             )
-        return Manifest(number, self.options.stream, after, end, count, tuple(files))
+        return Manifest(
+            number, self.options.stream, after, end, counts.entries, tuple(files), counts.in_pairs
+        )
 
     def _trim(self, manifest: Manifest) -> None:
         """Check that the files of the manifest exist, then trim the stream up to the end of the manifest."""
@@ -194,15 +176,3 @@ class _Job:
         )
         log.info("%s", report)
         return report
-
-
-def _by_day_and_hour(entries: DataFrame, step: int, path: str) -> None:
-    """Write the entries to Parquet by day and hour in UTC, in any session time zone.
-
-    An id whose time is too late for a timestamp has neither day nor hour.
-    """
-    ms = F.unix_millis("_timestamp")
-    day = F.date_add(F.lit("1970-01-01").cast("date"), F.floor(ms / MS_A_DAY).cast("int"))
-    hour = F.floor(F.pmod(ms, F.lit(MS_A_DAY)) / MS_AN_HOUR).cast("int")
-    placed = entries.select(*COLUMNS, day.alias("day"), hour.alias("hour"), F.lit(step).alias("step"))
-    placed.write.partitionBy("day", "hour", "step").mode("append").parquet(path)
