@@ -63,6 +63,10 @@ class Execution(Struct, gc=False):
         stream: Stream | None = self.keyspace.streams.get(key)
         return stream
 
+    def incarnation(self, stream: Stream | None) -> str | None:
+        """Return the incarnation of `stream`, None for a missing one. O(1)."""
+        return None if stream is None else self.keyspace.incarnation_of(stream)
+
 
 def parsed_position(argument: StreamId | Special | Malformed) -> StreamId | Special:
     """Return the position; raises the error of a malformed one."""

@@ -41,7 +41,9 @@ CONFIG_DEFAULTS: Final = {
 class Keyspace:
     """All streams of one server."""
 
-    def __init__(self, cache: BlockCache | None = None) -> None:
+    def __init__(self, cache: BlockCache | None = None, identity: str = "0") -> None:
+        # Differs from that of every other keyspace, in which the same serials number other streams.
+        self.identity = identity
         # Decompressed blocks of all streams.
         self.cache = cache or BlockCache()
         # Deleted streams whose memory is not freed yet.
@@ -68,6 +70,10 @@ class Keyspace:
         """Return the group, None if the stream or the group does not exist. O(1)."""
         stream = self.streams.get(key)
         return None if stream is None else stream.groups.get(group)
+
+    def incarnation_of(self, stream: Stream) -> str:
+        """Return a text that no other stream of any keyspace ever has. A rename keeps it. O(1)."""
+        return f"{self.identity}-{stream.serial}"
 
     # --- for core.apply ------------------------------------------------------------------------
 

@@ -57,6 +57,7 @@ ANSWER_HEADERS: Final = (
     "Retry-After",
     "WWW-Authenticate",
     "X-First-Id",
+    "X-Incarnation",
     "X-Last-Id",
     "X-Request-Id",
     "X-Stream-Length",

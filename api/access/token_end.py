@@ -8,7 +8,7 @@ a last event with the reason.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
@@ -54,8 +54,14 @@ def end_with_token(guard: Guard, scope: Scope, grace_s: float = FINAL_EVENT_S) -
 class GuardedStreamingResponse(StreamingResponse):
     """A streamed answer whose `content` reads from a guarded store; it is cut off when the token ends."""
 
-    def __init__(self, guard: Guard, content: AsyncIterator[bytes], media_type: str) -> None:
-        super().__init__(self._until_ended(content), media_type=media_type)
+    def __init__(
+        self,
+        guard: Guard,
+        content: AsyncIterator[bytes],
+        media_type: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(self._until_ended(content), headers=headers, media_type=media_type)
         self._guard = guard
         self._can_be_cut = False
 

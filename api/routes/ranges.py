@@ -34,6 +34,7 @@ from tailrace.api.wire.parameters import (
     start_of,
 )
 from tailrace.api.wire.replies import first_entry_json, json_response, range_json, tail_json
+from tailrace.api.wire.stream_replies import INCARNATION_HEADER, incarnation_headers
 from tailrace.api.wire.waiting import Waiting
 from tailrace.core.commands import Range, Read, ReadFrom, ReadLimits
 from tailrace.core.errors import ErrorCode, no_such_key
@@ -114,6 +115,7 @@ async def _range(store: StreamStore, query: Range) -> RangeReply:
             "responses": {
                 "200": {
                     "description": "The entries, one JSON object in each line.",
+                    "headers": {"X-Incarnation": INCARNATION_HEADER},
                     "content": {NDJSON: {"schema": {"type": "string"}, "example": EXPORT_EXAMPLE}},
                 }
             }
@@ -146,12 +148,13 @@ async def export_entries(
 ) -> Response:
     """Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    The export includes entries in the range that are appended while it runs.
+    The export includes entries in the range that are appended while it runs. All entries are of the stream
+    that `X-Incarnation` names.
     """
     query = Range(key, start_of(start), end_of(end))
     first = await _range(store, export_page(query))
     lines = exported(store, query, first, export_shape(shape, encoding), fields_only=shape == "fields")
-    return GuardedStreamingResponse(store.guard, lines, NDJSON)
+    return GuardedStreamingResponse(store.guard, lines, NDJSON, incarnation_headers(first.incarnation))
 
 
 @router.get(

@@ -25,7 +25,13 @@ from tailrace.api.wire.bodies import read_body, read_optional_body
 from tailrace.api.wire.names import KeyPath, KeyPrefix, StartAfter
 from tailrace.api.wire.parameters import EntryShape, Store, id_of, optional_id_of
 from tailrace.api.wire.replies import json_response, no_content
-from tailrace.api.wire.stream_replies import full_json, stream_headers, stream_json, stream_list_json
+from tailrace.api.wire.stream_replies import (
+    INCARNATION_HEADER,
+    full_json,
+    stream_headers,
+    stream_json,
+    stream_list_json,
+)
 from tailrace.core.commands import (
     FULL_COUNT_DEFAULT,
     ConfigureStream,
@@ -53,6 +59,7 @@ _STREAM_HEADERS: Final = {
         "The id of the first entry; absent if the stream is empty.", "string", "1692632086370-0"
     ),
     "X-Last-Id": _header("The last id that the stream issued.", "string", "1692632102976-0"),
+    "X-Incarnation": INCARNATION_HEADER,
 }
 
 
@@ -144,7 +151,7 @@ async def xinfo_stream(
     ),
 )
 async def head_stream(key: KeyPath, store: Store) -> Response:
-    """Return the length, the first id and the last id of a stream as headers. O(log n)."""
+    """Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n)."""
     info = await store.execute(InfoStream(key))
     assert isinstance(info, StreamInfo)
     return Response(headers=stream_headers(info), media_type="application/json")

@@ -32,6 +32,16 @@ EntryIds: TypeAlias = Annotated[
         examples=[["1692632086370-0"]],
     ),
 ]
+INCARNATION_EXAMPLE: Final = "9f86d081884c7d65-1"
+IncarnationField: TypeAlias = Annotated[
+    str | None,
+    Field(
+        description="An opaque text that tells the stream from every other one, also from one that is "
+        "created under the same key after a deletion. A rename keeps it. Absent if the stream does not "
+        "exist, or if the store keeps none.",
+        examples=[INCARNATION_EXAMPLE],
+    ),
+]
 Count: TypeAlias = Annotated[int, Field(ge=0, le=I64_MAX)]
 Milliseconds: TypeAlias = Annotated[int, Field(ge=0, le=I64_MAX)]
 ReferencesName: TypeAlias = Literal["keep", "delete", "acknowledged"]

@@ -7,7 +7,14 @@ from typing import Annotated, Final, Literal
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from tailrace.api.schemas.base import EntryId, EntryIds, ReferencesField, WireModel
+from tailrace.api.schemas.base import (
+    INCARNATION_EXAMPLE,
+    EntryId,
+    EntryIds,
+    IncarnationField,
+    ReferencesField,
+    WireModel,
+)
 
 FIELDS_EXAMPLE: Final[JsonDict] = {"rider": "Castilla", "speed": "29.9", "position": "1", "location_id": "2"}
 ENTRY_EXAMPLE: Final[JsonDict] = {
@@ -125,6 +132,7 @@ SPLIT_EXAMPLE: Final[JsonDict] = {
         {"start": "1692632094485-0", "end": "18446744073709551615-18446744073709551615", "count": 2},
     ],
     "count": 3,
+    "incarnation": INCARNATION_EXAMPLE,
 }
 
 
@@ -138,12 +146,17 @@ class SplitPlan(WireModel):
         examples=[[{"start": "1692632086370-0", "end": "1692632094485-0", "count": 2}]],
     )
     count: int = Field(description="How many entries the whole range has.", examples=[3])
+    incarnation: IncarnationField = None
 
 
 class SeekPosition(WireModel):
     """Where a page of `count` entries ends."""
 
-    model_config = ConfigDict(json_schema_extra={"example": {"end": "1692632094485-0", "count": 2}})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"end": "1692632094485-0", "count": 2, "incarnation": INCARNATION_EXAMPLE}
+        }
+    )
 
     end: str | None = Field(
         description="The id of the page's last entry; null if there is no entry at or after the start.",
@@ -153,3 +166,4 @@ class SeekPosition(WireModel):
         description="How many entries the page has; fewer than asked for at the end of the stream.",
         examples=[2],
     )
+    incarnation: IncarnationField = None

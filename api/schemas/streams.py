@@ -7,7 +7,14 @@ from typing import Annotated, Final
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from tailrace.api.schemas.base import Count, EntryId, NameEncodingField, WireModel
+from tailrace.api.schemas.base import (
+    INCARNATION_EXAMPLE,
+    Count,
+    EntryId,
+    IncarnationField,
+    NameEncodingField,
+    WireModel,
+)
 from tailrace.api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
 from tailrace.api.schemas.groups import GroupDetail
 from tailrace.core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
@@ -122,6 +129,7 @@ IDEMPOTENCY_EXAMPLE: Final[JsonDict] = {
 
 STATE_EXAMPLE: Final[JsonDict] = {
     "key": "race:france",
+    "incarnation": INCARNATION_EXAMPLE,
     "length": 3,
     "first_id": "1692632086370-0",
     "last_id": "1692632102976-0",
@@ -143,6 +151,7 @@ class StreamState(WireModel):
 
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None
+    incarnation: IncarnationField = None
     length: int = Field(description="How many entries the stream has.", examples=[3])
     first_id: str | None = Field(
         description="The id of the first entry; null if the stream is empty.", examples=["1692632086370-0"]

@@ -31,10 +31,11 @@ async def exported(
 ) -> AsyncIterator[bytes]:
     """Yield the lines of all pages, starting with `first`. Only one page is in memory at a time.
 
-    The event loop serves other requests between the pages, even if the client reads fast.
+    The event loop serves other requests between the pages, even if the client reads fast. If the stream is
+    deleted, the export ends, also if another stream is created under its key.
     """
     page = first
-    while page.entries.ids:
+    while page.entries.ids and page.incarnation == first.incarnation:
         await asyncio.sleep(0)
         yield _fields_lines(page.entries, shape) if fields_only else wire_ndjson(page.entries, shape)
         if not page.more:

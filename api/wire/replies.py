@@ -117,12 +117,17 @@ def split_json(reply: SplitReply) -> Json:
         {"start": format_id(part.start), "end": format_id(part.end), "count": part.count}
         for part in reply.parts
     ]
-    return {"parts": parts, "count": reply.count}
+    return {"parts": parts, "count": reply.count, **incarnation_json(reply.incarnation)}
 
 
 def seek_json(reply: SeekReply) -> Json:
     """Return the end of a page."""
-    return {"end": optional_id(reply.end), "count": reply.count}
+    return {"end": optional_id(reply.end), "count": reply.count, **incarnation_json(reply.incarnation)}
+
+
+def incarnation_json(incarnation: str | None) -> Json:
+    """Return the member with the incarnation of a stream; none for a missing stream."""
+    return {} if incarnation is None else {"incarnation": incarnation}
 
 
 def optional_id(value: StreamId | None) -> str | None:

@@ -5,9 +5,12 @@ It owns the members and their order.
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from tailrace.api.name_members import named
+from tailrace.api.schemas.base import INCARNATION_EXAMPLE
 from tailrace.api.wire.group_replies import group_detail_json
-from tailrace.api.wire.replies import Json, entries_json, first_entry_json, optional_id
+from tailrace.api.wire.replies import Json, entries_json, first_entry_json, incarnation_json, optional_id
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import (
     StreamFullInfo,
@@ -17,11 +20,20 @@ from tailrace.core.replies import (
 )
 from tailrace.core.stream_id import StreamId, format_id
 
+INCARNATION_HEADER: Final[dict[str, Any]] = {
+    "description": "What tells the stream from every other one, as in the state of the stream; absent if the "
+    "stream does not exist.",
+    "schema": {"type": "string"},
+    "example": INCARNATION_EXAMPLE,
+}
+"""The description of the header `X-Incarnation`."""
+
 
 def stream_json(key: bytes, info: StreamInfo) -> Json:
     """Return the state of a stream."""
     return {
         **named(key=key),
+        **incarnation_json(info.incarnation),
         "length": info.length,
         "first_id": optional_id(_first_id(info)),
         "last_id": format_id(info.last_id),
@@ -40,7 +52,14 @@ def stream_headers(info: StreamInfo) -> dict[str, str]:
     """Return the headers that HEAD returns for a stream; an empty stream has no `X-First-Id`."""
     first_id = optional_id(_first_id(info))
     headers = {"X-Stream-Length": str(info.length), "X-Last-Id": format_id(info.last_id)}
-    return headers if first_id is None else {**headers, "X-First-Id": first_id}
+    if first_id is not None:
+        headers["X-First-Id"] = first_id
+    return headers | incarnation_headers(info.incarnation)
+
+
+def incarnation_headers(incarnation: str | None) -> dict[str, str]:
+    """Return the header with the incarnation of a stream; none for a missing stream."""
+    return {} if incarnation is None else {"X-Incarnation": incarnation}
 
 
 def _first_id(info: StreamInfo) -> StreamId | None:

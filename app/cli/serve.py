@@ -36,9 +36,11 @@ from tailrace.app.token_buckets import TokenBuckets
 from tailrace.app.tokens.authenticator import FileAuthenticator
 from tailrace.app.tokens.file import BadTokensFile
 from tailrace.core.engine import Engine
+from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import MIB
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.storage.damage import Damage
+from tailrace.core.storage.identity import new_identity
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
@@ -116,7 +118,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
         tokens = _open_tokens(settings)
         security = Security(tokens, write_audit_line, settings.allowed_origin)
         storage = _open_storage(settings)
-        engine = Engine(None if storage is None else storage.keyspace)
+        engine = Engine(Keyspace(identity=new_identity()) if storage is None else storage.keyspace)
         store = EngineStore(
             engine, slow_log=SlowLog(settings.slow_log_ms), readers_max=settings.waiting_readers_max
         )

@@ -25,6 +25,7 @@ from tailrace.core.storage import checkpoint, journal
 from tailrace.core.storage.checkpoint import BlockRow, Snapshot
 from tailrace.core.storage.damage import Damage
 from tailrace.core.storage.data_files import note_boot
+from tailrace.core.storage.identity import identity_of
 from tailrace.core.storage.records import encode_effects
 from tailrace.core.storage.recovery import recover
 from tailrace.core.storage.schema import (
@@ -62,11 +63,13 @@ class Storage:
             with opening(directory) as (self._writing, self._reading):
                 recovered = recover(self._reading, self._reading, cache)
                 take_over(self._writing)
+                identity = identity_of(self._writing)
                 note_boot(directory)
         except BaseException:
             self._lock.release()
             raise
         self.keyspace: Keyspace = recovered.keyspace
+        self.keyspace.identity = identity
         self._seq = recovered.seq
         self._changed_keys = {key for effect in recovered.replayed for key in _keys_of(effect)}
         self._journal_bytes = journal.size_bytes(self._writing) + self._copied_bytes(recovered.replayed)
@@ -204,10 +207,12 @@ class Storage:
         """Read the committed keyspace from disk after a failure; return None if that fails too."""
         try:
             self._reading = connect_for_reading(self.directory)
-            return recover(self._reading, self._reading).keyspace
+            keyspace = recover(self._reading, self._reading).keyspace
         except (Damage, OSError, sqlite3.Error):
             _logger.exception("the committed data cannot be read")
             return None
+        keyspace.identity = self.keyspace.identity
+        return keyspace
 
     async def close(self) -> None:
         """Commit the remaining effects and take a last checkpoint: the next start then replays no journal."""

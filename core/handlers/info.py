@@ -80,6 +80,7 @@ def _short(execution: Execution, stream: Stream) -> StreamInfo:
         group_count=len(stream.groups),
         first_entry=first,
         last_entry=last,
+        incarnation=execution.incarnation(stream),
     )
 
 

@@ -21,10 +21,12 @@ def read_range(execution: Execution, command: Range) -> RangeReply:
         return RangeReply(Entries((), ()), exists=False)
     if command.strict:
         require_untrimmed(stream, command.start)
+    incarnation = execution.incarnation(stream)
     if command.max_bytes is None:
-        return RangeReply(*exact_entries(execution, stream, command))
+        return RangeReply(*exact_entries(execution, stream, command), incarnation=incarnation)
     entries, more = _entries(stream, command, command.count, command.max_bytes)
-    return RangeReply(entries, more or _are_followed(stream, command, entries.ids))
+    more = more or _are_followed(stream, command, entries.ids)
+    return RangeReply(entries, more, incarnation=incarnation)
 
 
 def exact_entries(execution: Execution, stream: Stream, command: Range) -> tuple[Entries, bool]:
@@ -101,8 +103,9 @@ def stream_length(execution: Execution, command: StreamLength) -> int:
 def split_range(execution: Execution, command: SplitRange) -> SplitReply:
     """Cut a range into parts of equal counts (they differ by one at most). O(blocks + parts)."""
     stream = execution.stream(command.key)
+    incarnation = execution.incarnation(stream)
     if command.start > command.end:
-        return SplitReply((), 0)
+        return SplitReply((), 0, incarnation)
     if stream is None:
         return SplitReply((Boundary(command.start, command.end, 0),), 0)
     low = stream.log.rank(command.start)
@@ -112,7 +115,7 @@ def split_range(execution: Execution, command: SplitRange) -> SplitReply:
     starts = [command.start, *stream.log.at_ranks(cuts[1:])]
     ends = [*(start - 1 for start in starts[1:]), command.end]
     sizes = [high - low for low, high in zip(cuts, [*cuts[1:], low + count], strict=True)]
-    return SplitReply(tuple(map(Boundary, starts, ends, sizes)), count)
+    return SplitReply(tuple(map(Boundary, starts, ends, sizes)), count, incarnation)
 
 
 def seek_range(execution: Execution, command: SeekRange) -> SeekReply:
@@ -120,8 +123,9 @@ def seek_range(execution: Execution, command: SeekRange) -> SeekReply:
     stream = execution.stream(command.key)
     if stream is None:
         return SeekReply(None, 0)
+    incarnation = execution.incarnation(stream)
     low = stream.log.rank(command.start)
     count = min(command.count, stream.length - low)
     if count <= 0:
-        return SeekReply(None, 0)
-    return SeekReply(stream.log.at_ranks([low + count - 1])[0], count)
+        return SeekReply(None, 0, incarnation)
+    return SeekReply(stream.log.at_ranks([low + count - 1])[0], count, incarnation)

@@ -44,6 +44,9 @@ class StreamInfo(Struct, frozen=True):
     """The first entry, or no entries for an empty stream."""
     last_entry: Entries
     """The last entry, or no entries for an empty stream."""
+    incarnation: str | None = None
+    """What tells the stream from an earlier or later one under the same key; None if the store keeps none.
+    Redis has nothing like it."""
 
 
 class GroupInfo(Struct, frozen=True):

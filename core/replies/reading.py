@@ -19,6 +19,8 @@ class RangeReply(Struct, frozen=True, gc=False):
     """Whether a limit ended the page and the range has further entries."""
     exists: bool = True
     """Whether the stream exists."""
+    incarnation: str | None = None
+    """As in `StreamInfo`; None if the stream is missing."""
 
 
 class StreamRead(Struct, frozen=True, gc=False):
@@ -80,6 +82,8 @@ class SplitReply(Struct, frozen=True, gc=False):
     ids."""
     count: int
     """The number of entries in all parts."""
+    incarnation: str | None = None
+    """As in `StreamInfo`; None if the stream is missing."""
 
 
 class SeekReply(Struct, frozen=True, gc=False):
@@ -89,3 +93,5 @@ class SeekReply(Struct, frozen=True, gc=False):
     """The id of the last entry of the page; None if there is no entry at or after the start."""
     count: int
     """The number of entries in the page: fewer than requested at the end of the stream."""
+    incarnation: str | None = None
+    """As in `StreamInfo`; None if the stream is missing."""

@@ -27,6 +27,7 @@ from tailrace.core.storage.data_files import (
     read_header,
     require_plain_files,
 )
+from tailrace.core.storage.identity import renew_identity
 from tailrace.core.storage.log_file import frames_taken, index_path, log_path, read_log
 from tailrace.core.storage.schema import check_is_ours, connect, sync_directory
 
@@ -197,7 +198,10 @@ def _fit_to_log(database: Path) -> None:
 
 
 def copy_whole(source: sqlite3.Connection, target: Path, progress: Progress) -> None:
-    """Copy the data of `source`, as of one instant, into the empty directory `target`, and sync it."""
+    """Copy the data of `source`, as of one instant, into the empty directory `target`, and sync it.
+
+    The copy gets an identity of its own.
+    """
     with closing(sqlite3.connect(target / FILE_NAME, isolation_level=None)) as copied:
         copied.execute("PRAGMA synchronous=FULL")
         source.backup(
@@ -205,6 +209,7 @@ def copy_whole(source: sqlite3.Connection, target: Path, progress: Progress) -> 
             pages=PAGES_PER_STEP,
             progress=lambda _, remaining, total: progress(total - remaining, total),
         )
+        renew_identity(copied)
     sync_directory(target)
 
 

@@ -4,8 +4,8 @@ Owns the form of a command and its output; a test chooses the pages. A block fen
 a reader can paste: no prompts, no output. A block fenced as `json` or `text` directly after it is its output.
 Without such a block the script must succeed, and its output is not compared.
 
-Entry ids and times differ between runs: an id on the page matches the id that the server issued at that
-place, and a duration matches any duration. `localhost:8080` is replaced by the address of the server.
+Entry ids, times and incarnations differ between runs: an id on the page matches the id that the server issued
+at that place, and a duration matches any duration. `localhost:8080` is replaced by the address of the server.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ID_OR_TIME: Final = re.compile(r"\b\d{13}(?:-\d+)?\b")
 _ANY: Final = "(any)"
 _ADDRESS: Final = "localhost:8080"
 _WITHIN_S: Final = 30
-_VOLATILE: Final = frozenset({"idle_ms", "inactive_ms", "delivered_at_ms", "request_id"})
+_VOLATILE: Final = frozenset({"idle_ms", "inactive_ms", "delivered_at_ms", "request_id", "incarnation"})
 _DECODER: Final = json.JSONDecoder()
 
 

@@ -14,10 +14,13 @@ from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
+from tailrace.core.keyspace import Keyspace
 from tailrace.core.outcome import Wait
 from tailrace.core.replies import Reply
 
 START_MS = 1_692_632_147_973
+IDENTITY = "9f86d081884c7d65"
+"""Of the keyspace: that of the documented examples."""
 
 
 class EngineStore:
@@ -27,7 +30,7 @@ class EngineStore:
     """
 
     def __init__(self, now_ms: int = START_MS) -> None:
-        self.engine = Engine()
+        self.engine = Engine(Keyspace(identity=IDENTITY))
         self.now_ms = now_ms
         self.waits: list[Wait] = []
         self.while_waiting: Callable[[], object] = lambda: None

@@ -89,7 +89,8 @@ export const importEntries = <ThrowOnError extends boolean = false>(options: Opt
  *
  * Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
  *
- * The export includes entries in the range that are appended while it runs.
+ * The export includes entries in the range that are appended while it runs. All entries are of the stream
+ * that `X-Incarnation` names.
  */
 export const exportEntries = <ThrowOnError extends boolean = false>(options: Options<ExportEntriesData, ThrowOnError>) => (options.client ?? client).get<ExportEntriesResponses, ExportEntriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -436,7 +437,7 @@ export const xinfoStream = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Get the length and ids of a stream as headers
  *
- * Return the length, the first id and the last id of a stream as headers. O(log n).
+ * Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n).
  */
 export const headStream = <ThrowOnError extends boolean = false>(options: Options<HeadStreamData, ThrowOnError>) => (options.client ?? client).head<HeadStreamResponses, HeadStreamErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

@@ -1261,6 +1261,10 @@ export type SeekPosition = {
      * How many entries the page has; fewer than asked for at the end of the stream.
      */
     count: number;
+    /**
+     * An opaque text that tells the stream from every other one, also from one that is created under the same key after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none.
+     */
+    incarnation?: string;
 };
 
 /**
@@ -1377,6 +1381,10 @@ export type SplitPlan = {
      * How many entries the whole range has.
      */
     count: number;
+    /**
+     * An opaque text that tells the stream from every other one, also from one that is created under the same key after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none.
+     */
+    incarnation?: string;
 };
 
 /**
@@ -1579,6 +1587,10 @@ export type StreamState = {
      * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
+    /**
+     * An opaque text that tells the stream from every other one, also from one that is created under the same key after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none.
+     */
+    incarnation?: string;
     /**
      * How many entries the stream has.
      */

@@ -5,6 +5,8 @@ from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
+from ..types import UNSET, Unset
+
 T = TypeVar("T", bound="SeekPosition")
 
 
@@ -13,7 +15,7 @@ class SeekPosition:
     """Where a page of `count` entries ends.
 
     Example:
-        {'end': '1692632094485-0', 'count': 2}
+        {'end': '1692632094485-0', 'count': 2, 'incarnation': '9f86d081884c7d65-1'}
 
     """
 
@@ -21,12 +23,17 @@ class SeekPosition:
     """ The id of the page's last entry; null if there is no entry at or after the start. """
     count: int
     """ How many entries the page has; fewer than asked for at the end of the stream. """
+    incarnation: str | Unset = UNSET
+    """ An opaque text that tells the stream from every other one, also from one that is created under the same key
+    after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none. """
 
     def to_dict(self) -> dict[str, Any]:
         end: None | str
         end = self.end
 
         count = self.count
+
+        incarnation = self.incarnation
 
         field_dict: dict[str, Any] = {}
 
@@ -36,6 +43,8 @@ class SeekPosition:
                 "count": count,
             }
         )
+        if incarnation is not UNSET:
+            field_dict["incarnation"] = incarnation
 
         return field_dict
 
@@ -52,9 +61,12 @@ class SeekPosition:
 
         count = d.pop("count")
 
+        incarnation = d.pop("incarnation", UNSET)
+
         seek_position = cls(
             end=end,
             count=count,
+            incarnation=incarnation,
         )
 
         return seek_position

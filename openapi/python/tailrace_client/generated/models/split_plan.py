@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define as _attrs_define
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.split_part import SplitPart
 
@@ -18,7 +20,8 @@ class SplitPlan:
 
     Example:
         {'parts': [{'start': '0-0', 'end': '1692632094484-18446744073709551615', 'count': 1}, {'start':
-            '1692632094485-0', 'end': '18446744073709551615-18446744073709551615', 'count': 2}], 'count': 3}
+            '1692632094485-0', 'end': '18446744073709551615-18446744073709551615', 'count': 2}], 'count': 3, 'incarnation':
+            '9f86d081884c7d65-1'}
 
     """
 
@@ -26,6 +29,9 @@ class SplitPlan:
     """ The parts, in id order. """
     count: int
     """ How many entries the whole range has. """
+    incarnation: str | Unset = UNSET
+    """ An opaque text that tells the stream from every other one, also from one that is created under the same key
+    after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none. """
 
     def to_dict(self) -> dict[str, Any]:
         parts = []
@@ -35,6 +41,8 @@ class SplitPlan:
 
         count = self.count
 
+        incarnation = self.incarnation
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -43,6 +51,8 @@ class SplitPlan:
                 "count": count,
             }
         )
+        if incarnation is not UNSET:
+            field_dict["incarnation"] = incarnation
 
         return field_dict
 
@@ -60,9 +70,12 @@ class SplitPlan:
 
         count = d.pop("count")
 
+        incarnation = d.pop("incarnation", UNSET)
+
         split_plan = cls(
             parts=parts,
             count=count,
+            incarnation=incarnation,
         )
 
         return split_plan

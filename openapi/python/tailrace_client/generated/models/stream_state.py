@@ -25,12 +25,12 @@ class StreamState:
     """The state of a stream.
 
     Example:
-        {'key': 'race:france', 'length': 3, 'first_id': '1692632086370-0', 'last_id': '1692632102976-0',
-            'max_deleted_id': '0-0', 'entries_added': 3, 'recorded_first_id': '1692632086370-0', 'groups': 1, 'blocks': 1,
-            'idempotency': {'duration_s': 100, 'maxsize': 100, 'producers': 0, 'keys': 0, 'keys_added': 0, 'duplicates': 0},
-            'first_entry': {'id': '1692632086370-0', 'fields': {'rider': 'Castilla', 'speed': '30.2', 'position': '1',
-            'location_id': '1'}}, 'last_entry': {'id': '1692632102976-0', 'fields': {'rider': 'Prickett', 'speed': '29.7',
-            'position': '2', 'location_id': '1'}}}
+        {'key': 'race:france', 'incarnation': '9f86d081884c7d65-1', 'length': 3, 'first_id': '1692632086370-0',
+            'last_id': '1692632102976-0', 'max_deleted_id': '0-0', 'entries_added': 3, 'recorded_first_id':
+            '1692632086370-0', 'groups': 1, 'blocks': 1, 'idempotency': {'duration_s': 100, 'maxsize': 100, 'producers': 0,
+            'keys': 0, 'keys_added': 0, 'duplicates': 0}, 'first_entry': {'id': '1692632086370-0', 'fields': {'rider':
+            'Castilla', 'speed': '30.2', 'position': '1', 'location_id': '1'}}, 'last_entry': {'id': '1692632102976-0',
+            'fields': {'rider': 'Prickett', 'speed': '29.7', 'position': '2', 'location_id': '1'}}}
 
     """
 
@@ -60,6 +60,9 @@ class StreamState:
     """ The last entry; null if the stream is empty. """
     encoding: StreamStateEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
+    incarnation: str | Unset = UNSET
+    """ An opaque text that tells the stream from every other one, also from one that is created under the same key
+    after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none. """
     entries: list[Entry] | Unset = UNSET
     """ The first `count` entries; only with `full=true`. """
     group_details: list[GroupDetail] | Unset = UNSET
@@ -105,6 +108,8 @@ class StreamState:
         if not isinstance(self.encoding, Unset):
             encoding = self.encoding
 
+        incarnation = self.incarnation
+
         entries: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.entries, Unset):
             entries = []
@@ -139,6 +144,8 @@ class StreamState:
         )
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
+        if incarnation is not UNSET:
+            field_dict["incarnation"] = incarnation
         if entries is not UNSET:
             field_dict["entries"] = entries
         if group_details is not UNSET:
@@ -215,6 +222,8 @@ class StreamState:
         else:
             encoding = check_stream_state_encoding(_encoding)
 
+        incarnation = d.pop("incarnation", UNSET)
+
         _entries = d.pop("entries", UNSET)
         entries: list[Entry] | Unset = UNSET
         if _entries is not UNSET:
@@ -247,6 +256,7 @@ class StreamState:
             first_entry=first_entry,
             last_entry=last_entry,
             encoding=encoding,
+            incarnation=incarnation,
             entries=entries,
             group_details=group_details,
         )

@@ -155,7 +155,9 @@ def sync_detailed(
 
      Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    The export includes entries in the range that are appended while it runs.
+    The export includes entries in the range that are appended while it runs. All entries are of the
+    stream
+    that `X-Incarnation` names.
 
     Args:
         key (str):  Example: race:france.
@@ -206,7 +208,9 @@ def sync(
 
      Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    The export includes entries in the range that are appended while it runs.
+    The export includes entries in the range that are appended while it runs. All entries are of the
+    stream
+    that `X-Incarnation` names.
 
     Args:
         key (str):  Example: race:france.
@@ -252,7 +256,9 @@ async def asyncio_detailed(
 
      Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    The export includes entries in the range that are appended while it runs.
+    The export includes entries in the range that are appended while it runs. All entries are of the
+    stream
+    that `X-Incarnation` names.
 
     Args:
         key (str):  Example: race:france.
@@ -301,7 +307,9 @@ async def asyncio(
 
      Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
-    The export includes entries in the range that are appended while it runs.
+    The export includes entries in the range that are appended while it runs. All entries are of the
+    stream
+    that `X-Incarnation` names.
 
     Args:
         key (str):  Example: race:france.

@@ -120,7 +120,7 @@ def sync_detailed(
 ) -> Response[Any | Problem]:
     """Get the length and ids of a stream as headers
 
-     Return the length, the first id and the last id of a stream as headers. O(log n).
+     Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -151,7 +151,7 @@ def sync(
 ) -> Any | Problem | None:
     """Get the length and ids of a stream as headers
 
-     Return the length, the first id and the last id of a stream as headers. O(log n).
+     Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -177,7 +177,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Problem]:
     """Get the length and ids of a stream as headers
 
-     Return the length, the first id and the last id of a stream as headers. O(log n).
+     Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -206,7 +206,7 @@ async def asyncio(
 ) -> Any | Problem | None:
     """Get the length and ids of a stream as headers
 
-     Return the length, the first id and the last id of a stream as headers. O(log n).
+     Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n).
 
     Args:
         key (str):  Example: race:france.
