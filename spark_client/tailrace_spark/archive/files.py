@@ -44,7 +44,8 @@ class File:
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """The description of one step: it archived the entries (after, end] of a stream, `count` of them, in
-    `files`. `in_pairs`: how many of them are in the column `pairs`."""
+    `files`. `in_pairs`: how many of them are in the column `pairs`. `incarnation`: that of the stream; None
+    if it is unknown."""
 
     step: int
     stream: str
@@ -53,6 +54,7 @@ class Manifest:
     count: int
     files: tuple[File, ...]
     in_pairs: int = 0
+    incarnation: str | None = None
 
     def text(self) -> str:
         """Return the content of the manifest's file."""
