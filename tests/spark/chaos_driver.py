@@ -14,13 +14,20 @@ import json
 import logging
 import os
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
 from pyspark.sql.streaming.query import StreamingQuery
 
 from tailrace_client import Tailrace
@@ -50,14 +57,39 @@ def main() -> None:
         failed = [name for name, way in chosen.items() if not finished(name, way)]
         spark.stop()
         raise SystemExit(1 if failed else 0)
-    run_until_one_fails(chosen)
+    run_until_one_fails(spark, chosen)
 
 
-def run_until_one_fails(ways: dict[str, Callable[[], object]]) -> None:
+def run_until_one_fails(spark: SparkSession, ways: dict[str, Callable[[], object]]) -> None:
+    """Spark gives the Python of a stream source ten seconds to start, so the copy starts alone."""
+    first_look = FirstLook()
+    spark.streams.addListener(first_look)
     with ThreadPoolExecutor(len(ways)) as pool:
-        running: list[Future[bool]] = [pool.submit(finished, name, way) for name, way in ways.items()]
-        wait(running, return_when=FIRST_COMPLETED)
+        copying = pool.submit(finished, "copy", ways["copy"])
+        copying.add_done_callback(lambda _: first_look.came.set())
+        first_look.came.wait()
+        others = [pool.submit(finished, name, way) for name, way in ways.items() if name != "copy"]
+        wait([copying, *others], return_when=FIRST_COMPLETED)
         os._exit(1)
+
+
+class FirstLook(StreamingQueryListener):
+    """`came` is set once a query has looked at its source."""
+
+    def __init__(self) -> None:
+        self.came = Event()
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
+        pass
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: ARG002, N802
+        self.came.set()
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: ARG002, N802
+        self.came.set()
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
+        pass
 
 
 def finished(name: str, way: Callable[[], object]) -> bool:

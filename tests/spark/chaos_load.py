@@ -84,17 +84,18 @@ class Load:
             self._may_append.notify_all()
         return sum(self.added.values())
 
-    def trim(self) -> None:
-        """Trim the input up to the position of the group, which follows the copy."""
+    def trim(self) -> bool:
+        """Trim the input up to the position of the group, which follows the copy; False if it has none."""
         with Tailrace(self._url, retry=PATIENT) as tailrace:
             stream = tailrace.stream(INPUT)
             try:
                 copied = stream.group(GROUP).info().last_delivered_id
             except TailraceError as error:
-                if error.code != "NO_SUCH_GROUP":
+                if error.code != "NOGROUP":
                     raise
-                return
+                return False
             self.trimmed += stream.trim(min_id=copied, approximate=False)
+        return True
 
     @contextmanager
     def running(self) -> Iterator[None]:

@@ -18,7 +18,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -121,7 +121,7 @@ class Chaos:
             case Fault.SERVER:
                 server.kill()
             case Fault.TRIM:
-                load.trim()
+                kind = kind if load.trim() else None
             case Fault.WORKER:
                 kind = kill_a_worker(running.pid, self._chance)
         if kind is not None:
@@ -135,7 +135,7 @@ class Chaos:
         self._drivers += 1
         return stack.enter_context(self._driver(server, **more))
 
-    def _driver(self, server: KilledServer, **more: object) -> Any:
+    def _driver(self, server: KilledServer, **more: object) -> AbstractContextManager[Driver]:
         plan = self._plan
         options: dict[str, object] = {
             "master": self._chance.choice(MASTERS),
