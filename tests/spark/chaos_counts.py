@@ -43,7 +43,7 @@ COUNTS = """
 @dataclass(frozen=True, slots=True)
 class Counts:
     """What archive and live part of a stream have. `both`: ids in both of them. `lost`: rows that are in
-    neither. `doubled`: more of a row, or of a decoy, than one. `strange`: numbers that nobody wrote."""
+    neither. `doubled`: more of a row, or of a decoy, than one. `strange`: numbers that no one wrote."""
 
     rows: int
     archived: int

@@ -74,7 +74,7 @@ def run_until_one_fails(spark: SparkSession, ways: dict[str, Callable[[], object
 
 
 class FirstLook(StreamingQueryListener):
-    """`came` is set once a query has looked at its source."""
+    """`came` is set once a query has asked its source for entries."""
 
     def __init__(self) -> None:
         self.came = Event()

@@ -45,7 +45,7 @@ REFUSALS: Final = ("BadArchive", "BadOption", "BadValue", "DataLoss", "_CHANGED"
 
 
 class ChaosError(Exception):
-    """The run cannot go on; the text says why."""
+    """The run cannot continue; the text says why."""
 
 
 @dataclass

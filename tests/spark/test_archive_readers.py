@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tailrace_client import Tailrace
 from tailrace_spark import TailraceDataSource, archive_stream, read_history
+from tests.support.pages import fenced
 from tests.support.server_process import running_server
 
 Pairs = list[tuple[bytes, bytes]]
@@ -107,6 +108,13 @@ def test_duckdb_reads_every_entry_of_the_files_that_the_manifests_name(archive: 
     assert len(rows) == len(ALL)
     assert by_case(rows) == ALL
     assert speed == [("30.2",)]
+
+
+def test_the_query_of_the_page_counts_the_entries_of_the_archive(archive: Path) -> None:
+    [query] = fenced("docs/spark.md", "sql")
+    with duckdb.connect() as connection:
+        rows = connection.execute(query.replace("/archive/readings", str(archive))).fetchall()
+    assert dict(rows) == {"Castilla": 1, None: len(ALL) - 1}
 
 
 def test_pandas_and_pyarrow_read_every_entry(archive: Path) -> None:
