@@ -18,7 +18,8 @@ GROUP: Final = "copy"
 """Follows the copy, so that `INPUT` can be trimmed up to what is copied."""
 
 BATCHES: Final = 40
-"""Of each query, at least."""
+"""Of each query, with fewer in a run of few rows."""
+BATCH_ROWS_MIN: Final = 240
 CHUNKS_A_BATCH: Final = 12
 DECOYS_FROM: Final = 1_000_000_000
 """Rows from this number on can be deleted at any time: they arrive at most once."""
@@ -48,11 +49,11 @@ class Plan:
     @property
     def batch_rows(self) -> int:
         """The entries of a micro-batch of the copy, and twice the rows of an input file of the sink."""
-        return max(self.rows // BATCHES, CHUNKS_A_BATCH)
+        return max(self.rows // BATCHES, BATCH_ROWS_MIN)
 
     @property
     def chunk_rows(self) -> int:
-        return max(self.batch_rows // CHUNKS_A_BATCH, 1)
+        return self.batch_rows // CHUNKS_A_BATCH
 
     @property
     def step_entries(self) -> int:

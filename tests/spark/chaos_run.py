@@ -125,10 +125,9 @@ class Chaos:
             case Fault.WORKER:
                 kind = kill_a_worker(running.pid, self._chance)
         if kind is not None:
-            self.outcome.faults[f"{kind} killed" if fault is Fault.WORKER else kind] += 1
-            self._say(
-                f"{kind}: {self.outcome.faults.total()}, {sum(load.added.values())} entries in the streams"
-            )
+            name = f"{kind} killed" if fault is Fault.WORKER else kind
+            self.outcome.faults[name] += 1
+            self._say(f"{name}: {self.outcome.faults[name]}, after {sum(load.added.values())} entries")
         return kind is not None
 
     def _start(self, stack: ExitStack, server: KilledServer, **more: object) -> Driver:
