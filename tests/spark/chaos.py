@@ -21,6 +21,8 @@ from tests.spark.chaos_plan import COPY, SUNK, Fault, plan_of
 from tests.spark.chaos_run import Chaos, Outcome
 
 ROWS: Final = 240_000
+SHOWN: Final = 240
+"""Of the text of a refusal."""
 ROWS_MIN: Final = 1_000
 TIMES: Final = {Fault.DRIVER: 8, Fault.WORKER: 16, Fault.SERVER: 10, Fault.TRIM: 12}
 HELP: Final = {
@@ -62,7 +64,7 @@ def table(outcome: Outcome) -> str:
     lines.append("")
     lines += [f"{name:34}{times:28}" for name, times in sorted(outcome.faults.items())]
     lines.append("")
-    lines += [f"refused as it must be, {way}: {text[:300]}" for way, text in outcome.refused.items()]
+    lines += [f"refused as it must be, {way}: {text[:SHOWN]}" for way, text in outcome.refused.items()]
     lines += [f"WRONG: {wrong}" for wrong in outcome.wrongs]
     verdict = "every row once" if outcome.is_right else "NOT every row once"
     lines.append(f"seed {outcome.plan.seed}, {outcome.duration_s:.0f} s: {verdict}")

@@ -186,8 +186,10 @@ class Chaos:
                 self.outcome.wrongs.append("an entry of another stream was trimmed")
         for each in printed:
             text = f"{each.get('error', 'nothing')}: {each.get('text', '')}"
-            self.outcome.refused[each["way"]] = text
-            if "DataLoss" not in text:
+            _, name, what = text.partition("DataLoss: ")
+            if name:
+                self.outcome.refused[each["way"]] = name + what.partition("\n")[0]
+            else:
                 self.outcome.wrongs.append(f"{each['way']}: no DataLoss but {text[:500]}")
 
 
