@@ -69,6 +69,10 @@ docker-lint: $(TEST) ## Lint the Dockerfiles, and check the files that they and 
 test-spark-slow: $(TEST) java ## Kill Spark's drivers and executors on separate clusters, 120 000 rows per case
 	@SPARK_ROWS=120000 $(BIN)/python -m pytest -m 'spark_slow or spark_faults' tests/spark $(PYTEST_ARGS)
 
+.PHONY: spark-chaos
+spark-chaos: $(TEST) java ## Send 240 000 rows through sink, source and archive while everything is killed, and count them (CHAOS_ARGS='--seed 7')
+	@$(BIN)/python -m tests.spark.chaos $(CHAOS_ARGS)
+
 .PHONY: crash
 crash: $(TEST) ## Kill the server 200 times, cut the power 10 000 times, flip 1 000 bits (about 12 minutes)
 	@CRASH_KILL_ROUNDS=200 CRASH_POWER_CUTS=10000 CRASH_BIT_FLIPS=1000 \

@@ -24,13 +24,15 @@ SPARK_HOME: Final = Path(pyspark.__file__).parent
 STARTS_WITHIN_S: Final = 120
 ENDS_WITHIN_S: Final = 300
 
+PYTHONPATH: Final = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), str(ROOT)])
+
 QUICK: Final = {
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.buffer.size": "4096",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
-    "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT)])),
+    "spark.executorEnv.PYTHONPATH": PYTHONPATH,
 }
 """Settings of a driver under test: rows pass in small portions, so that a task takes long over its rows."""
 
@@ -39,6 +41,7 @@ class Driver:
     """A running driver of `module`; what it prints are JSON objects, one a line."""
 
     def __init__(self, module: str, arguments: Sequence[str], log_file: Path) -> None:
+        self.was_killed = False
         self._log_file = log_file
         with log_file.open("wb") as stderr:
             self._process = subprocess.Popen(
@@ -55,6 +58,25 @@ class Driver:
     @property
     def log_text(self) -> str:
         return self._log_file.read_text(errors="replace")
+
+    @property
+    def pid(self) -> int:
+        """The process id, and the session id of all processes that it starts."""
+        return self._process.pid
+
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def wait(self, within_s: float = ENDS_WITHIN_S) -> None:
+        """Wait for its end, with any status. What it prints must fit into a pipe."""
+        self._process.wait(within_s)
+
+    def printed(self) -> list[dict[str, Any]]:
+        """The objects that an ended driver printed; a killed one may have left half a line."""
+        assert self._process.stdout
+        lines = self._process.stdout.read().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n")]
 
     def go(self) -> None:
         """Let it begin what it waits with for a line."""
@@ -81,6 +103,7 @@ class Driver:
 
     def kill(self) -> None:
         """`kill -9` of the driver, Python and Java both."""
+        self.was_killed = True
         end_group(self._process)
 
 
@@ -126,7 +149,7 @@ def environment(host: str) -> dict[str, str]:
         **os.environ,
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "PYTHONPATH": os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), str(ROOT)]),
+        "PYTHONPATH": PYTHONPATH,
         "SPARK_HOME": str(SPARK_HOME),
         "SPARK_LOCAL_IP": host,
     }

@@ -107,10 +107,31 @@ def test_an_archive_of_another_stream_is_refused(
     assert tailrace.stream("other").length() == 1
 
 
-def test_bytes_that_are_not_text_come_back_from_the_archive(
+def test_a_history_without_an_archive_is_refused_unless_it_may_be_empty(
     spark: SparkSession, tailrace: Tailrace, tmp_path: Path
 ) -> None:
-    tailrace.stream("bytes").append({b"name": b"\xff\x00"})
-    archive_stream(spark, url_of(tailrace), "bytes", str(tmp_path))
-    history = read_history(spark, url_of(tailrace), "bytes", str(tmp_path))
-    assert [row[0] for row in history.selectExpr("cast(fields['name'] as binary)").collect()] == [b"\xff\x00"]
+    ids = add(tailrace, "wrong-path", 0, 1)
+    archive_stream(spark, url_of(tailrace), "wrong-path", str(tmp_path / "right"), until=ids[0])
+    wrong = str(tmp_path / "wrong")
+    with pytest.raises(BadArchive, match=r"/wrong: there is no archive .* pass allow_empty=True"):
+        read_history(spark, url_of(tailrace), "wrong-path", wrong)
+    live = read_history(spark, url_of(tailrace), "wrong-path", wrong, allow_empty=True)
+    assert [row["_id"] for row in live.collect()] == ids[1:]
+
+
+def test_a_damaged_manifest_is_an_error_that_names_it(
+    spark: SparkSession, tailrace: Tailrace, tmp_path: Path
+) -> None:
+    add(tailrace, "damaged", 0)
+    archive_stream(spark, url_of(tailrace), "damaged", str(tmp_path))
+    [manifest] = tmp_path.glob("_tailrace/*.json")
+    text = manifest.read_text()
+    for content, said in (
+        (text[:-9], "is not a manifest; restore it"),
+        ("[]", "is not a manifest; restore it"),
+        (text.replace('"format": 2', '"format": 9'), "a later version wrote this manifest"),
+    ):
+        manifest.write_text(content)
+        manifest.with_name(f".{manifest.name}.crc").unlink(missing_ok=True)
+        with pytest.raises(BadArchive, match=rf"{manifest.name}: .*{said}"):
+            read_history(spark, url_of(tailrace), "damaged", str(tmp_path))

@@ -26,7 +26,9 @@ from tailrace_spark.errors import BadArchive
 
 MANIFESTS: Final = "_tailrace"
 """The directory of the manifests. Spark's readers ignore names that begin with an underscore."""
-FORMAT: Final = 1
+FORMAT: Final = 2
+FORMATS_READ: Final = (1, FORMAT)
+"""Manifests of format 1 have neither `in_pairs` nor `incarnation`; see `parquet` for their files."""
 STEP_DIGITS: Final = 20
 
 
@@ -42,7 +44,8 @@ class File:
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """The description of one step: it archived the entries (after, end] of a stream, `count` of them, in
-    `files`."""
+    `files`. `in_pairs`: how many of them are in the column `pairs`. `incarnation`: that of the stream; None
+    if it is unknown."""
 
     step: int
     stream: str
@@ -50,6 +53,8 @@ class Manifest:
     end: str
     count: int
     files: tuple[File, ...]
+    in_pairs: int = 0
+    incarnation: str | None = None
 
     def text(self) -> str:
         """Return the content of the manifest's file."""
@@ -133,15 +138,21 @@ class ArchiveFiles:
             text = self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
         finally:
             stream.close()
-        found = json.loads(text)
-        if found.pop("format", None) != FORMAT:
-            raise BadArchive(
-                f"{status.getPath().toString()}: a later version wrote this manifest; update tailrace-spark"
-            )
-        return Manifest(**{**found, "files": tuple(File(**file) for file in found["files"])})
+        return _parsed(text, status.getPath().toString())
 
     def _name_of(self, step: int) -> str:
         return f"{MANIFESTS}/{step:0{STEP_DIGITS}d}.json"
 
     def _path(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(f"{self.path}/{name}" if name else self.path)
+
+
+def _parsed(text: str, name: str) -> Manifest:
+    try:
+        found = json.loads(text)
+        is_known = found.pop("format") in FORMATS_READ
+        if is_known:
+            return Manifest(**{**found, "files": tuple(File(**file) for file in found["files"])})
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise BadArchive(f"{name}: the file is not a manifest; restore it") from None
+    raise BadArchive(f"{name}: a later version wrote this manifest; update tailrace-spark")

@@ -8,32 +8,70 @@ The result is never incomplete. This module never writes.
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
+from collections.abc import Mapping
+from functools import reduce
 
-from tailrace_spark.archive.files import ArchiveFiles
-from tailrace_spark.archive.job import COLUMNS
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
+from pyspark.sql.datasource import DataSource
+
+from tailrace_spark.archive.files import ArchiveFiles, Manifest
+from tailrace_spark.archive.incarnations import continues, incarnation_of, recreated
+from tailrace_spark.archive.live import INCARNATION, PATH, LiveDataSource
+from tailrace_spark.archive.parquet import archived
+from tailrace_spark.errors import BadArchive
 from tailrace_spark.source.columns import SCHEMA
 from tailrace_spark.source.data_source import TailraceDataSource
 from tailrace_spark.source.offsets import just_above
+from tailrace_spark.source.options import read_options
+from tailrace_spark.source.stream_requests import SourceStream
 
 
-def read_history(spark: SparkSession, url: str, stream: str, path: str, **options: str) -> DataFrame:
+def read_history(
+    spark: SparkSession, url: str, stream: str, path: str, *, allow_empty: bool = False, **options: str
+) -> DataFrame:
     """Return `_id`, `_timestamp`, `_stream` and `fields` of every entry, archived or live, in no particular
     order.
 
-    `options` are options of the data source, such as `tokenFile`. Raises `BadArchive` and `BadOption`.
+    `allow_empty`: whether `path` may have no archive yet; the result is then the live stream. `options` are
+    options of the data source, such as `tokenFile`. Raises `BadArchive`, `BadOption`, and `DataLoss` if the
+    stream was deleted and created again.
     """
-    spark.dataSource.register(TailraceDataSource)
     files = ArchiveFiles(spark, path)
     manifests = files.manifests(stream)
-    reader = spark.read.format(TailraceDataSource.name()).options(**options).options(url=url, stream=stream)
+    given = {**options, "url": url, "stream": stream}
     if not manifests:
-        return reader.load()
-    live = reader.option("startingOffsets", just_above(manifests[-1].end)).load()
-    paths = [files.absolute(file) for manifest in manifests for file in manifest.files]
-    if not paths:
-        return live
-    columns = [SCHEMA[name] for name in COLUMNS]
-    archived = spark.read.schema(type(SCHEMA)(columns)).parquet(*paths)
-    return archived.withColumn("_stream", F.lit(stream)).select(*SCHEMA.names).union(live)
+        if not allow_empty:
+            raise BadArchive(
+                f"{path}: there is no archive (no manifest in {path}/_tailrace). Check the path; if nothing "
+                "has been archived yet, pass allow_empty=True"
+            )
+        return _reader(spark, TailraceDataSource, given).load()
+    parts = [_live(spark, manifests[-1], given, path)]
+    for has_pairs in (False, True):
+        chosen = [manifest for manifest in manifests if bool(manifest.in_pairs) is has_pairs]
+        paths = [files.absolute(file) for manifest in chosen for file in manifest.files]
+        if paths:
+            entries = archived(spark, paths, has_pairs=has_pairs)
+            parts.append(entries.withColumn("_stream", F.lit(stream)).select(*SCHEMA.names))
+    return reduce(DataFrame.union, parts)
+
+
+def _live(spark: SparkSession, last: Manifest, given: Mapping[str, str], path: str) -> DataFrame:
+    """Return the entries of the stream that are not in the archive: those after the last step, or all entries
+    of a stream that was created again."""
+    options = read_options(given)
+    state = SourceStream(options).state()
+    if not continues(last, state):
+        if options.fail_on_data_loss:
+            raise recreated(repr(options), path, "Its entries after the archive are lost.")
+        return _reader(spark, TailraceDataSource, given).load()
+    given = {**given, "startingOffsets": just_above(last.end)}
+    if not options.fail_on_data_loss or (incarnation := incarnation_of(state)) is None:
+        return _reader(spark, TailraceDataSource, given).load()
+    return _reader(spark, LiveDataSource, {**given, INCARNATION: incarnation, PATH: path}).load()
+
+
+def _reader(spark: SparkSession, source: type[DataSource], given: Mapping[str, str]) -> DataFrameReader:
+    spark.dataSource.register(source)
+    return spark.read.format(source.name()).options(**given)

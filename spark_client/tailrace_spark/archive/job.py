@@ -15,6 +15,12 @@ What can go wrong, and what happens then:
 * Files that a manifest lists are missing or have another size: the job trims nothing and stops.
 * Another client trims entries that are not archived yet: the job stops with `DataLoss`, unless
   `failOnDataLoss` is false.
+* The stream is deleted and created again before the job starts: the job stops with `DataLoss`. If
+  `failOnDataLoss` is false, it begins at the first entry of the new stream.
+* The stream is deleted and created again during a step: the job stops with `DataLoss` before it writes the
+  manifest, or before it trims. It looks at the stream right before and after each trim. A stream that is
+  created again between look and trim loses only entries with ids up to the last archived one; the ids that
+  the server takes from its clock are greater. The look after the trim raises `DataLoss` then.
 * Two jobs write to one path: the job that writes the manifest of a step second stops. Run one job at a time.
 
 The job never trims entries that it has not read back. It also trims entries that consumer groups have not
@@ -31,11 +37,13 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 
 from tailrace_client import RetryPolicy, TailraceError
 from tailrace_spark.archive.files import ArchiveFiles, Manifest
-from tailrace_spark.errors import BadArchive
+from tailrace_spark.archive.incarnations import continues, incarnation_of, recreated
+from tailrace_spark.archive.parquet import counts_of, write_step
+from tailrace_spark.archive.reports import ArchiveReport, Progress
+from tailrace_spark.errors import BadArchive, DataLoss
 from tailrace_spark.option_checks import integer_within, one_of
 from tailrace_spark.source.data_source import TailraceDataSource
 from tailrace_spark.source.offsets import earlier, ending_bound, just_above, later
@@ -48,34 +56,8 @@ References = Literal["keep", "acknowledged"]
 
 ENTRIES_PER_STEP: Final = 1_000_000
 ENTRIES_PER_STEP_MAX: Final = 1 << 40
-MS_A_DAY: Final = 86_400_000
-MS_AN_HOUR: Final = 3_600_000
-COLUMNS: Final = ("_id", "_timestamp", "fields")
 
 log: Final = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveReport:
-    """The result of a run.
-
-    `steps`, `entries` and `bytes` count what this run archived. `trimmed`: how many entries it removed from
-    the stream. `end`: the id up to which the stream is archived; None if the archive is empty.
-    """
-
-    steps: int
-    entries: int
-    bytes: int
-    trimmed: int
-    end: str | None
-    duration_s: float
-
-    def __str__(self) -> str:
-        rate = self.entries / self.duration_s
-        return (
-            f"{self.entries} entries in {self.steps} steps, {self.bytes} bytes of Parquet, "
-            f"{self.trimmed} trimmed, up to {self.end}; {self.duration_s:.2f} s, {rate:.0f} entries/s"
-        )
 
 
 def archive_stream(
@@ -99,20 +81,23 @@ def archive_stream(
     one_of("trim", trim, get_args(Trimming))
     given = {**options, "url": url, "stream": stream}
     spark.dataSource.register(TailraceDataSource)
-    job = _Job(spark, ArchiveFiles(spark, path), given, read_options(given), trim)
-    return job.run(ending_bound(until).id, entries_per_step)
+    bound = ending_bound(until).id
+    return _Job(spark, ArchiveFiles(spark, path), given, read_options(given), trim).run(
+        bound, entries_per_step
+    )
 
 
 @dataclass
 class _Job:
-    """One run of the archive job. `manifests`: the manifests that this run wrote. `trimmed`: how many entries
-    it trimmed."""
+    """One run of the archive job. `incarnation`: that of the stream when the run began. `manifests`: the
+    manifests that this run wrote. `trimmed`: how many entries it trimmed."""
 
     spark: SparkSession
     files: ArchiveFiles
     given: Mapping[str, str]
     options: ReadOptions
     trim: Trimming
+    incarnation: str | None = None
     manifests: list[Manifest] = field(default_factory=list)
     trimmed: int = 0
 
@@ -120,30 +105,38 @@ class _Job:
         began_s = time.monotonic()
         source = SourceStream(self.options)
         known = self.files.manifests(self.options.stream)
-        after = known[-1].end if known else source.start_of()
-        last_id = source.state().last_id
-        source.check_not_recreated(last_id, after)
-        if known:
-            self._trim(known[-1])
-        until = earlier(until, last_id)
-        while later(after, until) != after and (end := source.page_end(after, entries_per_step)) is not None:
+        state = source.state()
+        self.incarnation = incarnation_of(state)
+        is_continued = bool(known) and continues(known[-1], state)
+        if known and not is_continued and self.options.fail_on_data_loss:
+            raise self._recreated("Nothing was written or trimmed.")
+        if is_continued:
+            self._trim(source, known[-1])
+        after = known[-1].end if is_continued else source.start_of()
+        until = later(earlier(until, state.last_id), after)
+        progress = Progress(source.count(after, until), entries_per_step)
+        log.info("archiving (%s, %s]: %s", after, until, progress)
+        while after != until and (end := source.page_end(after, entries_per_step)) is not None:
             end = earlier(end, until)
-            self._step(source, len(known) + len(self.manifests), after, end)
+            progress.add_step(self._step(source, len(known) + len(self.manifests), after, end))
+            log.info("%s", progress)
             after = end
         return self._report(known, time.monotonic() - began_s)
 
-    def _step(self, source: SourceStream, number: int, after: str, end: str) -> None:
+    def _step(self, source: SourceStream, number: int, after: str, end: str) -> int:
         log.info("step %d: writing (%s, %s]", number, after, end)
         self.files.forget(number)
         most = source.count(after, end)
-        _by_day_and_hour(self._entries(after, end), number, self.files.path)
+        write_step(self._entries(after, end), number, self.files.path)
         log.info("step %d: written", number)
         manifest = self._checked(number, after, end, source.count(after, end), most)
         log.info("step %d: read back, %d entries", number, manifest.count)
+        self._check_same(source, "The archive is as before; nothing was trimmed.")
         self.files.write(manifest)
         log.info("step %d: a part of the archive", number)
         self.manifests.append(manifest)
-        self._trim(manifest)
+        self._trim(source, manifest)
+        return manifest.count
 
     def _entries(self, after: str, end: str) -> DataFrame:
         reader = self.spark.read.format(TailraceDataSource.name()).options(**self.given)
@@ -156,31 +149,50 @@ class _Job:
         other difference between the files and the stream raises `BadArchive`.
         """
         files = self.files.files_of(number)
-        count, distinct = 0, 0
-        if files:
-            frame = self.spark.read.parquet(*map(self.files.absolute, files))
-            count, distinct = frame.agg(F.count("_id"), F.count_distinct("_id")).head() or (0, 0)
-        if not (least <= count <= most and count == distinct):
+        counts = counts_of(self.spark, [self.files.absolute(file) for file in files])
+        if not (least <= counts.entries <= most and counts.entries == counts.ids):
             raise BadArchive(
-                f"{self.files.path}: step {number} has {count} entries, {distinct} of them distinct, but the "
-                f"stream has {least} to {most} in ({after}, {end}]. Nothing was trimmed; run the job again"
+                f"{self.files.path}: step {number} has {counts.entries} entries, {counts.ids} of them "
+                f"distinct, but the stream has {least} to {most} in ({after}, {end}]. Nothing was trimmed; "
+                "run the job again"
             )
-        return Manifest(number, self.options.stream, after, end, count, tuple(files))
+        return Manifest(
+            step=number,
+            stream=self.options.stream,
+            after=after,
+            end=end,
+            count=counts.entries,
+            files=tuple(files),
+            in_pairs=counts.in_pairs,
+            incarnation=self.incarnation,
+        )
 
-    def _trim(self, manifest: Manifest) -> None:
-        """Check that the files of the manifest exist, then trim the stream up to the end of the manifest."""
+    def _trim(self, source: SourceStream, manifest: Manifest) -> None:
+        """Check that the files of the manifest exist and that the stream is still the archived one, then trim
+        the stream up to the end of the manifest."""
         if self.trim == "nothing":
             return
         self.files.check(manifest)
         references: References = "acknowledged" if self.trim == "acknowledged" else "keep"
         client = self.options.endpoint.client(retry=RetryPolicy(deadline_s=self.options.retry_deadline_s))
         stream = client.stream(self.options.stream)
+        self._check_same(source, "Its archived entries are gone; nothing was trimmed.")
         try:
             gone = stream.trim(min_id=just_above(manifest.end), approximate=False, references=references)
         except TailraceError as error:
             raise source_error(error, repr(self.options)) from error
+        self._check_same(source, f"Entries up to {manifest.end} may have been trimmed from the new stream.")
         self.trimmed += gone
         log.info("step %d: %d entries trimmed", manifest.step, gone)
+
+    def _check_same(self, source: SourceStream, done: str) -> None:
+        """Raise `DataLoss` if the stream is no longer the one that this run began with; with any options,
+        because the next run begins in order."""
+        if incarnation_of(source.state()) != self.incarnation:
+            raise self._recreated(done)
+
+    def _recreated(self, done: str) -> DataLoss:
+        return recreated(repr(self.options), self.files.path, done)
 
     def _report(self, known: list[Manifest], duration_s: float) -> ArchiveReport:
         manifests = self.manifests
@@ -194,15 +206,3 @@ class _Job:
         )
         log.info("%s", report)
         return report
-
-
-def _by_day_and_hour(entries: DataFrame, step: int, path: str) -> None:
-    """Write the entries to Parquet by day and hour in UTC, in any session time zone.
-
-    An id whose time is too late for a timestamp has neither day nor hour.
-    """
-    ms = F.unix_millis("_timestamp")
-    day = F.date_add(F.lit("1970-01-01").cast("date"), F.floor(ms / MS_A_DAY).cast("int"))
-    hour = F.floor(F.pmod(ms, F.lit(MS_A_DAY)) / MS_AN_HOUR).cast("int")
-    placed = entries.select(*COLUMNS, day.alias("day"), hour.alias("hour"), F.lit(step).alias("step"))
-    placed.write.partitionBy("day", "hour", "step").mode("append").parquet(path)

@@ -121,7 +121,7 @@ def _times(ids: pa.Array) -> pa.Array:
     """Return the time of each id; null if it is too late for a timestamp."""
     parts = pc.split_pattern(ids, "-")
     ms = pc.list_element(parts, 0).cast(pa.uint64())
-    in_range = pc.if_else(pc.less_equal(ms, MS_MAX), ms, pa.scalar(None, pa.uint64()))
+    in_range = pc.if_else(pc.less_equal(ms, pa.scalar(MS_MAX, pa.uint64())), ms, pa.scalar(None, pa.uint64()))
     return pc.multiply(in_range.cast(pa.int64()), MICROSECONDS_A_MS).cast(pa.timestamp("us", "UTC"))
 
 
