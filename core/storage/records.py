@@ -42,6 +42,7 @@ KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.PendingRemoved,
     e.StreamCopied,
     e.PendingBetweenRemoved,
+    e.EpochTakenOver,
 )
 
 Convert = Callable[[Any], Any]
