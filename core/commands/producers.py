@@ -42,4 +42,4 @@ class TakeOverEpoch(Command, frozen=True):
     layout: bytes
     """The new layout."""
     key_count: int
-    """How many idempotency keys the epoch must have now: none is new since the client looked at them."""
+    """How many idempotency keys the epoch must have now: none is new since the client counted them."""

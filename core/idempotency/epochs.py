@@ -3,7 +3,7 @@
 The keys of a producer's current and last epoch have no time limit. An older epoch is refused, because its
 keys are gone. The first request of an epoch that names a layout (how the batch was split) pins the layout:
 the same batch, split differently, has other keys, and its entries would be appended twice. A producer that
-has looked at all keys of an epoch can take the epoch over: it replaces the layout, and fences requests that
+has checked all keys of an epoch can take the epoch over: it replaces the layout, and fences requests that
 still have the former one.
 
 Each stream has three bounds. An epoch has a bounded number of keys: a further key is refused, because a
