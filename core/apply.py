@@ -22,6 +22,7 @@ from tailrace.core.effects import (
     EntriesAppended,
     EntriesRemoved,
     EntriesTrimmed,
+    EpochTakenOver,
     GroupCreated,
     GroupDestroyed,
     GroupMoved,
@@ -113,6 +114,10 @@ def _append_remembered(keyspace: Keyspace, effect: AppendRemembered) -> None:
 
 def _duplicate_counted(keyspace: Keyspace, effect: DuplicateCounted) -> None:
     keyspace.streams[effect.key].idempotency.note_duplicate(effect.producer)
+
+
+def _epoch_taken_over(keyspace: Keyspace, effect: EpochTakenOver) -> None:
+    keyspace.streams[effect.key].idempotency.epochs.take_over(effect)
 
 
 def _idempotency_expired(keyspace: Keyspace, effect: IdempotencyExpired) -> None:
@@ -219,6 +224,7 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     IdempotencyConfigured: _idempotency_configured,
     AppendRemembered: _append_remembered,
     DuplicateCounted: _duplicate_counted,
+    EpochTakenOver: _epoch_taken_over,
     IdempotencyExpired: _idempotency_expired,
     GroupCreated: _group_created,
     GroupMoved: _group_moved,

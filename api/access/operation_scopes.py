@@ -20,10 +20,13 @@ _OWN_NEEDS: Final[Mapping[str, Need]] = {
     "list_streams": "read",  # or `admin`; it shows what the token's patterns allow
     "create_stream": "admin",
     "head_stream": "read",
+    "get_producer": "read",
+    "take_over_epoch": "append",
     "delete_stream": "admin",
     # entries
     "xadd_batch": "append",
     "import_entries": "append",
+    "check_import": "append",
     "get_entry": "read",
     "export_entries": "read",
     "split_entries": "read",

@@ -159,6 +159,9 @@ def _stale_epoch(error: StreamError) -> str:
 
 def _layout_changed(error: StreamError) -> str:
     layout = error.details["layout"]
+    if "keys" in error.details:
+        keys = error.details["keys"]
+        return f"the epoch has {keys} idempotency keys and the layout '{layout}'; inspect the producer again"
     return f"the epoch began with the layout '{layout}'; replay it with that layout, or begin another epoch"
 
 

@@ -14,7 +14,7 @@ from tailrace.api.hot import answers, commands
 from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS
 from tailrace.api.hot.operations import IMPORT_ENTRIES, XADD, XADD_BATCH, HotOperation
 from tailrace.api.problems.table import HttpCode
-from tailrace.api.schemas.appends import BatchReply, XaddBatchBody, XaddBody, XaddReply
+from tailrace.api.schemas.appends import BatchReply, ImportCheck, XaddBatchBody, XaddBody, XaddReply
 from tailrace.api.wire.batches import read_batch
 from tailrace.api.wire.bodies import json_body
 from tailrace.api.wire.entry_lines import ENTRY_LINES, FIELDS_LINES
@@ -23,8 +23,10 @@ from tailrace.api.wire.imports import Imports
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.negotiation import JSON, require_content_type
 from tailrace.api.wire.parameters import Store
+from tailrace.api.wire.replies import json_response
 from tailrace.api.wire.trace_context import TRACE_HEADERS, traced
 from tailrace.api.wire.turns import off_the_loop
+from tailrace.core.commands import Append, FindAppend
 from tailrace.core.errors import ErrorCode
 from tailrace.core.replies import AppendReply
 
@@ -53,6 +55,18 @@ _REFUSALS: Final = (
 )
 """The error codes of every append; each route adds its own."""
 
+LineShapeParameter: TypeAlias = Annotated[
+    Literal["fields", "entry"],
+    Query(description="What each line contains: only the fields, or a whole entry.", examples=["fields"]),
+]
+ContentEncoding: TypeAlias = Annotated[
+    str | None,
+    Header(
+        alias="content-encoding",
+        description="The compression of the body: `gzip` or `zstd`.",
+        examples=["identity"],
+    ),
+]
 WithIds: TypeAlias = Annotated[
     bool,
     Query(
@@ -123,7 +137,7 @@ _IMPORT_BODY: Final[dict[str, Any]] = {
             "`EntryToAppend`."
         ),
         "content": {IMPORT_ENTRIES.media_type: {"schema": {"type": "string"}, "example": IMPORT_EXAMPLE}},
-    }
+    },
 }
 
 
@@ -150,32 +164,68 @@ async def import_entries(
     request: Request,
     store: Store,
     *,
-    shape: Annotated[
-        Literal["fields", "entry"],
-        Query(description="What each line contains: only the fields, or a whole entry.", examples=["fields"]),
-    ] = "fields",
-    _content_encoding: Annotated[
-        str | None,
-        Header(
-            alias="content-encoding",
-            description="The compression of the body: `gzip` or `zstd`.",
-            examples=["identity"],
-        ),
-    ] = None,
+    shape: LineShapeParameter = "fields",
+    _content_encoding: ContentEncoding = None,
 ) -> Response:
     """Append one entry for each line: all of them or none. Blank lines are ignored. O(bytes).
 
     With an idempotency key, a repeated request must have the same bytes as the first one, including their
     compression.
     """
+    command = await _import_command(key, request, shape)
+    reply = answers.appended(await store.execute(command), key)
+    return _answer(IMPORT_ENTRIES, reply, answers.batch_bytes(reply))
+
+
+async def _import_command(key: bytes, request: Request, shape: Literal["fields", "entry"]) -> Append:
+    """Return the command of an import. Raises `RequestRefused` if the body or a header is invalid."""
     require_content_type(request, IMPORT_ENTRIES.media_type)
     imports: Imports = request.app.state.imports
     new = await imports.read(request, FIELDS_LINES if shape == "fields" else ENTRY_LINES)
     raw = await request.body()
     make = partial(commands.lines_command, key, new, partial(idempotency_of, request.headers, raw))
-    command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
-    reply = answers.appended(await store.execute(command), key)
-    return _answer(IMPORT_ENTRIES, reply, answers.batch_bytes(reply))
+    return await off_the_loop(len(raw), lambda: traced(request.headers, make()))
+
+
+@router.post(
+    "/v1/streams/{key}/entries:check",
+    **operation(
+        "check_import",
+        "Check an import without appending",
+        reply=ImportCheck,
+        parameters=PRODUCER_HEADERS,
+        extra=_IMPORT_BODY,
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.STALE_EPOCH,
+            ErrorCode.LAYOUT_CHANGED,
+            ErrorCode.ENTRY_TOO_LARGE,
+            ErrorCode.IDEMPOTENCY_MISMATCH,
+            ErrorCode.LIMIT_EXCEEDED,
+            HttpCode.MALFORMED_BODY,
+            HttpCode.BODY_MISMATCH,
+            HttpCode.UNSUPPORTED_MEDIA_TYPE,
+        ),
+    ),
+)
+async def check_import(
+    key: KeyPath,
+    request: Request,
+    store: Store,
+    *,
+    shape: LineShapeParameter = "fields",
+    _content_encoding: ContentEncoding = None,
+) -> Response:
+    """Check a request of `entries:import`, and append nothing. O(bytes).
+
+    The response says whether an import with this idempotency key appended the lines earlier. A request that
+    the import would refuse for its body or its headers is refused here, too.
+    """
+    command = await _import_command(key, request, shape)
+    known = await store.execute(FindAppend(command.key, command.idempotency))
+    return json_response({"known": known is not None, "count": len(command.fragments)})
 
 
 def _answer(asked: HotOperation, reply: AppendReply, content: bytes) -> Response:

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from tailrace.api.schemas.appends import (
     BatchReply,
     EntryToAppend,
+    ImportCheck,
     Trimming,
     XaddBatchBody,
     XaddBody,
@@ -41,6 +42,7 @@ from tailrace.api.schemas.groups import (
 )
 from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.schemas.problem import Problem
+from tailrace.api.schemas.producers import ProducerState, TakeOverBody
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
 from tailrace.api.schemas.service import Health, Limits, Readiness
 from tailrace.api.schemas.slow_log import SlowLogPage
@@ -80,6 +82,7 @@ DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     GroupReadBody,
     GroupReadPage,
     Health,
+    ImportCheck,
     Limits,
     NackBody,
     NackReply,
@@ -87,6 +90,7 @@ DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     PendingPage,
     PositionBody,
     Problem,
+    ProducerState,
     RangePage,
     ReadBody,
     ReadPage,
@@ -100,6 +104,7 @@ DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     StreamSettings,
     StreamState,
     Ticket,
+    TakeOverBody,
     TrimReply,
     Trimming,
     XaddBatchBody,

@@ -148,6 +148,19 @@ class XaddBatchBody(WireModel):
     )
 
 
+class ImportCheck(WireModel):
+    """What an import would do."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"known": False, "count": 2}})
+
+    known: bool = Field(
+        description="True if an import with this idempotency key appended the lines earlier; false if the "
+        "import would append them now.",
+        examples=[False],
+    )
+    count: int = Field(description="How many entries the body has.", examples=[2])
+
+
 class BatchReply(WireModel):
     """The entries that a batch or an import appended."""
 

@@ -82,6 +82,13 @@ ConsumerPath: TypeAlias = Annotated[
     Path(description="The consumer's name." + _PERCENT),
 ]
 
+ProducerPath: TypeAlias = Annotated[
+    bytes,
+    BeforeValidator(partial(name_from_path, what="producer")),
+    WithJsonSchema({"type": "string", "minLength": 1, "examples": ["timing-gate-1"]}),
+    Path(description="The producer, as in the header `Producer-Id`." + _PERCENT),
+]
+
 
 def raw_query_values(request: Request, wanted: str) -> list[bytes]:
     """Return all values of a query parameter as bytes."""

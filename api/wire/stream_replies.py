@@ -14,6 +14,7 @@ from tailrace.api.wire.replies import Json, entries_json, first_entry_json, inca
 from tailrace.api.wire.turns import Slices
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import (
+    EpochInfo,
     StreamFullInfo,
     StreamInfo,
     StreamList,
@@ -76,6 +77,12 @@ def _idempotency_json(info: StreamInfo) -> Json:
         "keys_added": info.idmp_keys_added,
         "duplicates": info.idmp_duplicates,
     }
+
+
+def epoch_json(epoch: EpochInfo) -> Json:
+    """Return an epoch of a producer."""
+    layout = None if epoch.layout is None else epoch.layout.decode("utf-8", "backslashreplace")
+    return {"epoch": epoch.number, "layout": layout, "keys": epoch.key_count}
 
 
 async def full_json(full: StreamFullInfo, shape: Shape) -> Json:

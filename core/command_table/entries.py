@@ -10,7 +10,7 @@ from tailrace.core.command_table.descriptor import Descriptor, Row, Syntax, sour
 from tailrace.core.grammar import append as append_grammar
 from tailrace.core.grammar import ranges as ranges_grammar
 from tailrace.core.grammar import reads as reads_grammar
-from tailrace.core.handlers import append, ranges, reads
+from tailrace.core.handlers import append, producers, ranges, reads
 
 ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
@@ -78,6 +78,9 @@ ROWS: Final[tuple[Row, ...]] = (
             ),
         ),
     ),
+    Descriptor(c.FindAppend, "check_import", producers.find_append, "append", is_read_only=True),
+    Descriptor(c.InfoProducer, "get_producer", producers.info_producer, "read", is_read_only=True),
+    Descriptor(c.TakeOverEpoch, "take_over_epoch", producers.take_over_epoch, "append"),
     Descriptor(c.SplitRange, "split_entries", ranges.split_range, "read", is_read_only=True),
     Descriptor(c.SeekRange, "seek_entries", ranges.seek_range, "read", is_read_only=True),
 )

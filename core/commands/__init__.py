@@ -58,6 +58,7 @@ from tailrace.core.commands.pending import (
     ClaimOptions,
     NegativeAcknowledge,
 )
+from tailrace.core.commands.producers import FindAppend, InfoProducer, TakeOverEpoch
 from tailrace.core.commands.reading import (
     Range,
     Read,
@@ -102,12 +103,14 @@ __all__ = [
     "DeleteKeys",
     "DestroyGroup",
     "ExpireIdempotencyKeys",
+    "FindAppend",
     "Flush",
     "GetConfig",
     "IdRequest",
     "Idempotency",
     "InfoConsumers",
     "InfoGroups",
+    "InfoProducer",
     "InfoStream",
     "KeyspaceSize",
     "ListStreams",
@@ -136,6 +139,7 @@ __all__ = [
     "Special",
     "SplitRange",
     "StreamLength",
+    "TakeOverEpoch",
     "Trim",
     "TrimStream",
 ]

@@ -25,6 +25,7 @@ from tailrace.core.effects.groups import (
 from tailrace.core.effects.idempotency import (
     AppendRemembered,
     DuplicateCounted,
+    EpochTakenOver,
     IdempotencyConfigured,
     IdempotencyExpired,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "EntriesAppended",
     "EntriesRemoved",
     "EntriesTrimmed",
+    "EpochTakenOver",
     "GroupCreated",
     "GroupDestroyed",
     "GroupMoved",

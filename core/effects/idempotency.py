@@ -50,6 +50,19 @@ class DuplicateCounted(Effect, frozen=True):
     """The producer's name; empty in journals of earlier releases, which did not store it."""
 
 
+class EpochTakenOver(Effect, frozen=True):
+    """An epoch of a producer got another layout."""
+
+    key: bytes
+    """The stream's key."""
+    producer: bytes
+    """The producer's name."""
+    epoch: int
+    """The number of the epoch."""
+    layout: bytes
+    """The new layout."""
+
+
 class IdempotencyExpired(Effect, frozen=True):
     """Old idempotency keys without an epoch were forgotten."""
 

@@ -2,7 +2,9 @@
 
 The keys of a producer's current and last epoch have no time limit. An older epoch is refused, because its
 keys are gone. The first request of an epoch that names a layout (how the batch was split) pins the layout:
-the same batch, split differently, has other keys, and its entries would be appended twice.
+the same batch, split differently, has other keys, and its entries would be appended twice. A producer that
+has checked all keys of an epoch can take the epoch over: it replaces the layout, and fences requests that
+still have the former one.
 
 Each stream has three bounds. An epoch has a bounded number of keys: a further key is refused, because a retry
 of a forgotten key would be appended twice. The number of producers and the number of their keys are bounded
@@ -17,8 +19,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tailrace.core.commands import Idempotency
-from tailrace.core.effects import AppendRemembered
+from tailrace.core.commands import Idempotency, TakeOverEpoch
+from tailrace.core.effects import AppendRemembered, EpochTakenOver
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.idempotency.compact_name import compact_name
 from tailrace.core.idempotency.timed_keys import Remembered
@@ -92,6 +94,26 @@ class EpochKeys:
         count = len(self.producers)
         return count > EPOCH_PRODUCERS_MAX or (self.key_count > IDMP_KEYS_MAX and count > 1)
 
+    def must_change(self, request: TakeOverEpoch) -> bool:
+        """Whether the epoch has to get the layout of the request; False if it has the layout already. O(1).
+
+        Raises `StreamError` STALE_EPOCH if the epoch is forgotten, and LAYOUT_CHANGED if it has neither of
+        the layouts of the request, or another number of keys.
+        """
+        epoch = _known_epoch(self.producers.get(request.producer, ()), request.epoch)
+        if epoch is not None and epoch.layout == request.layout:
+            return False
+        if epoch is None or len(epoch.keys) != request.key_count:
+            raise _other_keys(request, epoch)
+        _check_layout(epoch, request.replaces)
+        return True
+
+    def take_over(self, effect: EpochTakenOver) -> None:
+        """Give an epoch, which is remembered, another layout. Counts as a use of the producer. O(1)."""
+        epochs = self.producers[effect.producer]
+        next(epoch for epoch in epochs if epoch.number == effect.epoch).layout = effect.layout
+        self.touch(effect.producer)
+
     def touch(self, producer: bytes) -> None:
         """Mark the producer, if it has keys, as the most recently used one. O(1)."""
         if producer in self.producers:
@@ -137,6 +159,17 @@ def _check_layout(epoch: Epoch, layout: bytes | None) -> None:
         ErrorCode.LAYOUT_CHANGED,
         f"ERR epoch {epoch.number} began with another layout: split the batch as in its first attempt",
         layout=pinned.decode("utf-8", "backslashreplace"),
+    )
+
+
+def _other_keys(request: TakeOverEpoch, epoch: Epoch | None) -> StreamError:
+    found = 0 if epoch is None else len(epoch.keys)
+    layout = b"" if epoch is None or epoch.layout is None else epoch.layout
+    return StreamError(
+        ErrorCode.LAYOUT_CHANGED,
+        f"ERR epoch {request.epoch} has {found} idempotency keys, not {request.key_count}: look at it again",
+        layout=layout.decode("utf-8", "backslashreplace"),
+        keys=str(found),
     )
 
 

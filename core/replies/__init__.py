@@ -11,6 +11,7 @@ from tailrace.core.replies.entries import NO_ENTRIES, Entries
 from tailrace.core.replies.info import (
     ConsumerFullInfo,
     ConsumerInfo,
+    EpochInfo,
     GroupFullInfo,
     GroupInfo,
     ServerStats,
@@ -36,6 +37,7 @@ Reply: TypeAlias = (
     | Sequence[PendingEntry]
     | Sequence[GroupInfo]
     | Sequence[ConsumerInfo]
+    | Sequence[EpochInfo]
     | dict[str, int]
     | AppendReply
     | RangeReply
@@ -62,6 +64,7 @@ __all__ = [
     "ConsumerInfo",
     "DeleteResult",
     "Entries",
+    "EpochInfo",
     "GroupFullInfo",
     "GroupInfo",
     "KeyScan",

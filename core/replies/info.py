@@ -126,6 +126,17 @@ class StreamFullInfo(Struct, frozen=True):
     """The groups in byte order of their names."""
 
 
+class EpochInfo(Struct, frozen=True):
+    """One epoch of a producer."""
+
+    number: int
+    """The epoch's number, as the producer chose it."""
+    layout: bytes | None
+    """The layout; None until a request names one."""
+    key_count: int
+    """The number of idempotency keys in the epoch."""
+
+
 class ServerStats(Struct, frozen=True):
     """The counts that INFO shows."""
 

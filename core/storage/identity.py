@@ -16,7 +16,7 @@ _NAME: Final = "identity"
 
 
 def kept_identity(connection: sqlite3.Connection, fresh: str) -> str:
-    """Return the identity of the directory. Store `fresh` if it has none, as a directory of an earlier release.
+    """Return the identity of the directory. Store `fresh` if it has none: it is new, or of an old release.
 
     Raises `Damage`.
     """

@@ -43,6 +43,7 @@ KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.StreamCopied,
     e.PendingBetweenRemoved,
     e.ReferencesTrimmed,
+    e.EpochTakenOver,
 )
 
 Convert = Callable[[Any], Any]

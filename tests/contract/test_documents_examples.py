@@ -62,6 +62,10 @@ def prepare(client: httpx.Client, operation: Operation) -> None:
     if operation.name not in NEW:
         read = {"group": "judges", "consumer": "alice", "streams": [{"key": "race:france"}], "count": 2}
         sent(client.post("/v1/read-group", json=read))
+    if operation.name == "take_over_epoch":
+        headers |= {"Producer-Id": "timing-gate-1", "Producer-Epoch": "1", "Producer-Layout": "4 partitions"}
+        headers["Idempotency-Key"] = "1"
+        sent(client.post(f"{KEY}/entries:import", content='{"a":"b"}', headers=headers))
 
 
 def sent(response: httpx.Response) -> httpx.Response:

@@ -28,6 +28,12 @@ def trim_race(api: ApiClient) -> None:
     api.run(TrimStream(b"race:france", Trim(max_length=1)))
 
 
+def begin_epoch(api: ApiClient) -> None:
+    """Record an append of the producer of the examples."""
+    made = AppendRemembered(b"race:france", b"timing-gate-1", b"1", (1,), b"other", 1, b"4 partitions")
+    apply(api.store.engine.keyspace, made)
+
+
 def fill_epoch(api: ApiClient) -> None:
     """Record as many idempotency keys as one epoch allows."""
     for number in range(EPOCH_KEYS_MAX):

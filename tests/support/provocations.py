@@ -24,7 +24,7 @@ from tailrace.core.limits import (
 from tailrace.core.stream_id import MAX_ID, format_id
 from tests.support.api_client import FIRST, ApiClient
 from tests.support.documented import Operation
-from tests.support.preparations import close_store, fill_epoch, remove_keyspace, trim_race
+from tests.support.preparations import begin_epoch, close_store, fill_epoch, remove_keyspace, trim_race
 
 ELSEWHERE: Final = frozenset(
     {
@@ -139,6 +139,23 @@ def _appends(body_of: Callable[[dict[str, Any]], Any], query: Mapping[str, str])
     }
 
 
+def _checks() -> dict[str, Provocation]:
+    """Checks of an import that fail, of a producer whose epoch has begun."""
+    entry, own_id = {"shape": "entry"}, _alone({"fields": ANOTHER, "id": LAST_POSSIBLE_ID})
+    return {
+        "ENTRY_TOO_LARGE": Provocation(_alone({"fields": TOO_LARGE}), entry),
+        "IDEMPOTENCY_MISMATCH": Provocation(headers=_keyed("1", epoch="1"), prepare=begin_epoch),
+        "INVALID_ARGUMENT": Provocation(own_id, entry, _keyed("1")),
+        "INVALID_ID": Provocation(_alone({"fields": ANOTHER, "id": BAD_ID}), entry),
+        "LAYOUT_CHANGED": Provocation(headers=_keyed("2", epoch="1", layout="8"), prepare=begin_epoch),
+        "LIMIT_EXCEEDED": Provocation(b'{"a":"b"}\n' * (BATCH_ENTRIES_MAX + 1)),
+        "STALE_EPOCH": Provocation(headers=_keyed("2", epoch="0"), prepare=begin_epoch),
+    }
+
+
+_OLD_EPOCH: Final = {"epoch": 0, "replaces": "4 partitions", "layout": "8 partitions", "keys": 1}
+
+
 def _of(operation: str, provocations: Mapping[str, Provocation]) -> dict[tuple[str, str], Provocation]:
     return {(operation, code): provocation for code, provocation in provocations.items()}
 
@@ -191,6 +208,9 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
     **{(name, "INVALID_ID"): Provocation(body) for name, body in _BAD_IDS.items()},
     **{(name, "INVALID_ID"): Provocation(path=(FIRST, BAD_ID)) for name in ("get_entry", "delete_entry")},
     **{(name, "INVALID_ID"): Provocation(query={"after": BAD_ID}) for name in ("tail", "tail_streams")},
+    **_of("check_import", _checks()),
+    ("take_over_epoch", "LAYOUT_CHANGED"): Provocation(),
+    ("take_over_epoch", "STALE_EPOCH"): Provocation(_OLD_EPOCH, prepare=begin_epoch),
     ("xautoclaim", "INVALID_ARGUMENT"): _claim(start=ABOVE_ALL),
     ("xsetid", "INVALID_ARGUMENT"): Provocation({"last_id": FIRST}),
     ("xcfgset", "INVALID_ARGUMENT"): Provocation({}),

@@ -14,16 +14,19 @@ from tailrace.core.errors import ErrorCode
 from tests.support.api_client import GROUP, KEY, VERSION, ApiClient, the_document
 from tests.support.documented import example_of
 from tests.support.engine_store import EngineStore
+from tests.support.preparations import begin_epoch
 
 NDJSON = "application/x-ndjson"
 HTML = "text/html"
 
 # fmt: off
 CONTRACT_OPERATIONS = {
-    "command", "create_stream", "delete_entry", "delete_stream", "export_entries", "get_entry",
-    "get_limits", "head_stream", "healthz", "import_entries", "list_streams", "pipeline",
+    "check_import", "command", "create_stream", "delete_entry", "delete_stream",
+    "export_entries", "get_entry",
+    "get_limits", "get_producer", "head_stream", "healthz", "import_entries", "list_streams", "pipeline",
     "problem_page", "readyz",
-    "seek_entries", "split_entries", "transaction", "xack", "xadd", "xadd_batch", "xautoclaim",
+    "seek_entries", "split_entries", "take_over_epoch", "transaction",
+    "xack", "xadd", "xadd_batch", "xautoclaim",
     "xcfgset", "xclaim", "xdel", "xgroup_create", "xgroup_createconsumer", "xgroup_delconsumer",
     "xgroup_destroy", "xgroup_setid", "xinfo_consumers", "xinfo_group", "xinfo_groups", "xinfo_stream",
     "xlen", "xnack", "xpending", "xpending_summary", "xrange", "xread", "xreadgroup", "xsetid", "xtrim",
@@ -171,9 +174,15 @@ NEVER_THE_SAME = {"create_ticket", "slow_log"}
 """Operations whose answer holds chance or time; it fits its schema all the same."""
 
 
+OF_A_PRODUCER = {"get_producer", "take_over_epoch"}
+"""Operations whose example needs a producer that the stream remembers."""
+
+
 def prepared(name: str) -> ApiClient:
     """The example state, as the operation's example finds it."""
     api = ApiClient.with_race()
+    if name in OF_A_PRODUCER:
+        begin_epoch(api)
     if name in BEFORE:
         assert api.delete(BEFORE[name]).is_success
     return api

@@ -143,6 +143,13 @@ class Program:
         key, new_key = self.random.sample(KEYS, 2)
         return c.CopyKey(key, new_key, replace=self.random.random() < 0.7)
 
+    def takeover(self) -> c.Command:
+        key = self.key()
+        stream = self.engine.keyspace.streams.get(key)
+        known = () if stream is None else stream.idempotency.epochs.producers.get(b"p", ())
+        epoch, keys = (known[-1].number, len(known[-1].keys)) if known else (1, 0)
+        return c.TakeOverEpoch(key, b"p", epoch, b"any", b"taken over", keys)
+
     def key_command(self) -> c.Command:
         return self.random.choice(
             [
@@ -152,7 +159,7 @@ class Program:
                 c.RecordIdempotencyKey(self.key(), b"p", self.random.choice([b"1", b"9"]), self.ids()[0]),
                 c.ConfigureStream(self.key(), 50, self.random.choice([1, 2])),
                 c.SetConfig((("stream-node-max-entries", self.random.choice([3, 10])),)),
-                c.ExpireIdempotencyKeys(),
+                self.takeover() if self.random.random() < 0.5 else c.ExpireIdempotencyKeys(),
                 c.CreateStream(self.key(), self.random.choice([None, 50])),
                 c.SetStreamPosition(self.key(), 1 << 90, 1_000_000),
                 c.Flush() if self.random.random() < 0.1 else c.KeyspaceSize(),

@@ -28,6 +28,19 @@ def layout_of(options: SinkOptions, order: str, schema: T.StructType, partitions
     )
 
 
+_RUN: Final = "; run "
+
+
+def with_run(layout: str, run: str) -> str:
+    """Return the layout with the run of the query that begins the batch, if a run is given."""
+    return f"{layout}{_RUN}{run}" if run else layout
+
+
+def without_run(pinned: str) -> str:
+    """Return the layout without a run: the inverse of `with_run`."""
+    return pinned.partition(_RUN)[0]
+
+
 def short_digest(text: str) -> str:
     """A digest of `text` that is short enough for a header: twelve hexadecimal digits."""
     return blake2b(text.encode(), digest_size=DIGEST_BYTES).hexdigest()

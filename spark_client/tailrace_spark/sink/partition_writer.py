@@ -24,6 +24,7 @@ from tailrace_spark.sink.layout import short_digest
 from tailrace_spark.sink.lines import LINE, body_of, holds_bytes, lines_of
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.reports import PartitionCounts, report_row
+from tailrace_spark.sink.run_sender import Checked, RunSender
 from tailrace_spark.sink.sender import Replay, Sender, Sent, Shape
 
 STREAM: Final = "stream"
@@ -49,20 +50,27 @@ class Job:
 def write_partition(job: Job, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
     """Write all rows of the partition of this task. Returns its report, which contains the failure if the
     write failed."""
+    return write_or_check(job, batches)[0]
+
+
+def write_or_check(job: Job, batches: Iterable[pa.RecordBatch]) -> tuple[pa.RecordBatch, Checked]:
+    """Write the partition as `write_partition` does. If the job names its run, and an earlier run began the
+    batch, check the chunks and return what is known of them."""
     context = TaskContext.get()
     assert context is not None
     writer = _PartitionWriter(job, context.partitionId())
     try:
         writer.write(batches)
     except (SinkError, BadOption) as error:
-        return report_row(writer.counts, str(error))
-    return report_row(writer.counts)
+        return report_row(writer.counts, str(error)), Checked()
+    return report_row(writer.counts), writer.checked
 
 
 class _PartitionWriter:
     def __init__(self, job: Job, partition: int) -> None:
         self._job = job
         self._partition = partition
+        self.checked = Checked()
         self._sent = Sent()
         self._rows = 0
         self._shape: Shape = "fields"
@@ -124,7 +132,8 @@ class _PartitionWriter:
             self._dead.divide(Rows(stream, key, _lines_of(body), self._shape), error)
 
     def _sender_of(self, replay: Replay) -> Sender:
-        return Sender(self._job.endpoint, replay, self._job.options, self._sent, turn=self._partition)
+        arguments = (self._job.endpoint, replay, self._job.options, self._sent, self._partition)
+        return RunSender(*arguments, self.checked) if replay.run else Sender(*arguments)
 
 
 def _body(chunk: pa.Table) -> bytes:

@@ -11,16 +11,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import pyarrow as pa
 
-from tailrace_client import RetryPolicy, TailraceError
+from tailrace_client import RetryPolicy, Tailrace, TailraceError
 from tailrace_spark.endpoint import Endpoint
+from tailrace_spark.sink.batch_requests import Body
+from tailrace_spark.sink.layout import with_run
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.request_errors import sink_error
 
 Shape = Literal["fields", "entry"]
+T = TypeVar("T")
 
 REFUSES_ROWS: Final = frozenset({HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY})
 REFUSES_ROWS_TOO: Final = frozenset({"INVALID_NAME", "MALFORMED_BODY"})
@@ -37,11 +40,20 @@ log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The identity by which the server recognises a batch: its producer, its number and its layout."""
+    """The identity by which the server recognises a batch: its producer, its number and its layout.
+
+    `run`: the run of the query, for a writer that cannot know the number of partitions; else empty.
+    """
 
     producer_id: str
     batch_id: int
     layout: str
+    run: str = ""
+
+    @property
+    def pinned(self) -> str:
+        """Return the text that the server pins with the first chunk of the batch."""
+        return with_run(self.layout, self.run)
 
 
 @dataclass(slots=True)
@@ -79,29 +91,45 @@ class Sender:
         Raises `TailraceError` if the server refuses the rows themselves, and `SinkError` for every other
         failure that lasts until the deadline.
         """
-        packed = self._packed(body)
+        self._append(stream, self.packed(body, shape), key, self._replay.pinned)
+
+    def packed(self, body: bytes, shape: Shape) -> Body:
+        """Return the body as `send` sends it."""
+        if self._encoding is None:
+            return Body(body, shape, None)
+        return Body(pa.Codec(self._encoding).compress(body, asbytes=True), shape, self._encoding)
+
+    def send_packed(self, stream: str, body: Body, key: str) -> None:
+        """Append the lines of a packed body, as `send` does."""
+        self._append(stream, body, key, self._replay.pinned)
+
+    def repeat(self, stream: str, key: str, request: Callable[[Tailrace], T]) -> T:
+        """Return the result of a request that may be repeated. Raises as `send` does."""
         delay_after = self._policy.attempts(is_idempotent=True).delay_after
         while True:
             try:
-                return self._attempt(stream, packed, key, shape)
+                return request(self._endpoint.client(self._turn))
             except TailraceError as error:
                 delay_s = self._delay_s(error, delay_after, self._where(stream, key))
             time.sleep(delay_s)
 
-    def _attempt(self, stream: str, body: bytes, key: str, shape: Shape) -> None:
-        client = self._endpoint.client(self._turn)
-        result = client.stream(stream).import_lines(
-            body,
-            shape=shape,
-            producer_id=self._replay.producer_id,
-            producer_epoch=self._replay.batch_id,
-            producer_layout=self._replay.layout,
-            idempotency_key=key,
-            content_encoding=self._encoding,
+    def _append(self, stream: str, body: Body, key: str, layout: str) -> None:
+        result = self.repeat(
+            stream,
+            key,
+            lambda client: client.stream(stream).import_lines(
+                body.content,
+                shape=body.shape,
+                producer_id=self._replay.producer_id,
+                producer_epoch=self._replay.batch_id,
+                producer_layout=layout,
+                idempotency_key=key,
+                content_encoding=body.encoding,
+            ),
         )
         self._sent.requests += 1
         self._sent.replayed += result.replayed
-        self._sent.bytes += len(body)
+        self._sent.bytes += len(body.content)
 
     def _delay_s(
         self, error: TailraceError, delay_after: Callable[[TailraceError], float], where: str
@@ -112,18 +140,16 @@ class Sender:
         try:
             delay_s = delay_after(error)
         except TailraceError:
-            raise sink_error(error, where, self._replay.layout) from error
+            raise self._failure(error, where) from error
         self._sent.retries += 1
         if not error.status:
             self._turn += 1
         log.warning("%s: %s; next attempt in %.2f s", where, error, delay_s)
         return delay_s
 
-    def _packed(self, body: bytes) -> bytes:
-        if self._encoding is None:
-            return body
-        packed: bytes = pa.Codec(self._encoding).compress(body, asbytes=True)
-        return packed
+    def _failure(self, error: TailraceError, where: str) -> Exception:
+        """Return the exception for a request that failed for good."""
+        return sink_error(error, where, self._replay.layout)
 
     def _where(self, stream: str, key: str) -> str:
         replay = self._replay

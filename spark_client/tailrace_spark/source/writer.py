@@ -9,9 +9,9 @@ its message, and the driver fails the write: if the task raised, Spark would try
 same result.
 
 What the sink can do and this writer cannot: run code on the driver before the tasks start. So the number of
-partitions is unknown here, and so is whether a shuffle changed the order of rows. A replayed batch must
-therefore have the same partitions as before, and the user must set `order`. The server refuses a chunk that
-is sent again with other rows.
+partitions is unknown in the tasks, and so is whether a shuffle changed the order of rows. If an earlier run
+began the batch, the tasks append nothing, and the driver compares what they found before it appends the rest
+(`sink.replayed_batch`). After a shuffle, the user must set `order`.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ from tailrace_spark.errors import BadOption
 from tailrace_spark.sink.dead_letters import check_count
 from tailrace_spark.sink.input_check import whole
 from tailrace_spark.sink.layout import layout_of
-from tailrace_spark.sink.partition_writer import Job, write_partition
+from tailrace_spark.sink.partition_writer import Job, write_or_check
+from tailrace_spark.sink.replayed_batch import finish
 from tailrace_spark.sink.reports import added_up
+from tailrace_spark.sink.run_sender import Checked
 from tailrace_spark.sink.sender import QUERY_ID, Replay
 from tailrace_spark.source.nested_json import json_texts
 from tailrace_spark.source.options import WriteOptions
@@ -49,10 +51,12 @@ log: Final = logging.getLogger(__name__)
 
 @dataclass
 class Written(WriterCommitMessage):
-    """The report of one partition, as the sink's tasks return it: counts, and the failure if there was
-    one."""
+    """The report of one partition, as the sink's tasks return it: counts, and the failure if there was one.
+    `checked`: the traces of an earlier run that began the batch."""
 
     report: dict[str, Any]
+    replay: Replay
+    checked: Checked
 
 
 class TailraceWriter(DataSourceArrowWriter):
@@ -63,15 +67,16 @@ class TailraceWriter(DataSourceArrowWriter):
         self._options = options
         self._columns = schema.names
         producer_id = options.sink.producer_id or uuid4().hex
-        self._replay = Replay(producer_id, options.batch_id, _layout_of(options, schema))
+        layout = _layout_of(options, schema)
+        self._replay = Replay(producer_id, options.batch_id, layout, uuid4().hex)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write one partition, in a task."""
         return _written(self._options, self._columns, self._replay, iterator)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Check the reports of all tasks, on the driver."""
-        _check_messages(self._options, messages)
+        """Check the reports of all tasks on the driver, and finish what an earlier write began."""
+        _finish(self._options, messages)
 
 
 class TailraceStreamWriter(DataSourceStreamArrowWriter):
@@ -82,16 +87,19 @@ class TailraceStreamWriter(DataSourceStreamArrowWriter):
         self._options = options
         self._columns = schema.names
         self._layout = _layout_of(options, schema)
+        # Spark creates the writer on the driver and sends it to the tasks, so all tasks of a batch share it.
+        # A run that replays the batch has a writer of its own.
+        self._run = uuid4().hex
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write one partition, in a task, which knows its query and batch."""
         producer_id = self._options.sink.producer_id or _local_property(QUERY_ID)
-        replay = Replay(producer_id, int(_local_property(BATCH_ID)), self._layout)
+        replay = Replay(producer_id, int(_local_property(BATCH_ID)), self._layout, self._run)
         return _written(self._options, self._columns, replay, iterator)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
-        """Check the reports of all tasks of a batch, on the driver."""
-        _check_messages(self._options, messages)
+        """Check the reports of all tasks of a batch on the driver, and finish what an earlier run began."""
+        _finish(self._options, messages)
 
 
 def castable(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -120,7 +128,8 @@ def _written(
 ) -> Written:
     job = Job(options.endpoint, options.stream, columns, options.sink, replay)
     ready = map(castable, whole(batches))
-    return Written(write_partition(job, _sorted(ready) if options.is_sorted else ready).to_pylist()[0])
+    report, checked = write_or_check(job, _sorted(ready) if options.is_sorted else ready)
+    return Written(report.to_pylist()[0], replay, checked)
 
 
 def _sorted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -168,10 +177,13 @@ def _check(options: WriteOptions, schema: T.StructType, *, overwrite: bool) -> N
 _REFUSED: Final = (T.DayTimeIntervalType, T.YearMonthIntervalType, T.CalendarIntervalType, T.VariantType)
 
 
-def _check_messages(options: WriteOptions, messages: Sequence[WriterCommitMessage | None]) -> None:
-    """Raise `SinkError` if a partition was not written completely."""
-    counts = added_up([message.report for message in messages if isinstance(message, Written)])
+def _finish(options: WriteOptions, messages: Sequence[WriterCommitMessage | None]) -> None:
+    """Raise `SinkError` if a partition was not written completely. Append what only the driver may append."""
+    written = [message for message in messages if isinstance(message, Written)]
+    counts = added_up([each.report for each in written])
     check_count(counts.dead_letters, options.sink.dead_letters_max)
+    if written:
+        finish(options.endpoint, options.sink, written[0].replay, [each.checked for each in written])
     log.info("%s", counts)
 
 

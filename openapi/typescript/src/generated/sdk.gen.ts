@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, Options as Options2, TDataShape } from './client/index.js';
-import type { ClearSlowLogData, ClearSlowLogErrors, ClearSlowLogResponses, CommandData, CommandErrors, CommandResponses, CreateStreamData, CreateStreamErrors, CreateStreamResponses, CreateTicketData, CreateTicketErrors, CreateTicketResponses, DeleteEntryData, DeleteEntryErrors, DeleteEntryResponses, DeleteStreamData, DeleteStreamErrors, DeleteStreamResponses, ExportEntriesData, ExportEntriesErrors, ExportEntriesResponses, GetEntryData, GetEntryErrors, GetEntryResponses, GetLimitsData, GetLimitsErrors, GetLimitsResponses, HeadStreamData, HeadStreamErrors, HeadStreamResponses, HealthzData, HealthzErrors, HealthzResponses, ImportEntriesData, ImportEntriesErrors, ImportEntriesResponses, ListStreamsData, ListStreamsErrors, ListStreamsResponses, PipelineData, PipelineErrors, PipelineResponses, ProblemPageData, ProblemPageErrors, ProblemPageResponses, ReadyzData, ReadyzErrors, ReadyzResponses, SeekEntriesData, SeekEntriesErrors, SeekEntriesResponses, SlowLogData, SlowLogErrors, SlowLogResponses, SplitEntriesData, SplitEntriesErrors, SplitEntriesResponses, TailData, TailErrors, TailResponse, TailResponses, TailStreamsData, TailStreamsErrors, TailStreamsResponse, TailStreamsResponses, TransactionData, TransactionErrors, TransactionResponses, XackData, XackErrors, XackResponses, XaddBatchData, XaddBatchErrors, XaddBatchResponses, XaddData, XaddErrors, XaddResponses, XautoclaimData, XautoclaimErrors, XautoclaimResponses, XcfgsetData, XcfgsetErrors, XcfgsetResponses, XclaimData, XclaimErrors, XclaimResponses, XdelData, XdelErrors, XdelResponses, XgroupCreateconsumerData, XgroupCreateconsumerErrors, XgroupCreateconsumerResponses, XgroupCreateData, XgroupCreateErrors, XgroupCreateResponses, XgroupDelconsumerData, XgroupDelconsumerErrors, XgroupDelconsumerResponses, XgroupDestroyData, XgroupDestroyErrors, XgroupDestroyResponses, XgroupSetidData, XgroupSetidErrors, XgroupSetidResponses, XinfoConsumersData, XinfoConsumersErrors, XinfoConsumersResponses, XinfoGroupData, XinfoGroupErrors, XinfoGroupResponses, XinfoGroupsData, XinfoGroupsErrors, XinfoGroupsResponses, XinfoStreamData, XinfoStreamErrors, XinfoStreamResponses, XlenData, XlenErrors, XlenResponses, XnackData, XnackErrors, XnackResponses, XpendingData, XpendingErrors, XpendingResponses, XpendingSummaryData, XpendingSummaryErrors, XpendingSummaryResponses, XrangeData, XrangeErrors, XrangeResponses, XreadData, XreadErrors, XreadgroupData, XreadgroupErrors, XreadgroupResponses, XreadResponses, XsetidData, XsetidErrors, XsetidResponses, XtrimData, XtrimErrors, XtrimResponses } from './types.gen.js';
+import type { CheckImportData, CheckImportErrors, CheckImportResponses, ClearSlowLogData, ClearSlowLogErrors, ClearSlowLogResponses, CommandData, CommandErrors, CommandResponses, CreateStreamData, CreateStreamErrors, CreateStreamResponses, CreateTicketData, CreateTicketErrors, CreateTicketResponses, DeleteEntryData, DeleteEntryErrors, DeleteEntryResponses, DeleteStreamData, DeleteStreamErrors, DeleteStreamResponses, ExportEntriesData, ExportEntriesErrors, ExportEntriesResponses, GetEntryData, GetEntryErrors, GetEntryResponses, GetLimitsData, GetLimitsErrors, GetLimitsResponses, GetProducerData, GetProducerErrors, GetProducerResponses, HeadStreamData, HeadStreamErrors, HeadStreamResponses, HealthzData, HealthzErrors, HealthzResponses, ImportEntriesData, ImportEntriesErrors, ImportEntriesResponses, ListStreamsData, ListStreamsErrors, ListStreamsResponses, PipelineData, PipelineErrors, PipelineResponses, ProblemPageData, ProblemPageErrors, ProblemPageResponses, ReadyzData, ReadyzErrors, ReadyzResponses, SeekEntriesData, SeekEntriesErrors, SeekEntriesResponses, SlowLogData, SlowLogErrors, SlowLogResponses, SplitEntriesData, SplitEntriesErrors, SplitEntriesResponses, TailData, TailErrors, TailResponse, TailResponses, TailStreamsData, TailStreamsErrors, TailStreamsResponse, TailStreamsResponses, TakeOverEpochData, TakeOverEpochErrors, TakeOverEpochResponses, TransactionData, TransactionErrors, TransactionResponses, XackData, XackErrors, XackResponses, XaddBatchData, XaddBatchErrors, XaddBatchResponses, XaddData, XaddErrors, XaddResponses, XautoclaimData, XautoclaimErrors, XautoclaimResponses, XcfgsetData, XcfgsetErrors, XcfgsetResponses, XclaimData, XclaimErrors, XclaimResponses, XdelData, XdelErrors, XdelResponses, XgroupCreateconsumerData, XgroupCreateconsumerErrors, XgroupCreateconsumerResponses, XgroupCreateData, XgroupCreateErrors, XgroupCreateResponses, XgroupDelconsumerData, XgroupDelconsumerErrors, XgroupDelconsumerResponses, XgroupDestroyData, XgroupDestroyErrors, XgroupDestroyResponses, XgroupSetidData, XgroupSetidErrors, XgroupSetidResponses, XinfoConsumersData, XinfoConsumersErrors, XinfoConsumersResponses, XinfoGroupData, XinfoGroupErrors, XinfoGroupResponses, XinfoGroupsData, XinfoGroupsErrors, XinfoGroupsResponses, XinfoStreamData, XinfoStreamErrors, XinfoStreamResponses, XlenData, XlenErrors, XlenResponses, XnackData, XnackErrors, XnackResponses, XpendingData, XpendingErrors, XpendingResponses, XpendingSummaryData, XpendingSummaryErrors, XpendingSummaryResponses, XrangeData, XrangeErrors, XrangeResponses, XreadData, XreadErrors, XreadgroupData, XreadgroupErrors, XreadgroupResponses, XreadResponses, XsetidData, XsetidErrors, XsetidResponses, XtrimData, XtrimErrors, XtrimResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -77,6 +77,25 @@ export const importEntries = <ThrowOnError extends boolean = false>(options: Opt
     bodySerializer: null,
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/v1/streams/{key}/entries:import',
+    ...options,
+    headers: {
+        'Content-Type': 'application/x-ndjson',
+        ...options.headers
+    }
+});
+
+/**
+ * Check an import without appending
+ *
+ * Check a request of `entries:import`, and append nothing. O(bytes).
+ *
+ * The response says whether an import with this idempotency key appended the lines earlier. A request that
+ * the import would refuse for its body or its headers is refused here, too.
+ */
+export const checkImport = <ThrowOnError extends boolean = false>(options: Options<CheckImportData, ThrowOnError>) => (options.client ?? client).post<CheckImportResponses, CheckImportErrors, ThrowOnError>({
+    bodySerializer: null,
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/streams/{key}/entries:check',
     ...options,
     headers: {
         'Content-Type': 'application/x-ndjson',
@@ -495,6 +514,36 @@ export const xsetid = <ThrowOnError extends boolean = false>(options: Options<Xs
 export const xcfgset = <ThrowOnError extends boolean = false>(options: Options<XcfgsetData, ThrowOnError>) => (options.client ?? client).post<XcfgsetResponses, XcfgsetErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/v1/streams/{key}:configure',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Inspect a producer
+ *
+ * Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
+ * O(1).
+ */
+export const getProducer = <ThrowOnError extends boolean = false>(options: Options<GetProducerData, ThrowOnError>) => (options.client ?? client).get<GetProducerResponses, GetProducerErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/streams/{key}/producers/{producer}',
+    ...options
+});
+
+/**
+ * Take over an epoch of a producer
+ *
+ * Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
+ *
+ * The epoch must have the layout `replaces` and exactly `keys` idempotency keys; otherwise nothing changes.
+ * A repeated request has no further effect.
+ */
+export const takeOverEpoch = <ThrowOnError extends boolean = false>(options: Options<TakeOverEpochData, ThrowOnError>) => (options.client ?? client).post<TakeOverEpochResponses, TakeOverEpochErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/streams/{key}/producers/{producer}:takeover',
     ...options,
     headers: {
         'Content-Type': 'application/json',

@@ -604,6 +604,20 @@ export type Health = {
 };
 
 /**
+ * What an import would do.
+ */
+export type ImportCheck = {
+    /**
+     * True if an import with this idempotency key appended the lines earlier; false if the import would append them now.
+     */
+    known: boolean;
+    /**
+     * How many entries the body has.
+     */
+    count: number;
+};
+
+/**
  * All limits of the server: those that its operator sets, and the fixed limits of one request. The length
  * of a stream has no limit.
  */
@@ -1146,6 +1160,42 @@ export type Problem = {
 };
 
 /**
+ * An epoch of a producer.
+ */
+export type EpochState = {
+    /**
+     * The number of the epoch.
+     */
+    epoch: number;
+    /**
+     * The layout of the epoch (`Producer-Layout`); null if no request named one.
+     */
+    layout: string | null;
+    /**
+     * How many idempotency keys the epoch has.
+     */
+    keys: number;
+};
+
+/**
+ * What a stream remembers of a producer.
+ */
+export type ProducerState = {
+    /**
+     * The producer.
+     */
+    producer: string;
+    /**
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
+     */
+    encoding?: 'base64';
+    /**
+     * The last epoch and the current one, in this order; empty if the stream remembers none.
+     */
+    epochs: Array<EpochState>;
+};
+
+/**
  * A page of entries.
  */
 export type RangePage = {
@@ -1657,6 +1707,28 @@ export type Ticket = {
      * Seconds until the ticket expires.
      */
     expires_in_s: number;
+};
+
+/**
+ * The epoch to take over, as it must be now, and its new layout.
+ */
+export type TakeOverBody = {
+    /**
+     * The number of the epoch.
+     */
+    epoch: number;
+    /**
+     * The layout that the epoch must have now.
+     */
+    replaces: string;
+    /**
+     * The new layout.
+     */
+    layout: string;
+    /**
+     * How many idempotency keys the epoch must have now.
+     */
+    keys: number;
 };
 
 /**
@@ -2272,6 +2344,122 @@ export type ImportEntriesResponses = {
 };
 
 export type ImportEntriesResponse = ImportEntriesResponses[keyof ImportEntriesResponses];
+
+export type CheckImportData = {
+    /**
+     * One JSON object in each line: the fields of an entry, or with `shape=entry` a whole `EntryToAppend`.
+     */
+    body: Blob | File;
+    headers?: {
+        /**
+         * The compression of the body: `gzip` or `zstd`.
+         */
+        'content-encoding'?: string;
+        /**
+         * The idempotency key of the append. A repeated request with the same key and body appends nothing and returns the ids of the first one.
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * The producer that the key belongs to; required with `Idempotency-Key`.
+         */
+        'Producer-Id'?: string;
+        /**
+         * The producer's epoch. The stream remembers the keys of this epoch and the previous one without a time limit. An older epoch fails with 409.
+         */
+        'Producer-Epoch'?: number;
+        /**
+         * How the producer splits its batches. The first request of an epoch fixes it; another layout in the same epoch fails with 409.
+         */
+        'Producer-Layout'?: string;
+    };
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+    };
+    query?: {
+        /**
+         * What each line contains: only the fields, or a whole entry.
+         */
+        shape?: 'fields' | 'entry';
+    };
+    url: '/v1/streams/{key}/entries:check';
+};
+
+export type CheckImportErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `ENTRY_TOO_LARGE`, `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     */
+    415: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * The body does not match its schema. Codes: `IDEMPOTENCY_MISMATCH`, `BODY_MISMATCH`.
+     */
+    422: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+};
+
+export type CheckImportError = CheckImportErrors[keyof CheckImportErrors];
+
+export type CheckImportResponses = {
+    /**
+     * The response.
+     */
+    200: ImportCheck;
+};
+
+export type CheckImportResponse = CheckImportResponses[keyof CheckImportResponses];
 
 export type ExportEntriesData = {
     body?: never;
@@ -5009,6 +5197,182 @@ export type XcfgsetResponses = {
 };
 
 export type XcfgsetResponse = XcfgsetResponses[keyof XcfgsetResponses];
+
+export type GetProducerData = {
+    body?: never;
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+        /**
+         * The producer, as in the header `Producer-Id`. 1 to 512 bytes of any value, percent-encoded.
+         */
+        producer: string;
+    };
+    query?: never;
+    url: '/v1/streams/{key}/producers/{producer}';
+};
+
+export type GetProducerErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+};
+
+export type GetProducerError = GetProducerErrors[keyof GetProducerErrors];
+
+export type GetProducerResponses = {
+    /**
+     * The response.
+     */
+    200: ProducerState;
+};
+
+export type GetProducerResponse = GetProducerResponses[keyof GetProducerResponses];
+
+export type TakeOverEpochData = {
+    body: TakeOverBody;
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+        /**
+         * The producer, as in the header `Producer-Id`. 1 to 512 bytes of any value, percent-encoded.
+         */
+        producer: string;
+    };
+    query?: never;
+    url: '/v1/streams/{key}/producers/{producer}:takeover';
+};
+
+export type TakeOverEpochErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     */
+    415: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
+     */
+    422: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+};
+
+export type TakeOverEpochError = TakeOverEpochErrors[keyof TakeOverEpochErrors];
+
+export type TakeOverEpochResponses = {
+    /**
+     * The request succeeded.
+     */
+    204: void;
+};
+
+export type TakeOverEpochResponse = TakeOverEpochResponses[keyof TakeOverEpochResponses];
 
 export type TailData = {
     body?: never;

@@ -8,6 +8,7 @@ from .auto_claim_body_encoding import AutoClaimBodyEncoding
 from .auto_claim_reply import AutoClaimReply
 from .base_64_argument import Base64Argument
 from .batch_reply import BatchReply
+from .check_import_shape import CheckImportShape
 from .claim_body import ClaimBody
 from .claim_body_encoding import ClaimBodyEncoding
 from .claim_reply import ClaimReply
@@ -35,6 +36,7 @@ from .entry_fields import EntryFields
 from .entry_to_append import EntryToAppend
 from .entry_to_append_encoding import EntryToAppendEncoding
 from .entry_to_append_fields import EntryToAppendFields
+from .epoch_state import EpochState
 from .error_item import ErrorItem
 from .export_entries_encoding import ExportEntriesEncoding
 from .export_entries_shape import ExportEntriesShape
@@ -57,6 +59,7 @@ from .group_stream_slice_encoding import GroupStreamSliceEncoding
 from .health import Health
 from .health_status import HealthStatus
 from .idempotency_state import IdempotencyState
+from .import_check import ImportCheck
 from .import_entries_shape import ImportEntriesShape
 from .import_entries_tailrace_trace import ImportEntriesTailraceTrace
 from .limits import Limits
@@ -74,6 +77,8 @@ from .problem import Problem
 from .problem_encoding import ProblemEncoding
 from .problem_missing import ProblemMissing
 from .problem_side_effects import ProblemSideEffects
+from .producer_state import ProducerState
+from .producer_state_encoding import ProducerStateEncoding
 from .range_page import RangePage
 from .read_body import ReadBody
 from .read_page import ReadPage
@@ -104,6 +109,7 @@ from .tail_encoding import TailEncoding
 from .tail_shape import TailShape
 from .tail_streams_encoding import TailStreamsEncoding
 from .tail_streams_shape import TailStreamsShape
+from .take_over_body import TakeOverBody
 from .ticket import Ticket
 from .trim_reply import TrimReply
 from .trimming import Trimming
@@ -138,6 +144,7 @@ __all__ = (
     "AutoClaimReply",
     "Base64Argument",
     "BatchReply",
+    "CheckImportShape",
     "ClaimBody",
     "ClaimBodyEncoding",
     "ClaimReply",
@@ -165,6 +172,7 @@ __all__ = (
     "EntryToAppend",
     "EntryToAppendEncoding",
     "EntryToAppendFields",
+    "EpochState",
     "ErrorItem",
     "ExportEntriesEncoding",
     "ExportEntriesShape",
@@ -187,6 +195,7 @@ __all__ = (
     "Health",
     "HealthStatus",
     "IdempotencyState",
+    "ImportCheck",
     "ImportEntriesShape",
     "ImportEntriesTailraceTrace",
     "Limits",
@@ -204,6 +213,8 @@ __all__ = (
     "ProblemEncoding",
     "ProblemMissing",
     "ProblemSideEffects",
+    "ProducerState",
+    "ProducerStateEncoding",
     "RangePage",
     "ReadBody",
     "Readiness",
@@ -234,6 +245,7 @@ __all__ = (
     "TailShape",
     "TailStreamsEncoding",
     "TailStreamsShape",
+    "TakeOverBody",
     "Ticket",
     "Trimming",
     "TrimmingReferences",

@@ -1,0 +1,247 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.producer_state import ProducerState
+from ...types import Response
+
+
+def _get_kwargs(
+    key: str,
+    producer: str,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/streams/{key}/producers/{producer}".format(
+            key=quote(str(key), safe=""),
+            producer=quote(str(producer), safe=""),
+        ),
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | ProducerState | None:
+    if response.status_code == 200:
+        response_200 = ProducerState.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | ProducerState]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    producer: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Response[Problem | ProducerState]:
+    """Inspect a producer
+
+     Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
+    O(1).
+
+    Args:
+        key (str):  Example: race:france.
+        producer (str):  Example: timing-gate-1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | ProducerState]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        producer=producer,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    producer: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Problem | ProducerState | None:
+    """Inspect a producer
+
+     Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
+    O(1).
+
+    Args:
+        key (str):  Example: race:france.
+        producer (str):  Example: timing-gate-1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | ProducerState
+    """
+
+    return sync_detailed(
+        key=key,
+        producer=producer,
+        client=client,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    producer: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Response[Problem | ProducerState]:
+    """Inspect a producer
+
+     Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
+    O(1).
+
+    Args:
+        key (str):  Example: race:france.
+        producer (str):  Example: timing-gate-1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | ProducerState]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        producer=producer,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    producer: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Problem | ProducerState | None:
+    """Inspect a producer
+
+     Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
+    O(1).
+
+    Args:
+        key (str):  Example: race:france.
+        producer (str):  Example: timing-gate-1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | ProducerState
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            producer=producer,
+            client=client,
+        )
+    ).parsed

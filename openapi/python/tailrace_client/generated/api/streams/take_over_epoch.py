@@ -1,0 +1,301 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.take_over_body import TakeOverBody
+from ...types import Response
+
+
+def _get_kwargs(
+    key: str,
+    producer: str,
+    *,
+    body: TakeOverBody,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/streams/{key}/producers/{producer}:takeover".format(
+            key=quote(str(key), safe=""),
+            producer=quote(str(producer), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Any | Problem | None:
+    if response.status_code == 204:
+        response_204 = cast(Any, None)
+        return response_204
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Any | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    producer: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: TakeOverBody,
+) -> Response[Any | Problem]:
+    """Take over an epoch of a producer
+
+     Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
+
+    The epoch must have the layout `replaces` and exactly `keys` idempotency keys; otherwise nothing
+    changes.
+    A repeated request has no further effect.
+
+    Args:
+        key (str):  Example: race:france.
+        producer (str):  Example: timing-gate-1.
+        body (TakeOverBody): The epoch to take over, as it must be now, and its new layout.
+            Example: {'epoch': 1, 'replaces': '4 partitions', 'layout': '4 partitions; run 2', 'keys':
+            1}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        producer=producer,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    producer: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: TakeOverBody,
+) -> Any | Problem | None:
+    """Take over an epoch of a producer
+
+     Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
+
+    The epoch must have the layout `replaces` and exactly `keys` idempotency keys; otherwise nothing
+    changes.
+    A repeated request has no further effect.
+
+    Args:
+        key (str):  Example: race:france.
+        producer (str):  Example: timing-gate-1.
+        body (TakeOverBody): The epoch to take over, as it must be now, and its new layout.
+            Example: {'epoch': 1, 'replaces': '4 partitions', 'layout': '4 partitions; run 2', 'keys':
+            1}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Problem
+    """
+
+    return sync_detailed(
+        key=key,
+        producer=producer,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    producer: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: TakeOverBody,
+) -> Response[Any | Problem]:
+    """Take over an epoch of a producer
+
+     Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
+
+    The epoch must have the layout `replaces` and exactly `keys` idempotency keys; otherwise nothing
+    changes.
+    A repeated request has no further effect.
+
+    Args:
+        key (str):  Example: race:france.
+        producer (str):  Example: timing-gate-1.
+        body (TakeOverBody): The epoch to take over, as it must be now, and its new layout.
+            Example: {'epoch': 1, 'replaces': '4 partitions', 'layout': '4 partitions; run 2', 'keys':
+            1}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        producer=producer,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    producer: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: TakeOverBody,
+) -> Any | Problem | None:
+    """Take over an epoch of a producer
+
+     Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
+
+    The epoch must have the layout `replaces` and exactly `keys` idempotency keys; otherwise nothing
+    changes.
+    A repeated request has no further effect.
+
+    Args:
+        key (str):  Example: race:france.
+        producer (str):  Example: timing-gate-1.
+        body (TakeOverBody): The epoch to take over, as it must be now, and its new layout.
+            Example: {'epoch': 1, 'replaces': '4 partitions', 'layout': '4 partitions; run 2', 'keys':
+            1}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            producer=producer,
+            client=client,
+            body=body,
+        )
+    ).parsed
