@@ -10,16 +10,17 @@ deleted one by one are no data loss. If a connection breaks, the read resumes af
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
 from tailrace_spark.errors import BadOption
 from tailrace_spark.source.columns import Columns
 from tailrace_spark.source.offsets import earlier, later
 from tailrace_spark.source.options import ReadOptions
 from tailrace_spark.source.parts import parts_of, read_part
+from tailrace_spark.source.pushdown import narrowed
 from tailrace_spark.source.stream_requests import SourceStream
 
 
@@ -38,6 +39,7 @@ class TailraceReader(DataSourceReader):
         columns.check()
         self._options = options
         self._columns = columns
+        self._filters: list[Filter] = []
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the parts of the range as it is now. Entries that are appended later are not part of it."""
@@ -47,8 +49,22 @@ class TailraceReader(DataSourceReader):
         if starting.kind == "id" and self._options.fail_on_data_loss:
             stream.check_untrimmed(starting.id)
         end = earlier(stream.state().last_id, self._options.ending.id)
-        return parts_of(stream, later(after, starting.id), end)
+        after, end = narrowed(self._filters, self._options.stream, (later(after, starting.id), end))
+        return parts_of(stream, after, end)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one part, in a task."""
         return read_part(self._options, self._columns, partition)
+
+
+class FilteringReader(TailraceReader):
+    """The reader of a batch query with `pushDownPredicate`.
+
+    It is a class of its own, because Spark refuses every reader with the method `pushFilters` while
+    `spark.sql.python.filterPushdown.enabled` is off.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
+        """Keep the filters for the plan, and return all of them: Spark filters the rows itself."""
+        self._filters = filters
+        return filters

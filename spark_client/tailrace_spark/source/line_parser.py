@@ -23,9 +23,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tailrace_spark.source.line_scanner import MAP, Bytes, Entries, Places, scanned
+from tailrace_spark.source.line_scanner import MAP, NEWLINE, Bytes, Entries, Places, scanned, scanned_ids
 
-NEWLINE: Final = ord("\n")
 BRACE: Final = ord("}")
 
 
@@ -43,6 +42,13 @@ def entries_of(lines: bytes) -> Entries:
         return odd
     regular = _regular(_kept(text, np.repeat(~is_odd, lengths)))
     return _in_place(regular, odd, np.argsort(is_odd, kind="stable"))
+
+
+def ids_of(lines: bytes) -> pa.Array:
+    """Return only the ids of a block of complete lines, at least one. O(bytes), in less time than
+    `entries_of`."""
+    ids = scanned_ids(lines)
+    return entries_of(lines).ids if ids is None else ids
 
 
 def _regular(lines: bytes) -> Entries:

@@ -32,6 +32,7 @@ Places: TypeAlias = npt.NDArray[np.int64]
 MAP: Final = pa.map_(pa.binary(), pa.binary())
 MARK: Final = ord('"')
 BACKSLASH: Final = ord("\\")
+NEWLINE: Final = ord("\n")
 BEGINNING: Final = b'{"id":"'
 FIELDS: Final = b',"fields":{"'
 ENDING: Final = b'"}}\n'
@@ -74,6 +75,24 @@ def scanned(lines: bytes) -> Entries | None:
     return Entries(ids, pa.MapArray.from_arrays(offsets, names, values))
 
 
+def scanned_ids(lines: bytes) -> pa.Array | None:
+    """Return the ids of a block of lines that begin with their ids; None if one of the lines does not.
+    O(bytes), without looking at names and values."""
+    text = np.frombuffer(lines, np.uint8)
+    starts = np.flatnonzero(text == NEWLINE) + 1
+    starts = np.concatenate([[0], starts[:-1]])
+    if not _begin_with_ids(lines, len(starts)):
+        return None
+    marks = np.flatnonzero(text == MARK)
+    firsts = starts + len(BEGINNING)
+    bounds = np.empty(2 * len(starts), np.int32)
+    bounds[0::2], bounds[1::2] = firsts, marks[np.searchsorted(marks, firsts)]
+    ids = pa.Array.from_buffers(
+        pa.string(), len(bounds) - 1, [None, pa.py_buffer(bounds), pa.py_buffer(lines)]
+    )
+    return ids.take(pa.array(np.arange(0, len(bounds), 2)))
+
+
 def _marks(text: Bytes, *, is_escaped: bool) -> Places:
     """Return the places where strings begin and end, in turns."""
     is_mark = text == MARK
@@ -110,12 +129,11 @@ def _has_its_members(lines: bytes, count: int) -> bool:
     Counting is enough: a raw newline occurs only between lines, and a quotation mark after a comma is outside
     of every string.
     """
-    return (
-        lines.startswith(BEGINNING)
-        and lines.endswith(ENDING)
-        and lines.count(b"\n" + BEGINNING) == count - 1
-        and lines.count(FIELDS) == count
-    )
+    return _begin_with_ids(lines, count) and lines.endswith(ENDING) and lines.count(FIELDS) == count
+
+
+def _begin_with_ids(lines: bytes, count: int) -> bool:
+    return lines.startswith(BEGINNING) and lines.count(b"\n" + BEGINNING) == count - 1
 
 
 def _between(marks: Places, lines: bytes) -> pa.Array:
