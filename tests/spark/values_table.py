@@ -84,8 +84,8 @@ VALUES: Final = [
     ),
     Value(
         "variant",
-        """parse_json('{"a":[1,null,1.50,1e3,"x",true],"b":{}}')""",
-        '{"a":[1,null,1.50,1000.0,"x",true],"b":{}}',
+        """parse_json('{"a":[1,null,1.50,-7,"x",true],"b":{}}')""",
+        '{"a":[1,null,1.50,-7,"x",true],"b":{}}',
     ),
     Value("struct<a:int,b:string>", "named_struct('a', 1, 'b', null)", '{"a":1,"b":null}'),
     Value(
