@@ -53,7 +53,7 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         {"last_id": "18446744073709551615-18446744073709551615"},
     ),
     ErrorCode.INVALID_ARGUMENT: Example(
-        "Idempotency-Key can be used only with ids that the server chooses: omit `id`, or omit the header"
+        "Idempotency-Key can be used with ids of your own only if Producer-Epoch is set: omit `id`, or set it"
     ),
     ErrorCode.NOT_AN_INTEGER: _redis("ERR value is not an integer or out of range"),
     ErrorCode.SYNTAX: _redis("ERR syntax error"),

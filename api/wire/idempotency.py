@@ -71,15 +71,16 @@ def idempotency_of(headers: Headers, body: bytes, server_chooses: bool) -> Idemp
     """Return the idempotency of an append with these headers and this raw body, or None without a key.
 
     `server_chooses` is true if the server chooses all ids. Raises `RequestRefused` 400, also if the client
-    chooses an id. O(bytes).
+    chooses an id and names no epoch: a key without an epoch expires by the time in the first id, which can be
+    any time. O(bytes).
     """
     producer = producer_of(headers)
     if producer is None:
         return None
-    if not server_chooses:
+    if not server_chooses and producer.epoch is None:
         raise RequestRefused(
             ErrorCode.INVALID_ARGUMENT,
-            f"{_KEY} can be used only with ids that the server chooses: omit `id`, or omit the header",
+            f"{_KEY} can be used with ids of your own only if {_EPOCH} is set: omit `id`, or set it",
         )
     return producer.idempotency(body)
 

@@ -60,6 +60,14 @@ def one_of(name: str, value: object, choices: Collection[str]) -> str:
     return value
 
 
+def true_or_false(name: str, value: object) -> bool:
+    """Return `value` as a boolean. The texts `true` and `false` are accepted, in any case."""
+    found = {"true": True, "false": False}.get(str(value).casefold())
+    if found is None:
+        raise BadOption(f"{name}: {value!r} is not one of true, false")
+    return found
+
+
 def text(name: str, value: object) -> str:
     """Return `value` if it is a string that is not empty."""
     if not isinstance(value, str) or not value:

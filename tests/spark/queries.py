@@ -6,7 +6,8 @@ It owns how input is laid out and how the outcome is counted. Faults are the tes
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -45,6 +46,19 @@ def write_input(spark: SparkSession, directory: Path, count: int, batches: int) 
     for start, end in pairwise(bounds):
         numbered_rows(spark, start, end).write.mode("append").parquet(str(directory))
     return directory
+
+
+@contextmanager
+def settings(session: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
+    """The session with these settings, which then has its own again."""
+    before = {name: session.conf.get(name, None) for name in values}
+    for name, value in values.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, earlier in before.items():
+            session.conf.unset(name) if earlier is None else session.conf.set(name, earlier)
 
 
 def run_query(frame: DataFrame, write: Callable[[DataFrame, int], None], checkpoint: Path) -> None:

@@ -347,6 +347,19 @@ def test_an_empty_key_is_a_400_and_so_is_a_key_with_an_explicit_id(api: ApiClien
     assert_problem(response, 400, "INVALID_ARGUMENT")
 
 
+def test_a_key_with_an_epoch_replays_explicit_ids_and_adds_nothing(api: ApiClient) -> None:
+    headers = {**NDJSON, **PRODUCER, "Producer-Epoch": "1"}
+    lines = b'{"id":"1800000000000-5","fields":{"a":"1"}}\n{"id":"1800000000007-0","fields":{"a":"2"}}\n'
+    first = api.post(f"{ENTRIES}:import?shape=entry", content=lines, headers=headers)
+    again = api.post(f"{ENTRIES}:import?shape=entry", content=lines, headers=headers)
+    assert (first.status_code, again.status_code, again.json()) == (201, 200, first.json())
+    assert first.json() == {"count": 2, "first_id": "1800000000000-5", "last_id": "1800000000007-0"}
+    other = api.post(
+        f"{ENTRIES}:import?shape=entry", content=lines, headers={**headers, "Idempotency-Key": "k2"}
+    )
+    assert_problem(other, 409, "ID_NOT_GREATER")
+
+
 # --- the decoder and the documented model agree ----------------------------------------------------
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)

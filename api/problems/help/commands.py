@@ -38,7 +38,7 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ErrorCode.INVALID_ARGUMENT: Help(
         "The server refused a value of the request, and changed nothing.",
         "A value is outside its range, contradicts the stream, or two options exclude each other, such as an "
-        "idempotency key and an id that the client chooses.",
+        "idempotency key without an epoch and an id that the client chooses.",
         "`detail` names the value. Correct it; the ranges are in `/docs` and at `GET /v1/limits`.",
         "GET /v1/streams/race:france/entries?start=-&end=%2B&count=100",
     ),

@@ -1,22 +1,18 @@
-"""Convert the columns of a DataFrame to columns that `lines` can write: the part of the casting rule that
-runs on the driver.
+"""Prepare the columns of a DataFrame on the driver: their names, and the columns to sort by.
 
-This module owns the casts that Spark performs in its own generated code, and decides which columns are bytes.
-`lines` casts the other types (numbers, booleans, dates, timestamps), one column at a time. docs/spark.md
-contains the complete rule.
+Values become text in the tasks (`values.texts`). Only columns to sort by are converted by Spark itself.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql import types as T  # noqa: N812
 
-from tailrace_spark.errors import BadOption
+from tailrace_spark.sink.entry_form import ID
+from tailrace_spark.values.types import NESTED
 
 JSON_OPTIONS: Final = {
     "ignoreNullFields": "false",
@@ -24,28 +20,21 @@ JSON_OPTIONS: Final = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
 }
-"""Nested values keep their nulls and microseconds, and have the same text in every session."""
+"""Nested values are sorted by a text that contains their nulls and microseconds, in any session."""
 
-NESTED: Final = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
-CAST_IN_ARROW: Final = (
-    T.BinaryType,
-    T.BooleanType,
-    T.DateType,
-    T.FractionalType,
-    T.IntegralType,
-    T.StringType,
-    T.TimestampNTZType,
-    T.TimestampType,
-)
 ORDERED_BY_ALL_THEY_HOLD: Final = (
     T.BinaryType,
     T.BooleanType,
     T.DateType,
+    T.DayTimeIntervalType,
     T.DecimalType,
     T.IntegralType,
     T.TimestampNTZType,
     T.TimestampType,
+    T.TimeType,
 )
+U64: Final = "decimal(20,0)"
+"""The type that can contain the time and the sequence number of any id."""
 
 
 def named(name: str) -> Column:
@@ -53,15 +42,10 @@ def named(name: str) -> Column:
     return F.col(f"`{name.replace('`', '``')}`")
 
 
-def castable(frame: DataFrame) -> DataFrame:
-    """Return `frame` with each column as a string, as bytes, or in a type that Arrow casts. Raises
-    `BadOption`.
-
-    The columns are named by numbers, because Spark's `mapInArrow` accepts no names with dots or backticks.
-    """
-    _refuse_repeated(frame.columns)
-    columns = [_castable(field).alias(str(number)) for number, field in enumerate(frame.schema)]
-    return frame.select(*columns)
+def numbered(frame: DataFrame) -> DataFrame:
+    """Return `frame` with numbers as column names, because Spark's `mapInArrow` accepts no names with dots or
+    backticks."""
+    return frame.select(*[named(name).alias(str(number)) for number, name in enumerate(frame.columns)])
 
 
 def exact_order(frame: DataFrame) -> list[Column]:
@@ -73,22 +57,16 @@ def exact_order(frame: DataFrame) -> list[Column]:
     return [_exactly_ordered(field) for field in frame.schema]
 
 
-def _castable(field: T.StructField) -> Column:
-    column, kind = named(field.name), field.dataType
-    if isinstance(kind, NESTED):
-        return F.to_json(column, JSON_OPTIONS)
-    if isinstance(kind, T.DecimalType) or not isinstance(kind, CAST_IN_ARROW):
-        return column.cast("string")
-    return column
+def id_order() -> list[Column]:
+    """Return columns to sort by that have the order of the ids: by time, then by sequence number, both as
+    numbers."""
+    parts = F.split(named(ID), "-")
+    return [F.try_element_at(parts, F.lit(place)).try_cast(U64) for place in (1, 2)]
 
 
 def _exactly_ordered(field: T.StructField) -> Column:
-    if isinstance(field.dataType, ORDERED_BY_ALL_THEY_HOLD):
-        return named(field.name)
-    return _castable(field).cast("string").cast("binary")
-
-
-def _refuse_repeated(names: Sequence[str]) -> None:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise BadOption(f"the column {repeated[0]!r} occurs twice in the DataFrame; rename one of them")
+    column, kind = named(field.name), field.dataType
+    if isinstance(kind, ORDERED_BY_ALL_THEY_HOLD):
+        return column
+    text = F.to_json(column, JSON_OPTIONS) if isinstance(kind, NESTED) else column.cast("string")
+    return text.cast("binary")

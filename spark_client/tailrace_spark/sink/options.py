@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, get_args
 
@@ -14,6 +14,7 @@ from tailrace_spark.option_checks import (
     refuse_unknown,
     seconds_within,
     text,
+    true_or_false,
 )
 
 Order = Literal["auto", "source", "sorted"]
@@ -51,6 +52,9 @@ class SinkOptions:
     `dead_letter_stream`: the stream for refused rows, at most `dead_letters_max` for each batch; without it,
     the first refused row is an error.
 
+    `keep_ids`: True keeps the ids of the column `_id`, False lets the server choose new ids. None: the same
+    as False, but only for DataFrames with a map of all fields; see `entry_form`.
+
     `producer_id`: the producer that owns the idempotency keys; by default the id of the query.
     `retry_deadline_s`: how long one request is retried. `timeout_s`: the time limit for each step of one
     request.
@@ -69,6 +73,7 @@ class SinkOptions:
     dead_letter_stream: str | None = None
     dead_letters_max: int = 100
     producer_id: str | None = None
+    keep_ids: bool | None = None
     retry_deadline_s: float = 300.0
     timeout_s: float = 60.0
 
@@ -80,7 +85,17 @@ def sink_options(given: Mapping[str, object]) -> SinkOptions:
     options = SinkOptions(**read)
     if options.sort_by and options.order == "source":
         raise BadOption("sort_by: order='source' does not sort rows; remove one of the two options")
+    if options.keep_ids:
+        _refuse_another_order(options)
     return options
+
+
+def _refuse_another_order(options: SinkOptions) -> None:
+    given = {"partitions": options.partitions is not None, "sort_by": bool(options.sort_by)}
+    for name in (name for name, is_given in given.items() if is_given):
+        raise BadOption(
+            f"{name}: with keep_ids, one partition is written in the order of the ids; remove {name}"
+        )
 
 
 def _checked(name: str, value: object) -> object:
@@ -90,11 +105,7 @@ def _checked(name: str, value: object) -> object:
         return seconds_within(name, value, *_SECONDS[name])
     if name in _CHOICES:
         return one_of(name, value, _CHOICES[name])
-    if name == "sort_by":
-        return _names(name, value)
-    if name == "producer_id":
-        return ascii_text(name, value, PRODUCER_ID_CHARACTERS_MAX)
-    return text(name, value)
+    return _OTHERS.get(name, text)(name, value)
 
 
 def _names(name: str, value: object) -> tuple[str, ...]:
@@ -113,6 +124,11 @@ _INTEGERS: Final[Mapping[str, tuple[int, int]]] = {
 _SECONDS: Final[Mapping[str, tuple[float, float]]] = {
     "retry_deadline_s": (0, RETRY_DEADLINE_MAX_S),
     "timeout_s": (0.1, TIMEOUT_MAX_S),
+}
+_OTHERS: Final[Mapping[str, Callable[[str, object], object]]] = {
+    "keep_ids": true_or_false,
+    "producer_id": lambda name, value: ascii_text(name, value, PRODUCER_ID_CHARACTERS_MAX),
+    "sort_by": _names,
 }
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "order": get_args(Order),

@@ -7,7 +7,7 @@ same chunks from the same rows. The module keeps nothing between tasks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,12 +20,15 @@ from tailrace_spark.endpoint import Endpoint
 from tailrace_spark.errors import BadOption, SinkError
 from tailrace_spark.sink.chunks import chunks_of
 from tailrace_spark.sink.dead_letters import DeadLetters, Rows
+from tailrace_spark.sink.entry_form import EntryForm
 from tailrace_spark.sink.layout import short_digest
-from tailrace_spark.sink.lines import LINE, body_of, holds_bytes, lines_of
+from tailrace_spark.sink.lines import LINE
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.reports import PartitionCounts, report_row
+from tailrace_spark.sink.row_lines import row_lines
 from tailrace_spark.sink.run_sender import Checked, RunSender
 from tailrace_spark.sink.sender import Replay, Sender, Sent, Shape
+from tailrace_spark.values.escapes import body_of
 
 STREAM: Final = "stream"
 """The column with the stream of each row, next to the lines of a batch, if rows choose their stream."""
@@ -37,12 +40,12 @@ NO_STREAM: Final = TailraceError(
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The information that every task of a batch needs. `columns`: the names of the columns, which arrive
-    with numbers as names."""
+    """The information that every task of a batch needs. `form`: what the columns become; the columns arrive
+    in the order of its schema."""
 
     endpoint: Endpoint
     stream: str | None
-    columns: Sequence[str]
+    form: EntryForm
     options: SinkOptions
     replay: Replay
 
@@ -73,7 +76,7 @@ class _PartitionWriter:
         self.checked = Checked()
         self._sent = Sent()
         self._rows = 0
-        self._shape: Shape = "fields"
+        self._shape: Shape = "entry" if job.form.has_whole_entries else "fields"
         self._sender = self._sender_of(job.replay)
         self._dead = DeadLetters(
             self._sender,
@@ -100,22 +103,18 @@ class _PartitionWriter:
             self._rows += chunk.num_rows
 
     def _lines(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield batches of lines, with the stream of each row if rows choose it. Sets the shape of the
-        lines."""
-        routing = self._job.options.stream_column
-        for numbered in batches:
-            batch = numbered.rename_columns(self._job.columns)
-            contents = batch if routing is None else batch.drop_columns([routing])
-            self._shape = "entry" if holds_bytes(contents.schema) else "fields"
-            columns = {LINE: lines_of(contents)}
-            if routing is not None:
-                columns[STREAM] = batch.column(routing)
+        """Yield batches of lines, with the stream of each row if rows choose it."""
+        form = self._job.form
+        for batch in batches:
+            columns = {LINE: row_lines(batch, form)}
+            if form.stream is not None:
+                columns[STREAM] = batch.column(form.stream)
             yield pa.RecordBatch.from_pydict(columns)
 
     def _by_stream(self, chunk: pa.Table, key: str) -> Iterator[tuple[str, str, bytes]]:
         """Yield stream, key and body of each request for the chunk. The rows of a stream keep their order."""
         own = self._job.stream or ""
-        if self._job.options.stream_column is None:
+        if self._job.form.stream is None:
             yield own, key, _body(chunk)
             return
         streams = chunk[STREAM].fill_null(own)

@@ -20,7 +20,7 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from tailrace_spark.errors import BadOption
-from tailrace_spark.sink.columns import exact_order, named
+from tailrace_spark.sink.columns import exact_order, id_order, named
 from tailrace_spark.sink.layout import layout_of
 from tailrace_spark.sink.options import SinkOptions
 
@@ -57,6 +57,9 @@ def fixed_partitions(session: SparkSession) -> Iterator[None]:
 def repeatable(frame: DataFrame, options: SinkOptions) -> Repeatable:
     """Return `frame` with the partitions and order that the options require. Call it inside
     `fixed_partitions`."""
+    if options.keep_ids:
+        one = frame.repartition(1).sortWithinPartitions(*id_order())
+        return Repeatable(one, 1, is_sorted=True)
     contents = exact_order(frame)
     if options.partitions is not None:
         spread = frame.repartition(options.partitions, *contents)

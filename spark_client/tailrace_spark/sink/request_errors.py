@@ -38,6 +38,12 @@ def sink_error(error: TailraceError, where: str, layout: str) -> SinkError:
             "written. Check "
             "whether a second run of the query, or a run from an older checkpoint, writes to this stream."
         )
+    if error.code == "ID_NOT_GREATER":
+        return SinkError(
+            f"keep_ids: {where}: the stream already ends at {error.problem.get('last_id')}, and the row has "
+            f"the id {error.problem.get('given')}. Nothing was written twice. To keep ids, write each stream "
+            "from one query only, from its lowest id on, or leave keep_ids out to get new ids."
+        )
     if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return SinkError(
             f"{with_status(error)}: {where}: check that the token is valid and may append to this stream"

@@ -1,8 +1,8 @@
 """The sink for `foreachBatch`: it appends each row of a micro-batch to a stream exactly once.
 
-How it works. On the driver, the sink makes the columns castable, makes the partitions and order of the batch
-repeatable, and describes the cut of the batch in a text, the layout. In each task, rows become lines, lines
-become chunks, and each chunk is one request with the key (query, batch, partition, chunk). The server
+How it works. On the driver, the sink decides what each column becomes, makes the partitions and order of the
+batch repeatable, and describes the cut of the batch in a text, the layout. In each task, rows become lines,
+lines become chunks, and each chunk is one request with the key (query, batch, partition, chunk). The server
 remembers the keys of the last two batches of each query as durably as the entries.
 
 What can go wrong, and what happens then:
@@ -35,8 +35,9 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 from tailrace_spark.endpoint import Endpoint, urls_of
 from tailrace_spark.errors import BadOption
 from tailrace_spark.option_checks import text
-from tailrace_spark.sink.columns import castable
+from tailrace_spark.sink.columns import numbered
 from tailrace_spark.sink.dead_letters import check_count
+from tailrace_spark.sink.entry_form import entry_form
 from tailrace_spark.sink.input_check import whole
 from tailrace_spark.sink.options import sink_options
 from tailrace_spark.sink.partition_writer import Job, write_partition
@@ -82,12 +83,12 @@ class TailraceSink:
         """Write one complete batch like a call of the sink, and return its report."""
         began_s = time.monotonic()
         producer_id = self._producer_id(frame)
-        self._check_columns(frame)
+        form = entry_form(frame.schema, self._options)
         with fixed_partitions(frame.sparkSession):
             ready = repeatable(frame, self._options)
             replay = Replay(producer_id, batch_id, ready.layout(self._options))
-            job = Job(self._endpoint, self._stream, frame.columns, self._options, replay)
-            counts = added_up(castable(ready.frame).mapInArrow(_task(job), REPORT_SCHEMA).collect())
+            job = Job(self._endpoint, self._stream, form, self._options, replay)
+            counts = added_up(numbered(ready.frame).mapInArrow(_task(job), REPORT_SCHEMA).collect())
         check_count(counts.dead_letters, self._options.dead_letters_max)
         duration_s = time.monotonic() - began_s
         return self._keep(BatchReport(producer_id, batch_id, ready.partitions, counts, duration_s))
@@ -109,15 +110,6 @@ class TailraceSink:
                 "producer_id: it is not set, and outside a streaming query there is no query id; set it"
             )
         return found
-
-    def _check_columns(self, frame: DataFrame) -> None:
-        routing = self._options.stream_column
-        if routing is None:
-            return
-        if dict(frame.dtypes).get(routing) != "string":
-            raise BadOption(
-                f"stream_column: {routing!r} is not a string column; the columns are {frame.dtypes}"
-            )
 
     def _keep(self, report: BatchReport) -> BatchReport:
         log.info("%s", report)

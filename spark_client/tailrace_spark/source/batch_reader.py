@@ -11,11 +11,11 @@ resumes after the last complete line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
 from tailrace_spark.errors import BadOption
 from tailrace_spark.source.batches import counts_of, planned
@@ -25,7 +25,8 @@ from tailrace_spark.source.looks import Selection
 from tailrace_spark.source.offsets import earlier
 from tailrace_spark.source.options import ReadOptions
 from tailrace_spark.source.parts import parts_between, read_part
-from tailrace_spark.source.stretches import Stretches, stretches_after
+from tailrace_spark.source.pushdown import narrowed
+from tailrace_spark.source.stretches import Stretch, Stretches, stretches_after
 
 
 class TailraceReader(DataSourceReader):
@@ -43,12 +44,13 @@ class TailraceReader(DataSourceReader):
         columns.check()
         self._options = options
         self._columns = columns
+        self._filters: list[Filter] = []
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the parts of the ranges as they are now. Entries that are appended later are not part of
         them."""
         selection = Selection(self._options)
-        ranges = self._ended(stretches_after(selection, None, selection.look({}), None))
+        ranges = self._bounded(stretches_after(selection, None, selection.look({}), None))
         batch = planned(selection, ranges, counts_of(selection, ranges))
         return [
             part
@@ -60,9 +62,24 @@ class TailraceReader(DataSourceReader):
         """Read one part, in a task."""
         return read_part(self._options, self._columns, partition)
 
-    def _ended(self, ranges: Stretches) -> Stretches:
-        """Return the ranges up to `endingOffsets`."""
-        return {
-            name: replace(stretch, end=earlier(stretch.end, self._options.ending.of(name).id))
-            for name, stretch in ranges.items()
-        }
+    def _bounded(self, ranges: Stretches) -> Stretches:
+        """Return the ranges up to `endingOffsets`, without ids that the filters exclude."""
+        return {name: self._bounded_range(name, stretch) for name, stretch in ranges.items()}
+
+    def _bounded_range(self, name: str, stretch: Stretch) -> Stretch:
+        whole = stretch.after, earlier(stretch.end, self._options.ending.of(name).id)
+        after, end = narrowed(self._filters, name, whole)
+        return replace(stretch, after=after, end=end)
+
+
+class FilteringReader(TailraceReader):
+    """The reader of a batch query with `pushDownPredicate`.
+
+    It is a class of its own, because Spark refuses every reader with the method `pushFilters` while
+    `spark.sql.python.filterPushdown.enabled` is off.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
+        """Keep the filters for the plan, and return all of them: Spark filters the rows itself."""
+        self._filters = filters
+        return filters

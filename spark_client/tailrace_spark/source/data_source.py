@@ -15,7 +15,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from tailrace_spark.source.batch_reader import TailraceReader
+from tailrace_spark.source.batch_reader import FilteringReader, TailraceReader
 from tailrace_spark.source.columns import SCHEMA, Columns
 from tailrace_spark.source.options import ReadOptions, read_options, write_options
 from tailrace_spark.source.stream_reader import TailraceStreamReader
@@ -38,7 +38,8 @@ class TailraceDataSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return the reader of a batch query."""
         options = read_options(self.options)
-        return TailraceReader(options, _columns(options, schema))
+        reader = FilteringReader if options.pushes_filters else TailraceReader
+        return reader(options, _columns(options, schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Return the reader of a streaming query."""
@@ -55,4 +56,4 @@ class TailraceDataSource(DataSource):
 
 
 def _columns(options: ReadOptions, schema: StructType) -> Columns:
-    return Columns(schema, ", ".join(options.streams), options.mode)
+    return Columns(schema, ", ".join(options.streams), options.mode, options.corrupt_record)

@@ -23,9 +23,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tailrace_spark.source.line_scanner import MAP, Bytes, Entries, Places, scanned
+from tailrace_spark.source.line_scanner import MAP, NEWLINE, Bytes, Entries, Places, scanned, scanned_ids
 
-NEWLINE: Final = ord("\n")
 BRACE: Final = ord("}")
 
 
@@ -49,6 +48,13 @@ def _mixed(lines: bytes) -> Entries:
     kept = _kept(text, np.repeat(~is_odd, lengths))
     regular = scanned(kept) or _parsed(kept.splitlines())
     return _in_place(regular, odd, np.argsort(is_odd, kind="stable"))
+
+
+def ids_of(lines: bytes) -> pa.Array:
+    """Return only the ids of a block of complete lines, at least one. O(bytes), in less time than
+    `entries_of`."""
+    ids = scanned_ids(lines)
+    return entries_of(lines).ids if ids is None else ids
 
 
 def _kept(text: Bytes, is_kept: npt.NDArray[np.bool_]) -> bytes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from re import Pattern
-from typing import Final, Literal
+from typing import Final, Literal, cast, get_args
 
 from tailrace_spark.endpoint import Endpoint, urls_of
 from tailrace_spark.errors import BadOption
@@ -22,7 +22,7 @@ from tailrace_spark.source.offsets import Bounds, ending_bounds, starting_bounds
 from tailrace_spark.source.selection import SELECTING, check_bounds, selected
 from tailrace_spark.tokens import TokenSource
 
-Mode = Literal["permissive", "failfast"]
+Mode = Literal["permissive", "dropmalformed", "failfast"]
 
 MS_PER_S: Final = 1_000
 PARTITIONS_MAX: Final = 10_000
@@ -44,6 +44,8 @@ READING: Final = (
     "failOnDataLoss",
     "group",
     "mode",
+    "columnNameOfCorruptRecord",
+    "pushDownPredicate",
     "pollTimeoutMs",
 )
 AS_IN_THE_SINK: Final = {
@@ -54,6 +56,7 @@ AS_IN_THE_SINK: Final = {
     "streamColumn": "stream_column",
     "deadLetterStream": "dead_letter_stream",
     "deadLettersMax": "dead_letters_max",
+    "keepIds": "keep_ids",
     "producerId": "producer_id",
     "tokenEnv": "token_env",
     "tokenFile": "token_file",
@@ -72,8 +75,10 @@ class ReadOptions:
     micro-batch. `min_partitions`: the least number of partitions of a batch, if it has as many entries.
     `fail_on_data_loss`: whether entries that were gone before they were read are an error. `group`: a
     consumer group whose position follows the progress of the query. `mode`: whether text that does not fit
-    its column's type becomes null or is an error. `poll_ms`: how long the server waits for new entries before
-    it answers. `retry_deadline_s`: how long one request is retried.
+    its column's type becomes null, drops its entry or is an error. `corrupt_record`: the name of the column
+    for entries with such text, if the schema has it. `pushes_filters`: whether Spark passes filters to a
+    batch read. `poll_ms`: how long the server waits for new entries before it answers. `retry_deadline_s`:
+    how long one request is retried.
     """
 
     endpoint: Endpoint
@@ -86,6 +91,8 @@ class ReadOptions:
     fail_on_data_loss: bool
     group: str | None
     mode: Mode
+    corrupt_record: str
+    pushes_filters: bool
     poll_ms: int
     retry_deadline_s: float
 
@@ -136,7 +143,11 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         min_partitions=integer_within("minPartitions", options.get("minPartitions", 1), 1, PARTITIONS_MAX),
         fail_on_data_loss=_flag("failOnDataLoss", options.get("failOnDataLoss", "true")),
         group=None if "group" not in options else text("group", options["group"]),
-        mode="failfast" if _word("mode", options, "permissive", "failfast") == "failfast" else "permissive",
+        mode=cast("Mode", _word("mode", options, *get_args(Mode))),
+        corrupt_record=text(
+            "columnNameOfCorruptRecord", options.get("columnNameOfCorruptRecord", "_corrupt_record")
+        ),
+        pushes_filters=_flag("pushDownPredicate", options.get("pushDownPredicate", "false")),
         poll_ms=integer_within("pollTimeoutMs", options.get("pollTimeoutMs", 500), 0, POLL_TIMEOUT_MAX_MS),
         retry_deadline_s=_deadline_ms(options) / MS_PER_S,
     )

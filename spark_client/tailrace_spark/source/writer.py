@@ -1,8 +1,8 @@
 """Write through `format("tailrace")`: the sink's chunks, keys and dead letters, from Spark's data source
 writer.
 
-How it works. Spark passes each task its partition in Arrow. The task makes the columns castable and passes
-them to the sink's partition writer: each chunk is one request with the key (producer, epoch, partition,
+How it works. Spark passes each task its partition in Arrow. The task passes it to the sink's partition
+writer, which converts values to text: each chunk is one request with the key (producer, epoch, partition,
 chunk). A streaming write takes the query id and batch id from Spark. A batch write creates a producer of its
 own, so that tasks that are retried or run twice add nothing twice. A task that fails for good reports that in
 its message, and the driver fails the write: if the task raised, Spark would try it again at once, with the
@@ -23,7 +23,6 @@ from typing import Any, Final
 from uuid import uuid4
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import types as T  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql.datasource import (
@@ -34,6 +33,7 @@ from pyspark.sql.datasource import (
 
 from tailrace_spark.errors import BadOption
 from tailrace_spark.sink.dead_letters import check_count
+from tailrace_spark.sink.entry_form import EntryForm, entry_form
 from tailrace_spark.sink.input_check import whole
 from tailrace_spark.sink.layout import layout_of
 from tailrace_spark.sink.partition_writer import Job, write_or_check
@@ -41,8 +41,8 @@ from tailrace_spark.sink.replayed_batch import finish
 from tailrace_spark.sink.reports import added_up
 from tailrace_spark.sink.run_sender import Checked
 from tailrace_spark.sink.sender import QUERY_ID, Replay
-from tailrace_spark.source.nested_json import json_texts
 from tailrace_spark.source.options import WriteOptions
+from tailrace_spark.source.row_order import ordered
 
 BATCH_ID: Final = "streaming.sql.batchId"
 
@@ -63,16 +63,16 @@ class TailraceWriter(DataSourceArrowWriter):
     """The writer of a batch query. It appends each row once."""
 
     def __init__(self, options: WriteOptions, schema: T.StructType, *, overwrite: bool) -> None:
-        _check(options, schema, overwrite=overwrite)
+        _refuse_overwriting(overwrite=overwrite)
         self._options = options
-        self._columns = schema.names
+        self._form = entry_form(schema, options.sink)
         producer_id = options.sink.producer_id or uuid4().hex
         layout = _layout_of(options, schema)
         self._replay = Replay(producer_id, options.batch_id, layout, uuid4().hex)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write one partition, in a task."""
-        return _written(self._options, self._columns, self._replay, iterator)
+        return _written(self._options, self._form, self._replay, iterator)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Check the reports of all tasks on the driver, and finish what an earlier write began."""
@@ -83,9 +83,9 @@ class TailraceStreamWriter(DataSourceStreamArrowWriter):
     """The writer of a streaming query. It writes each batch once, even if Spark replays the batch."""
 
     def __init__(self, options: WriteOptions, schema: T.StructType, *, overwrite: bool) -> None:
-        _check(options, schema, overwrite=overwrite)
+        _refuse_overwriting(overwrite=overwrite)
         self._options = options
-        self._columns = schema.names
+        self._form = entry_form(schema, options.sink)
         self._layout = _layout_of(options, schema)
         # Spark creates the writer on the driver and sends it to the tasks, so all tasks of a batch share it.
         # A run that replays the batch has a writer of its own.
@@ -95,28 +95,11 @@ class TailraceStreamWriter(DataSourceStreamArrowWriter):
         """Write one partition, in a task, which knows its query and batch."""
         producer_id = self._options.sink.producer_id or _local_property(QUERY_ID)
         replay = Replay(producer_id, int(_local_property(BATCH_ID)), self._layout, self._run)
-        return _written(self._options, self._columns, replay, iterator)
+        return _written(self._options, self._form, replay, iterator)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
         """Check the reports of all tasks of a batch on the driver, and finish what an earlier run began."""
         _finish(self._options, messages)
-
-
-def castable(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the batch with nested values as JSON and decimals with all digits. `lines` casts the other
-    types."""
-    return pa.RecordBatch.from_arrays(
-        [_castable(column) for column in batch.columns], names=batch.schema.names
-    )
-
-
-def _castable(column: pa.Array) -> pa.Array:
-    if pa.types.is_nested(column.type):
-        return json_texts(column)
-    if pa.types.is_decimal(column.type):
-        texts = [None if value is None else format(value, "f") for value in column.to_pylist()]
-        return pa.array(texts, pa.string())
-    return column
 
 
 def _layout_of(options: WriteOptions, schema: T.StructType) -> str:
@@ -124,57 +107,19 @@ def _layout_of(options: WriteOptions, schema: T.StructType) -> str:
 
 
 def _written(
-    options: WriteOptions, columns: Sequence[str], replay: Replay, batches: Iterable[pa.RecordBatch]
+    options: WriteOptions, form: EntryForm, replay: Replay, batches: Iterable[pa.RecordBatch]
 ) -> Written:
-    job = Job(options.endpoint, options.stream, columns, options.sink, replay)
-    ready = map(castable, whole(batches))
-    report, checked = write_or_check(job, _sorted(ready) if options.is_sorted else ready)
+    job = Job(options.endpoint, options.stream, form, options.sink, replay)
+    rows = ordered(whole(batches), form, is_sorted=options.is_sorted)
+    report, checked = write_or_check(job, rows)
     return Written(report.to_pylist()[0], replay, checked)
 
 
-def _sorted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield all rows of the partition in an order that depends only on their values. Keeps all rows in
-    memory."""
-    held = list(batches)
-    if not held:
-        return
-    table = pa.Table.from_batches(held).combine_chunks()
-    keys = pa.table(
-        [
-            column.cast(pa.string()) if pa.types.is_floating(column.type) else column
-            for column in table.columns
-        ],
-        names=[str(n) for n in range(table.num_columns)],
-    )
-    order = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
-    yield from table.take(order).combine_chunks().to_batches()
-
-
-def _check(options: WriteOptions, schema: T.StructType, *, overwrite: bool) -> None:
+def _refuse_overwriting(*, overwrite: bool) -> None:
     if overwrite:
         raise BadOption(
             "mode: 'overwrite' (or the output mode 'complete') would delete the stream; use 'append'"
         )
-    if len(set(schema.names)) < len(schema.names):
-        raise BadOption(
-            f"a name occurs twice among the columns {', '.join(schema.names)}; rename one of them"
-        )
-    for field in schema:
-        if isinstance(field.dataType, _REFUSED):
-            raise BadOption(
-                f"column {field.name!r}: {field.dataType.simpleString()} cannot be written; cast it to "
-                "a string"
-            )
-    routing = options.sink.stream_column
-    if routing is not None and not (
-        routing in schema.names and isinstance(schema[routing].dataType, T.StringType)
-    ):
-        raise BadOption(
-            f"streamColumn: {routing!r} is not a string column; the columns are {', '.join(schema.names)}"
-        )
-
-
-_REFUSED: Final = (T.DayTimeIntervalType, T.YearMonthIntervalType, T.CalendarIntervalType, T.VariantType)
 
 
 def _finish(options: WriteOptions, messages: Sequence[WriterCommitMessage | None]) -> None:
