@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documen
 
 from tailrace_spark.archive.files import ArchiveFiles
 from tailrace_spark.archive.job import COLUMNS
+from tailrace_spark.classic_session import check_classic
 from tailrace_spark.source.columns import SCHEMA
 from tailrace_spark.source.data_source import TailraceDataSource
 from tailrace_spark.source.offsets import just_above
@@ -24,6 +25,7 @@ def read_history(spark: SparkSession, url: str, stream: str, path: str, **option
 
     `options` are options of the data source, such as `tokenFile`. Raises `BadArchive` and `BadOption`.
     """
+    check_classic(spark, "read_history", "call it in a job that you submit with spark-submit")
     spark.dataSource.register(TailraceDataSource)
     files = ArchiveFiles(spark, path)
     manifests = files.manifests(stream)

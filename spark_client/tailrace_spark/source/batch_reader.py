@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from tailrace_spark.errors import BadOption
+from tailrace_spark.errors import BadOption, sentence_first
 from tailrace_spark.source.columns import Columns
 from tailrace_spark.source.offsets import earlier, later
 from tailrace_spark.source.options import ReadOptions
@@ -23,6 +23,7 @@ from tailrace_spark.source.parts import parts_of, read_part
 from tailrace_spark.source.stream_requests import SourceStream
 
 
+@sentence_first
 class TailraceReader(DataSourceReader):
     """The reader of a batch query."""
 

@@ -34,7 +34,7 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from tailrace_spark.errors import BadOption, SourceError
+from tailrace_spark.errors import BadOption, SourceError, sentence_first
 from tailrace_spark.source.columns import Columns
 from tailrace_spark.source.offsets import UNPINNED, ZERO_ID, Offset, begun, earlier, later
 from tailrace_spark.source.options import ReadOptions
@@ -44,6 +44,7 @@ from tailrace_spark.source.stream_requests import SourceStream
 log: Final = logging.getLogger(__name__)
 
 
+@sentence_first
 class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """The reader of a streaming query. One object lives on the driver as long as the query runs; each task
     has a copy.

@@ -32,7 +32,7 @@ from pyspark.sql.datasource import (
     WriterCommitMessage,
 )
 
-from tailrace_spark.errors import BadOption
+from tailrace_spark.errors import BadOption, sentence_first
 from tailrace_spark.sink.dead_letters import check_count
 from tailrace_spark.sink.input_check import whole
 from tailrace_spark.sink.layout import layout_of
@@ -55,6 +55,7 @@ class Written(WriterCommitMessage):
     report: dict[str, Any]
 
 
+@sentence_first
 class TailraceWriter(DataSourceArrowWriter):
     """The writer of a batch query. It appends each row once."""
 
@@ -74,6 +75,7 @@ class TailraceWriter(DataSourceArrowWriter):
         _check_messages(self._options, messages)
 
 
+@sentence_first
 class TailraceStreamWriter(DataSourceStreamArrowWriter):
     """The writer of a streaming query. It writes each batch once, even if Spark replays the batch."""
 
