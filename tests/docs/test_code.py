@@ -26,6 +26,7 @@ RUN_IN: Final = {
     ("docs/from-redis.md", "python"): "tests/docs/test_from_redis.py",
     ("docs/semantics.md", "redis"): "tests/docs/test_semantics_page.py",
     ("docs/semantics.md", "tailrace"): "tests/docs/test_semantics_page.py",
+    ("docs/spark.md", "sql"): "tests/spark/test_source_tables.py",
     ("docs/typescript.md", "ts"): "tests/sdk/test_typescript_page.py",
     ("docs/typescript.md", "html"): "tests/sdk/test_typescript_in_a_browser.py",
     ("docs/errors.md", "http"): "tests/unit/test_problem_pages.py",
