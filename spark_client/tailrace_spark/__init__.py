@@ -10,7 +10,19 @@ from __future__ import annotations
 
 from tailrace_spark.archive.history import read_history
 from tailrace_spark.archive.job import archive_stream
+from tailrace_spark.errors import BadArchive, BadOption, BadValue, DataLoss, SinkError, SourceError
 from tailrace_spark.sink.sink import TailraceSink
 from tailrace_spark.source.data_source import TailraceDataSource
 
-__all__ = ["TailraceDataSource", "TailraceSink", "archive_stream", "read_history"]
+__all__ = [
+    "BadArchive",
+    "BadOption",
+    "BadValue",
+    "DataLoss",
+    "SinkError",
+    "SourceError",
+    "TailraceDataSource",
+    "TailraceSink",
+    "archive_stream",
+    "read_history",
+]

@@ -16,7 +16,7 @@ from tests.support.distributions import ROOT, Release, finished, metadata_of, na
 SOURCES: Final = {
     "tailrace": (ROOT, ("core", "api", "app", "tailrace")),
     "tailrace_client": (ROOT / "openapi/python", ("tailrace_client",)),
-    "tailrace_spark": (ROOT / "spark_client", ("tailrace_spark",)),
+    "tailrace_spark": (ROOT / "spark_client", ("tailrace_spark", "pyspark_tailrace")),
 }
 IN_WHEELS: Final = {folder: f"tailrace/{folder}" for folder in ("core", "api", "app")}
 """Folders that have another path in a wheel than in the work tree."""

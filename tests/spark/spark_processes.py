@@ -12,7 +12,7 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -119,30 +119,6 @@ def driver(module: str, log_file: Path, settings: Mapping[str, str], **options: 
         process.kill()
 
 
-@contextmanager
-def standalone_cluster(directory: Path) -> Iterator[str]:
-    """The master's URL of a cluster with two workers of one core, each on an address of its own, since a copy
-    of a task runs on another host only."""
-    with ExitStack() as stack:
-        master = _daemon(
-            "master.Master", directory, "127.0.0.1", "--port", "0", "--webui-port", "0", "--host", "127.0.0.1"
-        )
-        url = stack.enter_context(_started(master, re.compile(r"Starting Spark master at (spark://\S+)")))
-        for host in ("127.0.0.1", "127.0.0.2"):
-            arguments = ["--host", host, "--cores", "1", "--memory", "1g", "--webui-port", "0"]
-            worker = _daemon(
-                "worker.Worker",
-                directory,
-                host,
-                *arguments,
-                "--work-dir",
-                str(directory / f"work-{host}"),
-                url,
-            )
-            stack.enter_context(_started(worker, re.compile(r"(Successfully registered) with master")))
-        yield url
-
-
 def environment(host: str) -> dict[str, str]:
     """Of Spark's processes on an address."""
     return {
@@ -155,6 +131,35 @@ def environment(host: str) -> dict[str, str]:
     }
 
 
+@contextmanager
+def standalone_cluster(
+    directory: Path, environment_at: Callable[[str], dict[str, str]] = environment
+) -> Iterator[str]:
+    """The master's URL of a cluster with two workers of one core, each on an address of its own, since a copy
+    of a task runs on another host only. `environment_at` gives the variables of processes on an address."""
+    with ExitStack() as stack:
+        master = _daemon(
+            "master.Master",
+            directory,
+            environment_at("127.0.0.1"),
+            *("--port", "0", "--webui-port", "0", "--host", "127.0.0.1"),
+        )
+        url = stack.enter_context(_started(master, re.compile(r"Starting Spark master at (spark://\S+)")))
+        for host in ("127.0.0.1", "127.0.0.2"):
+            arguments = ["--host", host, "--cores", "1", "--memory", "1g", "--webui-port", "0"]
+            worker = _daemon(
+                "worker.Worker",
+                directory,
+                environment_at(host),
+                *arguments,
+                "--work-dir",
+                str(directory / f"work-{host}"),
+                url,
+            )
+            stack.enter_context(_started(worker, re.compile(r"(Successfully registered) with master")))
+        yield url
+
+
 def end_group(process: subprocess.Popen[str]) -> None:
     """Kill the process and all that it started; harmless where they have ended."""
     with suppress(ProcessLookupError):
@@ -165,11 +170,13 @@ def end_group(process: subprocess.Popen[str]) -> None:
             pipe.close()
 
 
-def _daemon(name: str, directory: Path, host: str, *arguments: str) -> subprocess.Popen[str]:
+def _daemon(
+    name: str, directory: Path, variables: Mapping[str, str], *arguments: str
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [SPARK_HOME / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", *arguments],
         cwd=directory,
-        env=environment(host),
+        env=variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

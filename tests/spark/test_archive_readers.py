@@ -111,7 +111,7 @@ def test_duckdb_reads_every_entry_of_the_files_that_the_manifests_name(archive: 
 
 
 def test_the_query_of_the_page_counts_the_entries_of_the_archive(archive: Path) -> None:
-    [query] = fenced("docs/spark.md", "sql")
+    [query] = fenced("docs/spark.md", "duckdb")
     with duckdb.connect() as connection:
         rows = connection.execute(query.replace("/archive/readings", str(archive))).fetchall()
     assert dict(rows) == {"Castilla": 1, None: len(ALL) - 1}

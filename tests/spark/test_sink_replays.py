@@ -8,19 +8,19 @@ from queue import Queue
 from typing import Any
 
 import pytest
+from pyspark import RDD
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from tailrace_spark import TailraceSink
 from tailrace_spark.sink.options import sink_options
-from tailrace_spark.sink.repeatable import ADAPTIVE, fixed_partitions, repeatable
+from tailrace_spark.sink.repeatable import repeatable
 from tailrace_spark.sink.reports import BatchReport
 from tests.spark.queries import numbered_rows, read_stream, run_query, write_input
 
 
 def prepared(frame: DataFrame, **options: Any) -> tuple[int, bool]:
-    with fixed_partitions(frame.sparkSession):
-        ready = repeatable(frame, sink_options(options))
+    ready = repeatable(frame, sink_options(options))
     return ready.partitions, ready.is_sorted
 
 
@@ -44,12 +44,25 @@ def test_order_and_partitions_are_as_asked_for(spark: SparkSession) -> None:
     assert prepared(rows, partitions=5) == (5, True)
 
 
-def test_adaptive_execution_is_as_it_was_after_a_batch(spark: SparkSession, base_url: str) -> None:
-    for setting in ("true", "false"):
-        session = spark.newSession()
-        session.conf.set(ADAPTIVE, setting)
-        TailraceSink(base_url, "sink:adaptive", producer_id=setting)(session.range(10), 0)
-        assert session.conf.get(ADAPTIVE) == setting
+def test_rows_are_sorted_after_every_kind_of_shuffle_of_an_rdd_and_kept_in_order_elsewhere(
+    spark: SparkSession,
+) -> None:
+    pairs = numbered_rows(spark, 0, 100).rdd.map(lambda row: (row.n % 7, row.n))
+
+    def is_sorted(rdd: RDD[tuple[int, int]]) -> bool:
+        return prepared(spark.createDataFrame(rdd, "key bigint, n bigint"))[1]
+
+    assert not is_sorted(pairs)
+    assert not is_sorted(pairs.filter(lambda pair: pair[1] > 3).coalesce(1))
+    assert not is_sorted(pairs.union(pairs))
+    assert is_sorted(pairs.partitionBy(3))
+    assert is_sorted(pairs.reduceByKey(max))
+    assert is_sorted(pairs.sortByKey())
+    assert is_sorted(pairs.repartition(3))
+    assert is_sorted(pairs.join(pairs).mapValues(sum))
+    assert is_sorted(pairs.subtractByKey(pairs.filter(lambda pair: pair[0] > 3)))
+    assert is_sorted(pairs.union(pairs.partitionBy(3)))
+    assert is_sorted(pairs.cogroup(pairs).mapValues(len))
 
 
 @pytest.mark.parametrize(
@@ -69,8 +82,7 @@ def test_whatever_cuts_a_batch_otherwise_is_part_of_its_layout(
 
     def layout(frame: DataFrame, given: dict[str, Any]) -> str:
         checked = sink_options(given)
-        with fixed_partitions(spark):
-            return repeatable(frame, checked).layout(checked)
+        return repeatable(frame, checked).layout(checked)
 
     assert layout(rows, {}) == layout(rows, {"dead_letter_stream": "d", "timeout_s": 3})
     assert layout(rows, options) != layout(rows, {})

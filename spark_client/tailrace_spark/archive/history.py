@@ -19,6 +19,7 @@ from tailrace_spark.archive.files import ArchiveFiles, Manifest
 from tailrace_spark.archive.incarnations import continues, incarnation_of, recreated
 from tailrace_spark.archive.live import INCARNATION, PATH, LiveDataSource
 from tailrace_spark.archive.parquet import archived
+from tailrace_spark.classic_session import check_classic
 from tailrace_spark.errors import BadArchive
 from tailrace_spark.source.columns import SCHEMA
 from tailrace_spark.source.data_source import TailraceDataSource
@@ -37,6 +38,7 @@ def read_history(
     options of the data source, such as `tokenFile`. Raises `BadArchive`, `BadOption`, and `DataLoss` if the
     stream was deleted and created again.
     """
+    check_classic(spark, "read_history", "call it in a job that you submit with spark-submit")
     files = ArchiveFiles(spark, path)
     manifests = files.manifests(stream)
     given = {**options, "url": url, "stream": stream}

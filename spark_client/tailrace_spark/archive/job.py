@@ -43,6 +43,7 @@ from tailrace_spark.archive.files import ArchiveFiles, Manifest
 from tailrace_spark.archive.incarnations import continues, incarnation_of, recreated
 from tailrace_spark.archive.parquet import counts_of, write_step
 from tailrace_spark.archive.reports import ArchiveReport, Progress
+from tailrace_spark.classic_session import check_classic
 from tailrace_spark.errors import BadArchive, DataLoss
 from tailrace_spark.option_checks import integer_within, one_of
 from tailrace_spark.source.data_source import TailraceDataSource
@@ -77,6 +78,7 @@ def archive_stream(
     entry, "acknowledged" trims those that no consumer group still needs, "nothing" trims none. `options` are
     options of the data source, such as `tokenFile`. Raises `BadOption`, `BadArchive` and `SourceError`.
     """
+    check_classic(spark, "archive_stream", "submit archive_job.py with spark-submit")
     integer_within("entries_per_step", entries_per_step, 1, ENTRIES_PER_STEP_MAX)
     one_of("trim", trim, get_args(Trimming))
     given = {**options, "url": url, "stream": stream}

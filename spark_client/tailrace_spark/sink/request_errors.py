@@ -6,9 +6,12 @@ The callers name the request that failed.
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Final
 
 from tailrace_client import TailraceError
 from tailrace_spark.errors import SinkError, with_status
+
+TWO_WRITES: Final = "If two writes of one batch go to this stream, give each of them its own `producer_id`."
 
 
 def sink_error(error: TailraceError, where: str, layout: str) -> SinkError:
@@ -18,19 +21,16 @@ def sink_error(error: TailraceError, where: str, layout: str) -> SinkError:
         return SinkError(
             f"LAYOUT_CHANGED: {where}: the first attempt of this batch was cut as "
             f"[{error.problem.get('layout')}], this attempt is cut as [{layout}]. The server cannot "
-            "tell which "
-            "of these rows are written already. Nothing was written twice. Start the query as it was, "
-            "with the "
-            "same number of partitions, the same chunk sizes and columns; the option `partitions` fixes the "
-            "partitions on every cluster."
+            f"tell which of these rows are written already. Nothing was written twice. {TWO_WRITES} "
+            "Otherwise start the query as it was, with the same number of partitions, the same chunk sizes "
+            "and columns; the option `partitions` fixes the partitions on every cluster."
         )
     if error.code == "IDEMPOTENCY_MISMATCH":
         return SinkError(
             f"IDEMPOTENCY_MISMATCH: {where}: a chunk of this batch was already written with other rows. "
-            "Nothing "
-            "was written twice. The query must return the same rows in the same order each time. Look for "
-            "rand(), uuid(), or a source or join whose rows arrive in another order (see the options `order` "
-            "and `partitions`)."
+            f"Nothing was written twice. {TWO_WRITES} Otherwise the query must return the same rows in the "
+            "same order each time. Look for rand(), uuid(), or a source or join whose rows arrive in another "
+            "order (see the options `order` and `partitions`)."
         )
     if error.code == "STALE_EPOCH":
         return SinkError(

@@ -32,16 +32,18 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
+from tailrace_spark.classic_session import check_classic
 from tailrace_spark.endpoint import Endpoint, urls_of
-from tailrace_spark.errors import BadOption
+from tailrace_spark.errors import BadOption, told_first
 from tailrace_spark.option_checks import text
+from tailrace_spark.sink.claims import Claim, claim
 from tailrace_spark.sink.columns import numbered
 from tailrace_spark.sink.dead_letters import check_count
 from tailrace_spark.sink.entry_form import entry_form
 from tailrace_spark.sink.input_check import whole
 from tailrace_spark.sink.options import sink_options
 from tailrace_spark.sink.partition_writer import Job, write_partition
-from tailrace_spark.sink.repeatable import fixed_partitions, repeatable
+from tailrace_spark.sink.repeatable import repeatable
 from tailrace_spark.sink.reports import REPORT_SCHEMA, BatchReport, SinkProgressListener, added_up
 from tailrace_spark.sink.sender import QUERY_ID, Replay
 from tailrace_spark.tokens import TokenSource
@@ -75,6 +77,7 @@ class TailraceSink:
     def __repr__(self) -> str:
         return f"TailraceSink({','.join(self._endpoint.urls)}, {self._stream!r})"
 
+    @told_first
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         """Write one complete batch. Repeated calls with the same batch add nothing."""
         self.write(frame, batch_id)
@@ -82,13 +85,16 @@ class TailraceSink:
     def write(self, frame: DataFrame, batch_id: int) -> BatchReport:
         """Write one complete batch like a call of the sink, and return its report."""
         began_s = time.monotonic()
+        check_classic(
+            frame.sparkSession, "TailraceSink", 'write with format("tailrace"), which sends the same requests'
+        )
         producer_id = self._producer_id(frame)
+        self._claim(frame, batch_id, producer_id)
         form = entry_form(frame.schema, self._options)
-        with fixed_partitions(frame.sparkSession):
-            ready = repeatable(frame, self._options)
-            replay = Replay(producer_id, batch_id, ready.layout(self._options))
-            job = Job(self._endpoint, self._stream, form, self._options, replay)
-            counts = added_up(numbered(ready.frame).mapInArrow(_task(job), REPORT_SCHEMA).collect())
+        ready = repeatable(frame, self._options)
+        replay = Replay(producer_id, batch_id, ready.layout(self._options))
+        job = Job(self._endpoint, self._stream, form, self._options, replay)
+        counts = added_up(numbered(ready.frame).mapInArrow(_task(job), REPORT_SCHEMA).collect())
         check_count(counts.dead_letters, self._options.dead_letters_max)
         duration_s = time.monotonic() - began_s
         return self._keep(BatchReport(producer_id, batch_id, ready.partitions, counts, duration_s))
@@ -110,6 +116,12 @@ class TailraceSink:
                 "producer_id: it is not set, and outside a streaming query there is no query id; set it"
             )
         return found
+
+    def _claim(self, frame: DataFrame, batch_id: int, producer_id: str) -> None:
+        """Raise `BadOption` if this batch of a streaming query already wrote another DataFrame with the same
+        keys."""
+        if frame.sparkSession.sparkContext.getLocalProperty(QUERY_ID) is not None:
+            claim(Claim(self._endpoint.urls, self._stream, producer_id), frame, batch_id)
 
     def _keep(self, report: BatchReport) -> BatchReport:
         log.info("%s", report)

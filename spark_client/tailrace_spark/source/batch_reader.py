@@ -17,7 +17,7 @@ from dataclasses import replace
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
-from tailrace_spark.errors import BadOption
+from tailrace_spark.errors import BadOption, sentence_first
 from tailrace_spark.source.batches import counts_of, planned
 from tailrace_spark.source.columns import Columns
 from tailrace_spark.source.limits import LIMITING
@@ -29,6 +29,7 @@ from tailrace_spark.source.pushdown import narrowed
 from tailrace_spark.source.stretches import Stretch, Stretches, stretches_after
 
 
+@sentence_first
 class TailraceReader(DataSourceReader):
     """The reader of a batch query."""
 

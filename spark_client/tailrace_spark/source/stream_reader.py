@@ -36,7 +36,7 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from tailrace_spark.errors import BadOption
+from tailrace_spark.errors import BadOption, sentence_first
 from tailrace_spark.source.batches import Counts, counts_of, limited, part_counts, part_ends, planned
 from tailrace_spark.source.checkpoint import UNPINNED, Offset, Position, Positions, offset_of, positions_of
 from tailrace_spark.source.columns import Columns
@@ -47,6 +47,7 @@ from tailrace_spark.source.progress import GroupMover, progress
 from tailrace_spark.source.stretches import Stretches, stretches_after
 
 
+@sentence_first
 class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """The reader of a streaming query. One object lives on the driver as long as the query runs; each task
     has a copy.

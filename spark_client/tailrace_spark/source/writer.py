@@ -31,7 +31,7 @@ from pyspark.sql.datasource import (
     WriterCommitMessage,
 )
 
-from tailrace_spark.errors import BadOption
+from tailrace_spark.errors import BadOption, sentence_first
 from tailrace_spark.sink.dead_letters import check_count
 from tailrace_spark.sink.entry_form import EntryForm, entry_form
 from tailrace_spark.sink.input_check import whole
@@ -59,6 +59,7 @@ class Written(WriterCommitMessage):
     checked: Checked
 
 
+@sentence_first
 class TailraceWriter(DataSourceArrowWriter):
     """The writer of a batch query. It appends each row once."""
 
@@ -79,6 +80,7 @@ class TailraceWriter(DataSourceArrowWriter):
         _finish(self._options, messages)
 
 
+@sentence_first
 class TailraceStreamWriter(DataSourceStreamArrowWriter):
     """The writer of a streaming query. It writes each batch once, even if Spark replays the batch."""
 

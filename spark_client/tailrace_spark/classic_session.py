@@ -1,0 +1,17 @@
+"""Check that a session runs in the driver's own process, and not over Spark Connect.
+
+The sink reads the physical plan of a batch, and the archive lists files with Hadoop's own classes. A Spark
+Connect session offers neither. Reads and writes with `format("tailrace")` work with every session.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from tailrace_spark.errors import BadOption
+
+
+def check_classic(session: object, what: str, instead: str) -> None:
+    """Raise `BadOption` if the session uses Spark Connect. `what` does not work then; `instead` does."""
+    if not isinstance(session, SparkSession):
+        raise BadOption(f"{what} does not work with a Spark Connect session; {instead}")
