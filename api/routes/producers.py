@@ -11,13 +11,13 @@ from tailrace.api.name_members import named
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.producers import ProducerState, TakeOverBody
 from tailrace.api.wire.bodies import read_body
+from tailrace.api.wire.idempotency import stored_producer
 from tailrace.api.wire.names import KeyPath, ProducerPath
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.replies import json_response, no_content
 from tailrace.api.wire.stream_replies import epoch_json
 from tailrace.core.commands import InfoProducer, TakeOverEpoch
 from tailrace.core.errors import ErrorCode
-from tailrace.core.idempotency.compact_name import compact_name
 
 router = APIRouter(tags=["streams"])
 
@@ -34,7 +34,7 @@ router = APIRouter(tags=["streams"])
 async def get_producer(key: KeyPath, producer: ProducerPath, store: Store) -> Response:
     """Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
     O(1)."""
-    reply = await store.execute(InfoProducer(key, compact_name(producer)))
+    reply = await store.execute(InfoProducer(key, stored_producer(producer)))
     assert isinstance(reply, list)
     return json_response({**named(producer=producer), "epochs": [epoch_json(epoch) for epoch in reply]})
 
@@ -61,6 +61,8 @@ async def take_over_epoch(key: KeyPath, producer: ProducerPath, request: Request
     A repeated request has no further effect.
     """
     body = await read_body(request, TakeOverBody)
-    replaces, layout = compact_name(body.replaces.encode()), compact_name(body.layout.encode())
-    await store.execute(TakeOverEpoch(key, compact_name(producer), body.epoch, replaces, layout, body.keys))
+    replaces, layout = stored_producer(body.replaces.encode()), stored_producer(body.layout.encode())
+    await store.execute(
+        TakeOverEpoch(key, stored_producer(producer), body.epoch, replaces, layout, body.keys)
+    )
     return no_content()

@@ -85,6 +85,11 @@ def idempotency_of(headers: Headers, body: bytes, server_chooses: bool) -> Idemp
     return producer.idempotency(body)
 
 
+def stored_producer(producer: bytes) -> bytes:
+    """Return a producer, or a layout, as the engine stores it."""
+    return compact_name(producer)
+
+
 def _name(text: str, header: str) -> bytes:
     """Return the header's value as the engine stores it: at least one byte of any value."""
     if not text:

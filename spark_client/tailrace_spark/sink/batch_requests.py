@@ -8,7 +8,7 @@ This module builds and sends single requests. The callers decide what the answer
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Literal, cast
+from typing import BinaryIO, Literal, NamedTuple, cast
 
 from tailrace_client import Tailrace
 from tailrace_client.call import Call, member, nothing
@@ -16,9 +16,6 @@ from tailrace_client.generated.api.entries import check_import
 from tailrace_client.generated.api.streams import take_over_epoch
 from tailrace_client.generated.models import TakeOverBody
 from tailrace_client.generated.types import UNSET, File
-
-if TYPE_CHECKING:
-    from tailrace_spark.sink.sender import Replay
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,15 @@ class Body:
     encoding: Literal["gzip", "zstd"] | None
 
 
-def is_known(client: Tailrace, stream: str, key: str, body: Body, replay: Replay, layout: str) -> bool:
+class Batch(NamedTuple):
+    """A batch as the server knows it: its producer, its number and its layout."""
+
+    producer_id: str
+    number: int
+    layout: str
+
+
+def is_known(client: Tailrace, stream: str, key: str, body: Body, batch: Batch) -> bool:
     """Return whether the server appended this body under this key. It appends nothing now."""
     request = check_import._get_kwargs(
         stream,
@@ -38,16 +43,16 @@ def is_known(client: Tailrace, stream: str, key: str, body: Body, replay: Replay
         shape=body.shape,
         content_encoding=UNSET if body.encoding is None else body.encoding,
         idempotency_key=key,
-        producer_id=replay.producer_id,
-        producer_epoch=replay.batch_id,
-        producer_layout=layout,
+        producer_id=batch.producer_id,
+        producer_epoch=batch.number,
+        producer_layout=batch.layout,
     )
     request["headers"]["Content-Length"] = str(len(body.content))
     return bool(client.session.send(Call(request, member("known"), is_idempotent=True)))
 
 
-def take_over(client: Tailrace, stream: str, replay: Replay, replaces: str, keys: int) -> None:
+def take_over(client: Tailrace, stream: str, batch: Batch, replaces: str, keys: int) -> None:
     """Replace the layout of the batch. Fails if the batch has another layout or another number of keys."""
-    body = TakeOverBody(epoch=replay.batch_id, replaces=replaces, layout=replay.pinned, keys=keys)
-    request = take_over_epoch._get_kwargs(stream, replay.producer_id, body=body)
+    body = TakeOverBody(epoch=batch.number, replaces=replaces, layout=batch.layout, keys=keys)
+    request = take_over_epoch._get_kwargs(stream, batch.producer_id, body=body)
     client.session.send(Call(request, nothing, is_idempotent=True))

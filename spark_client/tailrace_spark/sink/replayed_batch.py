@@ -18,7 +18,7 @@ from dataclasses import replace
 from tailrace_client import TailraceError
 from tailrace_spark.endpoint import Endpoint
 from tailrace_spark.errors import SinkError, with_status
-from tailrace_spark.sink.batch_requests import take_over
+from tailrace_spark.sink.batch_requests import Batch, take_over
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.run_sender import LAYOUT_CHANGED, Checked, Earlier, Place
 from tailrace_spark.sink.sender import Replay, Sender, Sent
@@ -55,12 +55,12 @@ def _added_up(replay: Replay, parts: Sequence[Checked]) -> Mapping[Place, Earlie
 def _take_over(sender: Sender, replay: Replay, place: Place, earlier: Earlier, partitions: int) -> None:
     """Take the batch over. Raises `SinkError` unless every key of the server is one of this run, with its
     rows."""
-    at = replace(replay, producer_id=place.producer_id)
+    batch = Batch(place.producer_id, replay.batch_id, replay.pinned)
     try:
         sender.repeat(
             place.stream,
             "of the driver",
-            lambda client: take_over(client, place.stream, at, earlier.layout, earlier.known),
+            lambda client: take_over(client, place.stream, batch, earlier.layout, earlier.known),
         )
     except SinkError as error:
         cause = error.__cause__

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from tailrace_client import TailraceError
 from tailrace_spark.endpoint import Endpoint
-from tailrace_spark.sink.batch_requests import Body, is_known
+from tailrace_spark.sink.batch_requests import Batch, Body, is_known
 from tailrace_spark.sink.layout import without_run
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.sender import REFUSES_THE_KEY, Replay, Sender, Sent, Shape
@@ -148,10 +148,11 @@ class RunSender(Sender):
             self._checked.missing.append(Missing(place, key, packed, len(body.content)))
 
     def _is_appended(self, place: Place, body: Body, key: str, layout: str) -> bool:
+        batch = Batch(self._replay.producer_id, self._replay.batch_id, layout)
         found = self.repeat(
             place.stream,
             key,
-            lambda client: is_known(client, place.stream, key, body, self._replay, layout),
+            lambda client: is_known(client, place.stream, key, body, batch),
         )
         self._sent.requests += found
         self._sent.replayed += found
