@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
 import pyarrow as pa
+from pyspark.sql.types import DoubleType, LongType, StringType, StructType, TimestampType
 
 from bench.rows import Effort, Row, command, in_turns
 from tailrace.api.wire.ndjson import LineForm
@@ -21,8 +22,11 @@ from tailrace.core.log.entry_lines import fragments_from_ndjson
 from tailrace.core.log.field_choice import FieldChoice
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import SEQ_BITS
-from tailrace_spark.sink.lines import body_of, lines_of
+from tailrace_spark.sink.entry_form import entry_form
+from tailrace_spark.sink.options import SinkOptions
+from tailrace_spark.sink.row_lines import row_lines
 from tailrace_spark.source.line_parser import entries_of
+from tailrace_spark.values.escapes import body_of
 
 ENTRIES: Final = 1_000_000
 CHUNK_ROWS: Final = 5_000
@@ -30,6 +34,15 @@ PAGE_ENTRIES: Final = 10_000
 ROUNDS: Final = 3
 FIRST_MS: Final = 1_767_225_600_000
 MICROSECONDS: Final = 1e6
+SCHEMA: Final = (
+    StructType()
+    .add("reading", LongType())
+    .add("rider", StringType())
+    .add("speed", DoubleType())
+    .add("position", LongType())
+    .add("at", TimestampType())
+)
+FORM: Final = entry_form(SCHEMA, SinkOptions())
 CHOICE: Final = FieldChoice(["rider"])
 
 T = TypeVar("T")
@@ -102,7 +115,7 @@ def rows_from(first: int) -> pa.RecordBatch:
 
 def ndjson_body(rows: pa.RecordBatch) -> bytes:
     """What the sink sends."""
-    return bytes(body_of(lines_of(rows)))
+    return bytes(body_of(row_lines(rows, FORM)))
 
 
 def arrow_body(rows: pa.RecordBatch) -> bytes:

@@ -65,7 +65,7 @@ def options_for(url: str, **options: object) -> ReadOptions:
 
 
 def columns_for(options: ReadOptions) -> Columns:
-    return Columns(SCHEMA, ", ".join(options.streams), options.mode)
+    return Columns(SCHEMA, ", ".join(options.streams), options.mode, options.corrupt_record)
 
 
 def batch_parts(url: str, **options: object) -> tuple[TailraceReader, Sequence[InputPartition]]:

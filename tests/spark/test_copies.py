@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from pyspark.errors import PySparkException
@@ -22,7 +22,7 @@ from tailrace_spark.source.columns import FIELDS_AS_BYTES, SCHEMA
 from tests.spark.queries import run_query
 from tests.support.server_process import running_server
 
-ENTRIES: Final = [
+ENTRIES: Final[list[list[tuple[Any, Any]]]] = [
     [("b", "1"), ("a", "2"), ('é"\\\n', "")],
     [("k", "first"), ("k", "second"), ("a", "3")],
     [(b"\x00", b"\xff"), (b"text", b"more")],
@@ -48,7 +48,7 @@ def source(spark: SparkSession) -> SparkSession:
 
 def entries(source: SparkSession, url: str, *, as_bytes: bool = False) -> DataFrame:
     reader = source.read.format("tailrace").options(url=url, stream="in", minPartitions=2)
-    with_bytes = StructType([*SCHEMA[:3], StructField("fields", FIELDS_AS_BYTES)])
+    with_bytes = StructType([*SCHEMA.fields[:3], StructField("fields", FIELDS_AS_BYTES)])
     return (reader.schema(with_bytes) if as_bytes else reader).load()
 
 

@@ -8,10 +8,12 @@ from typing import Any, Final
 import httpx
 import pyarrow as pa
 import pytest
+from pyspark.sql.types import StringType, StructField, StructType
 
 from tailrace_client import Tailrace, TailraceError
 from tailrace_spark.endpoint import Endpoint
 from tailrace_spark.errors import SinkError
+from tailrace_spark.sink.entry_form import entry_form
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.partition_writer import Job, _PartitionWriter
 from tailrace_spark.sink.replayed_batch import finish
@@ -248,7 +250,9 @@ class Rows:
     def __init__(self, run: Run, columns: Sequence[str], **options: Any) -> None:
         self._run = run
         options = {"chunk_rows": 2, "retry_deadline_s": 0, **options}
-        self._job = Job(run._endpoint, run.stream, columns, SinkOptions(**options), run.replay)
+        sink = SinkOptions(**options)
+        form = entry_form(StructType([StructField(name, StringType()) for name in columns]), sink)
+        self._job = Job(run._endpoint, run.stream, form, sink, run.replay)
 
     def task(self, partition: int, *columns: Sequence[str | None]) -> Checked:
         writer = _PartitionWriter(self._job, partition)

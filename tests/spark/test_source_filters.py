@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from pyspark.errors import PySparkException
@@ -56,7 +56,7 @@ def entries_read(url: str, *filters: Filter) -> list[str]:
     options = CaseInsensitiveDict({"url": url, "stream": "s", "pushDownPredicate": "true"})
     reader = TailraceDataSource(options).reader(SCHEMA)
     assert reader.pushFilters(list(filters)) == list(filters)
-    batches = [batch for part in reader.partitions() for batch in reader.read(part)]
+    batches: list[Any] = [batch for part in reader.partitions() for batch in reader.read(part)]
     return [entry_id for batch in batches for entry_id in batch.column("_id").to_pylist()]
 
 

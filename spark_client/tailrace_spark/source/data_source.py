@@ -6,6 +6,8 @@ of each direction: `batch_reader`, `stream_reader` and `writer`.
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
+
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
@@ -36,7 +38,7 @@ class TailraceDataSource(DataSource):
     """The data source. Spark finds it by itself where the package is installed. Elsewhere, register it with
     `spark.dataSource.register(TailraceDataSource)`."""
 
-    def __init__(self, options: dict[str, str]) -> None:
+    def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
         link_shipped_files()
 

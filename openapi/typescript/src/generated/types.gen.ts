@@ -855,10 +855,6 @@ export type Limits = {
      */
     wait_ms_max: number;
     /**
-     * Bytes of one entry's names and values.
-     */
-    element_bytes_max: number;
-    /**
      * Entries of a block: the unit of approximate trimming.
      */
     node_entries_default: number;

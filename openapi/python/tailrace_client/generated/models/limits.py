@@ -29,10 +29,10 @@ class Limits:
                 'copy_parts_max': 20000, 'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000,
                 'xautoclaim_scan_max': 20000, 'acked_trim_looks_max': 10000, 'reply_bytes_max': 50331648,
                 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max': 10000, 'turn_reply_bytes_max':
-                262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'element_bytes_max': 1073741824, 'node_entries_default':
-                100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400,
-                'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000,
-                'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max': 1000000}
+                262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'node_entries_default': 100, 'node_bytes_default': 4096,
+                'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max':
+                10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000, 'epoch_keys_max': 100000, 'autoclaim_count_max':
+                4294967296, 'trim_limit_max': 1000000}
 
     """
 
@@ -159,8 +159,6 @@ class Limits:
     """ Parts of one split of a range. """
     wait_ms_max: int
     """ The longest wait of one request, in milliseconds. """
-    element_bytes_max: int
-    """ Bytes of one entry's names and values. """
     node_entries_default: int
     """ Entries of a block: the unit of approximate trimming. """
     node_bytes_default: int
@@ -303,8 +301,6 @@ class Limits:
 
         wait_ms_max = self.wait_ms_max
 
-        element_bytes_max = self.element_bytes_max
-
         node_entries_default = self.node_entries_default
 
         node_bytes_default = self.node_bytes_default
@@ -389,7 +385,6 @@ class Limits:
                 "turn_reply_bytes_max": turn_reply_bytes_max,
                 "split_parts_max": split_parts_max,
                 "wait_ms_max": wait_ms_max,
-                "element_bytes_max": element_bytes_max,
                 "node_entries_default": node_entries_default,
                 "node_bytes_default": node_bytes_default,
                 "idmp_duration_s_default": idmp_duration_s_default,
@@ -525,8 +520,6 @@ class Limits:
 
         wait_ms_max = d.pop("wait_ms_max")
 
-        element_bytes_max = d.pop("element_bytes_max")
-
         node_entries_default = d.pop("node_entries_default")
 
         node_bytes_default = d.pop("node_bytes_default")
@@ -608,7 +601,6 @@ class Limits:
             turn_reply_bytes_max=turn_reply_bytes_max,
             split_parts_max=split_parts_max,
             wait_ms_max=wait_ms_max,
-            element_bytes_max=element_bytes_max,
             node_entries_default=node_entries_default,
             node_bytes_default=node_bytes_default,
             idmp_duration_s_default=idmp_duration_s_default,
