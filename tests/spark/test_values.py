@@ -1,4 +1,4 @@
-"""The casting rule: one text for each value, whoever writes it, and the same value for whoever reads it."""
+"""The casting rule: both writers give a value the same text, and every reader gets the same value back."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ PARTS: Final[dict[str, type[T.DataType]]] = {
     TIMESTAMP: T.TimestampType,
     STREAM: T.StringType,
 }
-"""The parts beside the fields, with their types."""
+"""The parts in addition to the fields, with their types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def entry_form(schema: T.StructType, options: SinkOptions) -> EntryForm:
 
 
 def is_part(field: T.StructField) -> bool:
-    """Return whether the column is a part of the entry beside its fields."""
+    """Return whether the column is a part of the entry other than its fields."""
     return field.name in PARTS and isinstance(field.dataType, PARTS[field.name])
 
 
