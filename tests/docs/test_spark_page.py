@@ -9,19 +9,6 @@ from tailrace_spark.source.options import READING, WRITING
 from tests.support.pages import text_of
 
 SECTION: Final = "\n## Kafka source against Tailrace source\n"
-COMING: Final = frozenset(
-    {
-        "columnNameOfCorruptRecord",
-        "keepIds",
-        "maxBytesPerTrigger",
-        "maxTriggerDelay",
-        "minEntriesPerTrigger",
-        "streamPattern",
-        "streams",
-    }
-)
-"""Options that the table names before the data source has all of them."""
-
 OPTIONS: Final = {*READING, *WRITING}
 OF_KAFKA: Final = frozenset(
     {
@@ -45,11 +32,11 @@ def column(number: int) -> set[str]:
 
 
 def test_each_option_of_tailrace_that_the_table_names_exists() -> None:
-    assert column(2) - {"fields"} <= OPTIONS | COMING
+    assert column(2) - {"fields"} <= OPTIONS
 
 
 def test_each_option_of_tailrace_is_in_the_table() -> None:
-    assert column(2) >= OPTIONS | COMING
+    assert column(2) >= OPTIONS
 
 
 def test_each_option_of_sparks_kafka_source_and_sink_is_in_the_table() -> None:
