@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from pyspark.errors import PySparkException
@@ -13,7 +13,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from tailrace_client import Tailrace
 from tailrace_client.entries import Entry
-from tailrace_client.fields import ExactFields
+from tailrace_client.fields import ExactFields, Text
 from tailrace_spark import TailraceDataSource, TailraceSink
 from tailrace_spark.errors import BadOption
 from tailrace_spark.sink.entry_form import entry_form
@@ -22,7 +22,7 @@ from tailrace_spark.source.columns import FIELDS_AS_BYTES, SCHEMA
 from tests.spark.queries import run_query
 from tests.support.server_process import running_server
 
-ENTRIES: Final[list[list[tuple[Any, Any]]]] = [
+ENTRIES: Final[list[list[tuple[Text, Text]]]] = [
     [("b", "1"), ("a", "2"), ('é"\\\n', "")],
     [("k", "first"), ("k", "second"), ("a", "3")],
     [(b"\x00", b"\xff"), (b"text", b"more")],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
+import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -56,8 +57,12 @@ def entries_read(url: str, *filters: Filter) -> list[str]:
     options = CaseInsensitiveDict({"url": url, "stream": "s", "pushDownPredicate": "true"})
     reader = TailraceDataSource(options).reader(SCHEMA)
     assert reader.pushFilters(list(filters)) == list(filters)
-    batches: list[Any] = [batch for part in reader.partitions() for batch in reader.read(part)]
-    return [entry_id for batch in batches for entry_id in batch.column("_id").to_pylist()]
+    ids: list[str] = []
+    for part in reader.partitions():
+        for batch in reader.read(part):
+            assert isinstance(batch, pa.RecordBatch)
+            ids += batch.column("_id").to_pylist()
+    return ids
 
 
 ALL: Final = [f"{FIRST_MS + number // 2}-{number % 2}" for number in range(ENTRIES)]
