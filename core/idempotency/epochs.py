@@ -167,7 +167,8 @@ def _other_keys(request: TakeOverEpoch, epoch: Epoch | None) -> StreamError:
     layout = b"" if epoch is None or epoch.layout is None else epoch.layout
     return StreamError(
         ErrorCode.LAYOUT_CHANGED,
-        f"ERR epoch {request.epoch} has {found} idempotency keys, not {request.key_count}: look at it again",
+        f"ERR epoch {request.epoch} has {found} idempotency keys, not {request.key_count}: "
+        "read the producer again",
         layout=layout.decode("utf-8", "backslashreplace"),
         keys=str(found),
     )

@@ -72,7 +72,7 @@ def test_ids_compare_as_numbers() -> None:
         ({"startingoffset": "5-0"}, "unknown option 'startingoffset'; did you mean 'startingOffsets'?"),
         ({"minPartitions": "0"}, "minPartitions: '0' is not an integer from 1 to 10000"),
         ({"failOnDataLoss": "perhaps"}, "failOnDataLoss: 'perhaps' is not one of true, false"),
-        ({"mode": "drop"}, "mode: 'drop' is not one of permissive, failfast"),
+        ({"mode": "drop"}, "mode: 'drop' is not one of permissive, dropmalformed, failfast"),
         ({"token": "a", "tokenFile": "b"}, "token and token_file: only one of them can be set"),
         ({"endingOffsets": "earliest"}, "endingOffsets: 'earliest' leaves nothing to read"),
         ({"chunkRows": "5"}, "unknown option 'chunkRows'"),

@@ -283,7 +283,7 @@ def test_a_row_as_it_was_written_that_does_not_follow_from_the_state_is_damage(
     with closing(connect(directory)) as connection:
         seq = journal.tail(connection) + 1
         journal.append(connection, seq, encode_effects([effect]))
-    with pytest.raises(Damage, match=f"journal row {seq}: {type(effect).__name__} speaks of"):
+    with pytest.raises(Damage, match=f"journal row {seq}: {type(effect).__name__} refers to"):
         read_all(directory)
 
 
