@@ -1,4 +1,7 @@
-"""Routes of producers that replay whole batches: show the epochs of one, and take an epoch over."""
+"""Routes of producers that replay whole batches: show the epochs of a producer, and take an epoch over.
+
+This module converts requests and replies. It never decides whether an epoch can be taken over: the core does.
+"""
 
 from __future__ import annotations
 

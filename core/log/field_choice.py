@@ -1,6 +1,6 @@
-"""Entries with only some of their fields, for readers that need no others.
+"""Choose some of the fields of stored entries, for readers that need no others.
 
-It owns how fields are chosen from stored entries. It never changes what is stored.
+This module owns how fields are chosen. It never changes the stored entries.
 """
 
 from __future__ import annotations

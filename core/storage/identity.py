@@ -2,7 +2,8 @@
 
 Serials number the streams of one keyspace, and repeat in another one. So a serial identifies a stream only
 together with the identity of its keyspace. A directory keeps its identity. A copy gets another one: it lacks
-entries that the original acknowledges later. The caller chooses the texts.
+entries that the original acknowledges later. This module stores the text. It never creates one: the caller
+does.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def test_a_batch_begun_over_four_partitions_is_refused_over_two_and_ends_over_fo
     before = replayed.state()
     assert 0 < before[0] < ROWS
     for _ in range(2):
-        with pytest.raises(Exception, match=r"SinkError: LAYOUT_CHANGED: .*then it goes on"):
+        with pytest.raises(Exception, match=r"SinkError: LAYOUT_CHANGED: .*then it continues"):
             replayed.run(2)
         assert replayed.state() == before
     replayed.run(4)

@@ -2,7 +2,7 @@
 
 Spark plans a read when a DataFrame is used, which can be long after `read_history` returned it. If the stream
 is deleted and created again in between, the entries that were live then are lost, and the plan fails with
-`DataLoss`. Otherwise the read is the data source's own.
+`DataLoss`. Otherwise the read is the data source's own. This module never reads the files of the archive.
 """
 
 from __future__ import annotations

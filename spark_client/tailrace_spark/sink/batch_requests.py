@@ -28,7 +28,7 @@ class Body:
 
 
 class Batch(NamedTuple):
-    """A batch as the server knows it: its producer, its number and its layout."""
+    """A batch as the server identifies it: its producer, its number and its layout."""
 
     producer_id: str
     number: int

@@ -4,8 +4,9 @@ A key consists of producer, batch, partition and chunk. If a query writes two Da
 batch with the same producer, the server takes the second one for a replay of the first one: it drops the
 chunks that are equal and refuses the others. This module finds that before anything is sent.
 
-It knows the writes of this process. A restarted query has a session of its own, so its replay of a batch is
-never mistaken for a second write; neither is a second call with the same DataFrame.
+This module remembers only writes of its own process, and sends no requests. A restarted query has another
+session, so its replay of a batch does not count as a second write. A second call with the same DataFrame does
+not count either.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ A column of its own name and type is a part of the entry, in both directions:
 The data source returns these columns without a schema, so such a DataFrame is written as it is: `fields`
 becomes the fields, and the server chooses new ids unless the ids are kept. Every other column becomes the
 field of its name. If a column can be meant as a part and as a field, the module raises `BadOption`.
+
+This module decides from names and types only. It never reads a row.
 """
 
 from __future__ import annotations

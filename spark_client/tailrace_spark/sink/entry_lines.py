@@ -7,8 +7,8 @@ How it works. The lines of a batch have three forms, the same that the data sour
     {"id":"1-0","fields":{"AA==":"/w=="},"encoding":"base64"}        bytes that are not UTF-8
 
 Regular entries are written for a whole batch in Arrow. The others are found in the batch and written one by
-one. Names keep their order, a null value is left out, and an entry keeps every byte. This module knows
-nothing of Spark, streams or requests.
+one. Names keep their order, a null value is left out, and an entry keeps every byte. This module uses neither
+Spark nor requests.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A line contains the fields of an entry as `entries:import` accepts them, in exactly the form in which the
 server stores them, so that the server need not rewrite them. Null values are left out. If a batch has a
 binary column, each line is a complete entry in base64 instead (`shape=entry`), because text cannot contain
-arbitrary bytes. This module knows nothing of Spark, streams or requests.
+arbitrary bytes. This module uses neither Spark nor requests.
 """
 
 from __future__ import annotations

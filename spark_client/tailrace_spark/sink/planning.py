@@ -5,14 +5,14 @@ This module plans without it. It changes no setting of the session: other thread
 at the same time. It takes Spark's own rules for physical plans and leaves out the one that inserts adaptive
 execution. The result is a DataFrame over the RDD of that plan.
 
-Rows of a partition come in another order each time if they arrive over the network. In Spark, that is every
+Rows of a partition arrive in another order each time if they come over the network. In Spark, that is every
 RDD with a `ShuffleDependency`: `ShuffledRowRDD` (DataFrames), `ShuffledRDD` (RDDs), and `CoGroupedRDD` and
-`SubtractedRDD` (joins of RDDs) for each input with another partitioner. Two more kinds of RDD do not show
-how their rows were ordered: a checkpoint has no lineage, and a state store returns rows in its own order.
+`SubtractedRDD` (joins of RDDs) for each input with another partitioner. Two more kinds of RDD do not show how
+their rows were ordered: a checkpoint has no lineage, and a state store returns rows in its own order.
 
 The small side of a broadcast join is not part of the lineage.
 
-This module starts no task of the batch itself, and it knows neither streams nor requests.
+This module starts no task of the batch itself, and sends no requests.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Finish, on the driver, a batch that an earlier run of the query began.
 
-The tasks of this run appended nothing: they asked the server which of their chunks it knows. A chunk that the
-server knows has the same rows as before. So if this run knows as many keys as the server has, every row that
-the earlier run appended is in this run under the same key, and the driver appends the chunks that are
-missing. Otherwise the partitions or the rows differ, and nothing is appended.
+The tasks of this run appended nothing: they asked the server which of their chunks it has. A chunk that the
+server has contains the same rows as before. So if the tasks found as many chunks as the server has keys,
+every row that the earlier run appended is in this run under the same key, and the driver appends the chunks
+that are missing. Otherwise the partitions or the rows differ, and the driver appends nothing.
 
 Before the first append, this run takes the batch over: the server replaces the layout if the number of keys
 is still the same. From then on the server refuses tasks of the earlier run that are still alive. If the
-driver dies between two appends, the next run finds the batch in the same way and appends the rest.
+driver dies between two appends, the next run finds the batch in the same way and appends the rest. This
+module never converts rows: the tasks return the missing chunks as bodies of requests.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def _other_cut(where: str, known: int, keys: int, partitions: int) -> SinkError:
         f"LAYOUT_CHANGED: {where}: an earlier run wrote {keys} chunks of this batch, and only {known} of "
         f"them are in the {partitions} partitions of this run with the same rows. Nothing was written twice, "
         "and this run wrote nothing. If the number of partitions changed, start the query with the old "
-        "number; then it goes on. Otherwise the query returns other rows than before, or in another order: "
+        "number; then it continues. Otherwise the query returns other rows than before, or in another order: "
         "look for rand(), uuid(), and a shuffle without `order=sorted`."
     )
 

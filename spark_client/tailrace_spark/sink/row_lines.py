@@ -1,7 +1,7 @@
-"""Convert the rows of a DataFrame to lines: the values as text, and the columns as what the entry form says.
+"""Convert the rows of a DataFrame to the lines that the server imports.
 
-`entry_form` decides what each column becomes, `values` writes the values, `lines` and `entry_lines` write the
-lines.
+This module owns the order of the steps: `entry_form` decides what each column becomes, `values` converts the
+values to text, and `lines` or `entry_lines` write the lines. It sends no requests.
 """
 
 from __future__ import annotations

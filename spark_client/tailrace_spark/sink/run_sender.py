@@ -2,9 +2,9 @@
 
 The layout that such a writer sends names its run. So the server refuses its chunks if an earlier run began
 the batch. The number of partitions may be another one now: then a chunk that is new may have rows that the
-earlier run appended under other keys. A task cannot tell, because it does not know the other partitions. So
-the task appends nothing: it asks the server which of its chunks are known, and keeps the others. The driver
-sees all partitions and decides (`replayed_batch`).
+earlier run appended under other keys. A task cannot detect this, because it does not see the other
+partitions. So the task appends nothing: it asks the server which of its chunks it has, and returns the others
+to the driver. The driver sees all partitions and decides (`replayed_batch`).
 
 A server of an earlier release cannot check a chunk. There, a replayed batch is appended under the layout of
 the earlier run, and must have the same partitions.

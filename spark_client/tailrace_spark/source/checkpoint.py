@@ -5,7 +5,7 @@ how that batch was cut into parts.
 
 `id`: the end of the last batch. `incarnation`: the stream that the id belongs to; a stream that is deleted
 and created again has another one. `from`, `parts`: the last batch has the entries after `from`, in parts that
-end at these ids. So a replayed batch has the same parts as the first time, whatever was deleted in between.
+end at these ids. So a replayed batch has the same parts as before, even if entries were deleted in between.
 Both are left out if the batch has no entries of the stream. `"start": true`: no batch has reached the id yet.
 
 Earlier releases stored the offset of the only stream: `{"id": end}`, in the first batch with `"from"`. These

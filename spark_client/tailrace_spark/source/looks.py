@@ -1,7 +1,7 @@
-"""A look at the streams that a query selects: which exist, where they end, and waiting for more.
+"""Look at the streams that a query selects: which exist, where they end, and wait for more entries.
 
-A look asks for the state of each named stream. For a pattern it lists the streams with the pattern's
-beginning, and asks for the state of those that changed. This module decides nothing about batches.
+A look requests the state of each named stream. For a pattern it lists the streams that begin with the literal
+text of the pattern, and requests the state of those that changed. This module decides nothing about batches.
 """
 
 from __future__ import annotations

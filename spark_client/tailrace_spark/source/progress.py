@@ -1,8 +1,8 @@
 """What a query shows of its progress: how far it is behind each stream, and the group that it moves.
 
-Spark calls `commit` of a source only after it planned the next batch, and never calls `stop`, so nothing
-happens there. Spark asks for a next batch only when all earlier batches are done: then the group moves. This
-module never acknowledges an entry.
+Spark calls `commit` of a source only after it planned the next batch, and never calls `stop`, so neither of
+them moves the group. Spark asks for the next batch when all earlier batches are done: then the group moves.
+This module never acknowledges an entry.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Narrow the range of a batch read by the filters that Spark passes.
 
-Spark filters all rows itself in any case, so a narrowed range may contain more than the filters let through,
-and must contain all of it. These filters narrow: comparisons of `_timestamp` with a time, comparisons of
-`_id` with a text, and equality of `_stream`. All others are left to Spark.
+A narrowed range must contain every entry that passes the filters. It may contain others, because Spark
+filters all rows itself in any case. These filters narrow: comparisons of `_timestamp` with a time,
+comparisons of `_id` with a text, and equality of `_stream`. All others are left to Spark.
 
 Ids are strings in Spark, and compare from the left: '9-0' is greater than '10-0'. While the times of all ids
 in the range have equally many digits, they compare as numbers do. A comparison of `_id` narrows only then;
-equality always does.
+equality always does. This module sends no requests.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Order the rows of one partition in its task, for the data source's writer, which cannot order them before.
 
 Rows are kept in memory to sort them. The order depends only on their values, so a retried task sends the same
-chunks.
+chunks. This module never moves a row to another partition.
 """
 
 from __future__ import annotations

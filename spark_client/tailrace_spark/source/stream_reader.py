@@ -49,7 +49,7 @@ from tailrace_spark.source.stretches import Stretches, stretches_after
 
 @sentence_first
 class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """The reader of a streaming query. One object lives on the driver as long as the query runs; each task
+    """The reader of a streaming query. One object exists on the driver as long as the query runs; each task
     has a copy.
 
     `_targets`: where a run with the trigger AvailableNow ends. `_looks`: the streams as they were seen last.

@@ -1,7 +1,7 @@
 """The requests that the data source sends about one stream: its ends, its parts, its counts and its entries.
 
 Every request is retried until its deadline and then raises a `SourceError`. This module owns the requests and
-the conversion of their errors. It keeps no position and knows nothing of Spark.
+the conversion of their errors. It keeps no position and does not use Spark.
 """
 
 from __future__ import annotations

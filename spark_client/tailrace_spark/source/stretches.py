@@ -1,4 +1,4 @@
-"""The stretch of each stream that no batch contains yet, and the checks that nothing before it was lost.
+"""Find the stretch of each stream that no batch contains yet, and check that no entries before it were lost.
 
 What can go wrong, and what happens then:
 

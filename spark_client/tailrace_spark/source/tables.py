@@ -7,7 +7,7 @@ again.
 
 What can go wrong, and what happens then:
 
-* Columns are copied with their metadata: by `CREATE TABLE b ... AS SELECT ... FROM a`, `b` would read the
+* Columns are copied with their metadata: after `CREATE TABLE b ... AS SELECT ... FROM a`, `b` would read the
   stream of `a`. `_id` is NOT NULL in a table of its own. Spark makes all copied columns nullable, and such a
   table is refused.
 * Metadata is copied into every file that is written from the table. A token is refused.

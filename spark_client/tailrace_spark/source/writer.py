@@ -94,7 +94,7 @@ class TailraceStreamWriter(DataSourceStreamArrowWriter):
         self._run = uuid4().hex
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        """Write one partition, in a task, which knows its query and batch."""
+        """Write one partition, in a task. Spark passes the ids of the query and the batch to the task."""
         producer_id = self._options.sink.producer_id or _local_property(QUERY_ID)
         replay = Replay(producer_id, int(_local_property(BATCH_ID)), self._layout, self._run)
         return _written(self._options, self._form, replay, iterator)

@@ -1,7 +1,7 @@
 """Intervals of days to seconds as text, in the form of Spark's cast: `INTERVAL '2 03:04:05.6' DAY TO SECOND`.
 
-The type says which units the text has, from the greatest to the smallest. The greatest takes what the
-interval has of it and of all greater units.
+The type decides which units the text has, from the greatest to the smallest. The greatest of them includes
+all greater units of the interval: two days are 48 hours in an INTERVAL HOUR.
 """
 
 from __future__ import annotations

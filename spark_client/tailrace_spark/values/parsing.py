@@ -80,7 +80,7 @@ def _castable(kind: T.DataType, texts: pa.Array) -> pa.Array:
 
 
 def _or_far(kind: T.DataType, cast: Cast, arrow_type: pa.DataType) -> Cast:
-    """Return a cast that converts a text by itself if Arrow refuses it, which knows only years of four
+    """Return a cast that converts a text by itself if Arrow refuses it, which accepts only years of four
     digits."""
     if type(kind) not in _FAR:
         return cast
