@@ -198,8 +198,8 @@ def _pending_between_removed(keyspace: Keyspace, effect: PendingBetweenRemoved) 
 
 def _references_trimmed(keyspace: Keyspace, effect: ReferencesTrimmed) -> None:
     stream = keyspace.streams[effect.key]
-    stream.forget_references_from(stream.first_id)
-    spans = IdSpans(*stream.log.spans_of_first(effect.count))
+    stream.forget_references_from(effect.first_ids[0])
+    spans = IdSpans(effect.first_ids, effect.last_ids)
     for group in stream.groups.values():
         if group.pending.count:
             group.pending.remove_spans(spans)

@@ -1,8 +1,8 @@
 """Ends the work of a request when its client disconnects: a waiting read stops at once.
 
 A client that closes a connection first ends its side, and so does a client that sends no further request but
-reads on: the server cannot distinguish the two. Work that waits ends in both cases, so that no entries go to
-a client that is gone. All other requests are answered (`app.protocols`).
+reads on: the server cannot distinguish the two. Work that may wait ends in both cases, also if the engine has
+delivered entries and their commit is not synced yet. All other requests are answered (`app.protocols`).
 
 This module never decides what the work is. Entries that were delivered to a group before the client
 disconnected stay pending; other consumers can claim them.

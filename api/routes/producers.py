@@ -60,7 +60,8 @@ async def get_producer(key: KeyPath, producer: ProducerPath, store: Store) -> Re
 async def take_over_epoch(key: KeyPath, producer: ProducerPath, request: Request, store: Store) -> Response:
     """Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
 
-    The epoch must have the layout `replaces` and exactly `keys` idempotency keys; otherwise nothing changes.
+    The epoch must have the layout `replaces` or none, and exactly `keys` idempotency keys; otherwise nothing
+    changes. Appends without a layout are not affected.
     A repeated request has no further effect.
     """
     body = await read_body(request, TakeOverBody)

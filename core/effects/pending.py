@@ -79,19 +79,22 @@ class PendingRemoved(Effect, frozen=True):
 
 
 class ReferencesTrimmed(Effect, frozen=True):
-    """The first live entries of a stream left the pending entries lists of all its groups, because they are
-    trimmed next. Entries that were deleted before stay pending."""
+    """All entries in some spans of ids left the pending entries lists of all groups, because they are trimmed
+    next. Entries that were deleted before stay pending."""
 
     key: bytes
     """The stream's key."""
-    count: int
-    """How many live entries; at least 1."""
+    first_ids: Sequence[StreamId]
+    """The lowest id of each span, included. The spans rise and do not overlap; at least one."""
+    last_ids: Sequence[StreamId]
+    """The highest id of each span, included; ``last_ids[i]`` belongs to ``first_ids[i]``."""
 
 
 class PendingBetweenRemoved(Effect, frozen=True):
     """All entries in some spans of ids left a pending entries list, because their entries were trimmed.
 
-    No command makes it any more: `ReferencesTrimmed` says the same in a few bytes. Journals may have it.
+    No command makes it any more: `ReferencesTrimmed` names the spans once for all groups. Journals may have
+    it.
     """
 
     key: bytes

@@ -38,6 +38,7 @@ from tailrace.core.storage.schema import (
     connect_for_reading,
     put_meta,
 )
+from tests.unit.test_many_ids import command
 from tests.unit.test_replay import Program, picture
 
 
@@ -270,6 +271,26 @@ def test_a_database_with_other_tables_is_damage(kept: tuple[Path, Any]) -> None:
         connection.execute("DROP TABLE groups")
     with pytest.raises(Damage, match="schema"):
         connect(directory)
+
+
+def test_a_replayed_trim_takes_the_same_references_though_the_last_id_was_lowered(tmp_path: Path) -> None:
+    """Pending ids of trimmed entries are then among the ids of newer entries. What a checkpoint does not
+    store must not decide which of them a replay removes."""
+    disk = Disk(tmp_path)
+    program = [
+        *("CONFIG SET stream-node-max-entries 1", "XADD s 5-10 a b", "XADD s 5-20 a b", "XADD s 5-30 a b"),
+        *("XGROUP CREATE s g 0", "XREADGROUP GROUP g c STREAMS s >", "XTRIM s MAXLEN 0", "XSETID s 5-1"),
+        *("XADD s 5-15 a b", "XADD s 5-25 a b"),
+    ]
+    for line in program:
+        disk.write(disk.engine.execute(command(*line.split()), 1).effects)
+    disk.checkpoint()
+    disk.write(disk.engine.execute(command("XTRIM", "s", "MAXLEN", 0, "DELREF"), 1).effects)
+    before = list(disk.engine.keyspace.streams[b"s"].groups[b"g"].pending.ids())
+    disk.close()
+    disk = Disk(tmp_path)
+    assert list(disk.engine.keyspace.streams[b"s"].groups[b"g"].pending.ids()) == before
+    disk.close()
 
 
 @pytest.mark.parametrize(

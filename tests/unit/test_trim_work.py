@@ -103,10 +103,10 @@ def pending_stream(entries: int) -> Engine:
     return engine
 
 
-def test_delref_names_two_counts() -> None:
+def test_delref_names_the_ids_of_consecutive_entries_as_one_span() -> None:
     engine = pending_stream(1_000)
     effects = engine.execute(command("XTRIM", "s", "MAXLEN", 100, "DELREF"), 3).effects
-    assert effects == [ReferencesTrimmed(b"s", 900), EntriesTrimmed(b"s", 900)]
+    assert effects == [ReferencesTrimmed(b"s", [1], [900]), EntriesTrimmed(b"s", 900)]
 
 
 def test_delref_names_no_references_where_no_group_has_any() -> None:

@@ -538,7 +538,8 @@ export const getProducer = <ThrowOnError extends boolean = false>(options: Optio
  *
  * Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
  *
- * The epoch must have the layout `replaces` and exactly `keys` idempotency keys; otherwise nothing changes.
+ * The epoch must have the layout `replaces` or none, and exactly `keys` idempotency keys; otherwise nothing
+ * changes. Appends without a layout are not affected.
  * A repeated request has no further effect.
  */
 export const takeOverEpoch = <ThrowOnError extends boolean = false>(options: Options<TakeOverEpochData, ThrowOnError>) => (options.client ?? client).post<TakeOverEpochResponses, TakeOverEpochErrors, ThrowOnError>({

@@ -150,8 +150,9 @@ def sync_detailed(
 
      Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
 
-    The epoch must have the layout `replaces` and exactly `keys` idempotency keys; otherwise nothing
-    changes.
+    The epoch must have the layout `replaces` or none, and exactly `keys` idempotency keys; otherwise
+    nothing
+    changes. Appends without a layout are not affected.
     A repeated request has no further effect.
 
     Args:
@@ -193,8 +194,9 @@ def sync(
 
      Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
 
-    The epoch must have the layout `replaces` and exactly `keys` idempotency keys; otherwise nothing
-    changes.
+    The epoch must have the layout `replaces` or none, and exactly `keys` idempotency keys; otherwise
+    nothing
+    changes. Appends without a layout are not affected.
     A repeated request has no further effect.
 
     Args:
@@ -231,8 +233,9 @@ async def asyncio_detailed(
 
      Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
 
-    The epoch must have the layout `replaces` and exactly `keys` idempotency keys; otherwise nothing
-    changes.
+    The epoch must have the layout `replaces` or none, and exactly `keys` idempotency keys; otherwise
+    nothing
+    changes. Appends without a layout are not affected.
     A repeated request has no further effect.
 
     Args:
@@ -272,8 +275,9 @@ async def asyncio(
 
      Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
 
-    The epoch must have the layout `replaces` and exactly `keys` idempotency keys; otherwise nothing
-    changes.
+    The epoch must have the layout `replaces` or none, and exactly `keys` idempotency keys; otherwise
+    nothing
+    changes. Appends without a layout are not affected.
     A repeated request has no further effect.
 
     Args:
