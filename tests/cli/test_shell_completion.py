@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.cli.shell import environment, shell
@@ -38,6 +39,12 @@ def test_commands_options_and_keys_complete(base_url: str) -> None:
     assert completed(base_url, "tailrace tail completed-by") == ["completed-by-shell"]
     assert completed(base_url, "tailrace export completed-by") == ["completed-by-shell"]
     assert completed(base_url, "tailrace import f --stream completed-by") == ["completed-by-shell"]
+
+
+def test_a_key_completes_among_thousands_of_others(base_url: str) -> None:
+    commands = [["XADD", f"completed-among-{number}", "*", "a", "b"] for number in range(1_500)]
+    httpx.post(f"{base_url}/v1/command/pipeline", json=commands).raise_for_status()
+    assert completed(base_url, "tailrace tail completed-among-1234") == ["completed-among-1234"]
 
 
 def test_without_a_server_no_key_completes_and_nothing_is_said() -> None:

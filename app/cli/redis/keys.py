@@ -8,25 +8,22 @@ from typing import Final
 from tailrace.app.cli.client.http_client import Server, ServerProblem
 
 KEYS_MAX: Final = 200
+"""The number of keys that completion offers."""
+
 TIMEOUT_VARIABLE: Final = "TAILRACE_COMPLETION_TIMEOUT_S"
 TIMEOUT_S_DEFAULT: Final = 0.5
 """The time limit of the request, unless the variable sets another one."""
 
-_GLOB: Final = str.maketrans({character: f"\\{character}" for character in "*?[]\\^"})
-
 
 def matching_keys(server: Server, prefix: str) -> list[str]:
-    """Return keys that begin with `prefix`, sorted; empty if the server cannot be reached.
-
-    One SCAN step finds them, so a large keyspace may give only some of its matches.
-    """
-    command = ["SCAN", "0", "MATCH", f"{prefix.translate(_GLOB)}*", "COUNT", str(KEYS_MAX)]
+    """Return the first `KEYS_MAX` keys that begin with `prefix`, sorted; empty if the server cannot be
+    reached. Keys that are not UTF-8 are left out."""
+    parameters = [("prefix", prefix), ("limit", str(KEYS_MAX))]
     try:
-        answer = server.request("POST", "/v1/command", body=command, timeout_s=timeout_s())
+        answer = server.request("GET", "/v1/streams", parameters=parameters, timeout_s=timeout_s())
     except ServerProblem:
         return []
-    keys = answer.json()["result"][1]
-    return sorted(key for key in keys if isinstance(key, str))
+    return [stream["key"] for stream in answer.json()["streams"] if "encoding" not in stream]
 
 
 def timeout_s() -> float:
