@@ -106,10 +106,7 @@ def test_the_first_job_runs_from_a_checkout_on_one_machine(base_url: str, tmp_pa
 def test_the_first_job_runs_on_a_cluster_with_a_packed_environment(
     installed: Environment, cluster: str, base_url: str, tmp_path: Path
 ) -> None:
-    packer = environment_with(tmp_path / "packer", [])
-    finished(
-        [*PIP, "--python", python_of(packer), "install", "venv-pack", "setuptools<80"], tmp_path, outside()
-    )
+    packer = environment_with(tmp_path / "packer", ["venv-pack", "setuptools<80"])
     packed = tmp_path / "env.tar.gz"
     pack = [str(packer.bin / "venv-pack"), "-p", str(installed.directory / "venv"), "-o", str(packed)]
     finished([*pack, "--compress-level", "1"], tmp_path, outside())

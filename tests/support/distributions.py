@@ -93,7 +93,7 @@ class Environment(NamedTuple):
         return {line.partition("==")[0].partition(" @ ")[0].lower() for line in listed.splitlines()}
 
 
-def environment_with(directory: Path, distributions: Sequence[Path]) -> Environment:
+def environment_with(directory: Path, distributions: Sequence[Path | str]) -> Environment:
     """Return a new environment with these distributions and their dependencies, pinned by the constraints
     file."""
     made = Environment(directory)
