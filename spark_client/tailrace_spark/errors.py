@@ -55,14 +55,14 @@ def with_status(error: TailraceError) -> str:
 
 
 def sentence_first(owner: type[T]) -> type[T]:
-    """Apply `told_first` to every public method of a class whose methods Spark calls."""
+    """Apply `headed_by_sentence` to every public method of a class whose methods Spark calls."""
     for name, method in vars(owner).items():
         if isfunction(method) and (name == "__init__" or not name.startswith("_")):
-            setattr(owner, name, told_first(method))
+            setattr(owner, name, headed_by_sentence(method))
     return owner
 
 
-def told_first(method: Callable[..., Any]) -> Callable[..., Any]:
+def headed_by_sentence(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that raises the exceptions of this package with their sentence at the beginning of the
     traceback.
 
@@ -76,12 +76,12 @@ def told_first(method: Callable[..., Any]) -> Callable[..., Any]:
             result = method(*arguments, **named)
         except EXPLAINED as error:
             raise error.with_traceback(None) from _headline(error)
-        return _told_first_later(result) if isinstance(result, GeneratorType) else result
+        return _headed_later(result) if isinstance(result, GeneratorType) else result
 
     return call
 
 
-def _told_first_later(items: Iterator[Any]) -> Iterator[Any]:
+def _headed_later(items: Iterator[Any]) -> Iterator[Any]:
     try:
         yield from items
     except EXPLAINED as error:

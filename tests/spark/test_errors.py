@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import tailrace_spark
 from tailrace_spark import TailraceSink, archive_stream, errors, read_history
-from tailrace_spark.errors import BadOption, DataLoss, SinkError, told_first
+from tailrace_spark.errors import BadOption, DataLoss, SinkError, headed_by_sentence
 from tests.spark.queries import read_stream, run_query, write_input
 
 LINES_BEFORE_THE_SENTENCE_MAX: Final = 5
@@ -72,12 +72,12 @@ def test_the_sentence_is_among_the_first_lines_of_what_spark_prints(
     assert line_of("no HTTP response", failure.value) <= LINES_BEFORE_THE_SENTENCE_MAX
 
 
-def test_a_sentence_is_told_first_by_a_call_and_by_what_it_yields_later() -> None:
-    @told_first
+def test_a_sentence_heads_the_traceback_of_a_call_and_of_what_it_yields_later() -> None:
+    @headed_by_sentence
     def call() -> None:
         raise SinkError("at once")
 
-    @told_first
+    @headed_by_sentence
     def later() -> Iterator[int]:
         yield 1
         raise DataLoss("later")

@@ -34,7 +34,7 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from tailrace_spark.classic_session import check_classic
 from tailrace_spark.endpoint import Endpoint, urls_of
-from tailrace_spark.errors import BadOption, told_first
+from tailrace_spark.errors import BadOption, headed_by_sentence
 from tailrace_spark.option_checks import text
 from tailrace_spark.sink.claims import Claim, claim
 from tailrace_spark.sink.columns import numbered
@@ -77,7 +77,7 @@ class TailraceSink:
     def __repr__(self) -> str:
         return f"TailraceSink({','.join(self._endpoint.urls)}, {self._stream!r})"
 
-    @told_first
+    @headed_by_sentence
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         """Write one complete batch. Repeated calls with the same batch add nothing."""
         self.write(frame, batch_id)
