@@ -84,6 +84,21 @@ def test_leftovers_that_no_manifest_names_are_no_part_of_the_archive(
     assert history_ids(spark, tailrace, "left", tmp_path) == ids
 
 
+def test_files_of_tasks_that_a_killed_driver_had_finished_are_no_part_of_the_next_run(
+    spark: SparkSession, tailrace: Tailrace, tmp_path: Path
+) -> None:
+    ids = add(tailrace, "unfinished", 0)
+    archive_stream(spark, url_of(tailrace), "unfinished", str(tmp_path), trim="nothing")
+    [directory] = tmp_path.glob("day=*/hour=*/step=0")
+    # The state in which Hadoop's committer leaves a finished task of a job that never ends.
+    task = tmp_path / "_temporary/0/task_202601010100001234567890123456789_0004_m_000000"
+    shutil.move(directory, task / directory.relative_to(tmp_path))
+    shutil.rmtree(tmp_path / "_tailrace")
+    report = archive_stream(spark, url_of(tailrace), "unfinished", str(tmp_path))
+    assert (report.entries, report.trimmed) == (1, 1)
+    assert history_ids(spark, tailrace, "unfinished", tmp_path) == ids
+
+
 def test_nothing_is_trimmed_once_a_file_of_the_archive_is_missing(
     spark: SparkSession, tailrace: Tailrace, tmp_path: Path
 ) -> None:

@@ -30,6 +30,9 @@ FORMAT: Final = 2
 FORMATS_READ: Final = (1, FORMAT)
 """Manifests of format 1 have neither `in_pairs` nor `incarnation`; see `parquet` for their files."""
 STEP_DIGITS: Final = 20
+UNFINISHED: Final = "_temporary"
+"""Where Hadoop's committer keeps the files of finished tasks until their job ends. A later job to the same
+path moves them into place together with its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +123,11 @@ class ArchiveFiles:
         ]
 
     def forget(self, step: int) -> None:
-        """Delete the files that an interrupted run left of a step without a manifest."""
+        """Delete the files that an interrupted run left of a step without a manifest, and those of its tasks that
+        no job moved into place."""
         assert not self._fs.exists(self._path(self._name_of(step)))
-        for status in [*self._listed("day=*/hour=*", f"step={step}"), *self._listed(MANIFESTS, ".*")]:
+        leftovers = [("day=*/hour=*", f"step={step}"), (MANIFESTS, ".*"), ("", UNFINISHED)]
+        for status in [status for place in leftovers for status in self._listed(*place)]:
             self._fs.delete(status.getPath(), True)  # noqa: FBT003 - Java's parameter: recursive
 
     def absolute(self, file: File) -> str:
