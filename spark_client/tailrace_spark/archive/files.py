@@ -123,8 +123,8 @@ class ArchiveFiles:
         ]
 
     def forget(self, step: int) -> None:
-        """Delete the files that an interrupted run left of a step without a manifest, and those of its tasks that
-        no job moved into place."""
+        """Delete the files that an interrupted run left of a step without a manifest, and those of its tasks
+        that no job moved into place."""
         assert not self._fs.exists(self._path(self._name_of(step)))
         leftovers = [("day=*/hour=*", f"step={step}"), (MANIFESTS, ".*"), ("", UNFINISHED)]
         for status in [status for place in leftovers for status in self._listed(*place)]:
