@@ -30,7 +30,7 @@ def main() -> None:
     spark.sql(
         f"CREATE TEMPORARY VIEW seen USING tailrace OPTIONS (url '{options.url}', stream '{options.stream}')"
     )
-    told("view", count=spark.sql("SELECT count(*) FROM seen").first()[0])
+    told("view", counts=[row.n for row in spark.sql("SELECT count(*) AS n FROM seen").collect()])
     frame.write.format("tailrace").mode("append").options(url=options.url, stream=options.batch).save()
     follow = spark.readStream.format("tailrace").options(**stream, startingOffsets="earliest").load()
     target = {"url": options.url, "stream": options.streaming, "checkpointLocation": options.checkpoint}
