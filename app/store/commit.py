@@ -1,9 +1,10 @@
-"""Group commit: a thread writes effects as journal rows, and each reply waits for its row.
+"""Group commit: effects become journal rows, and each reply waits for its row.
 
-While the thread syncs one row, new effects collect in the next row. Under load, one sync therefore covers
-many commands; without load, a command waits for one sync. When a row is durable, the event loop releases the
-replies that wait for it, in order. A reply waits for everything that it reveals, including changes by other
-commands.
+While the disk is fast, the event loop commits small rows itself, at the end of the turn in which their commands
+ran (`commit_place`). Otherwise a thread writes the rows: while it syncs one row, new effects collect in the next
+row. Under load, one sync therefore covers many commands; without load, a command waits for one sync. When a row
+is durable, the event loop releases the replies that wait for it, in order. A reply waits for everything that it
+reveals, including changes by other commands.
 
 After the first failed commit, no other commit runs: the state of the disk after a failed sync is unknown, so
 a retry is unsafe. The log then releases all waiting replies, which become errors, and writes no more rows.
@@ -17,10 +18,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from tailrace.app.observability.counters.commits import CommitFigures
+from tailrace.app.store.commit_place import BYTES_MAX, CommitPlace, is_quickly_encoded
 from tailrace.core.effects import ConsumerSeen, Effect
+from tailrace.core.storage.records import encode_effects
 
 Job = Callable[[], object]
 Release = Callable[[], None]
@@ -69,11 +72,13 @@ class NoLog:
 class WriterThread:
     """A thread that runs blocking jobs one after another and reports results on the event loop.
 
-    After a job fails, later jobs do not run; they report the same error.
+    After a job fails, later jobs do not run; they report the same error. `pending_count`: how many jobs were
+    submitted and have not reported yet.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        self.pending_count = 0
         self._jobs: queue.SimpleQueue[tuple[Job, Callable[[Exception | None], None]] | None]
         self._jobs = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="tailrace-writer", daemon=True)
@@ -81,6 +86,7 @@ class WriterThread:
 
     def submit(self, job: Job, done: Callable[[Exception | None], None]) -> None:
         """Run `job` in the thread, then call `done` on the loop with its error, or None."""
+        self.pending_count += 1
         self._jobs.put((job, done))
 
     def close(self) -> None:
@@ -95,7 +101,11 @@ class WriterThread:
             job, done = item
             if failure is None:
                 failure = _failure_of(job)
-            self._loop.call_soon_threadsafe(done, failure)
+            self._loop.call_soon_threadsafe(self._report, done, failure)
+
+    def _report(self, done: Callable[[Exception | None], None], failure: Exception | None) -> None:
+        self.pending_count -= 1
+        done(failure)
 
 
 def _failure_of(job: Job) -> Exception | None:
@@ -106,22 +116,31 @@ def _failure_of(job: Job) -> Exception | None:
     return None
 
 
+class Row(NamedTuple):
+    """The effects of one journal row, and how many commands or transactions they belong to."""
+
+    seq: int
+    effects: Sequence[Effect]
+    command_count: int
+
+
 class GroupCommit:
     """The log that commits effects in groups.
 
-    `append(seq, effects)` commits one row, blocks, and returns its size in bytes; the first row has the
-    number `seq + 1`. `waits`: replies wait for their row (`always`) or do not wait (`interval`). On the event
-    loop, `on_row` gets the effects of each row before the thread writes it, `on_commit` gets the size of each
-    durable row, and `on_failure` gets the first error.
+    `append(seq, body)` commits one row of encoded effects, and blocks; the first row has the number `seq + 1`.
+    `waits`: replies wait for their row (`always`) or do not wait (`interval`). `place` decides which rows the
+    event loop commits itself; None: no row. On the event loop, `on_row` gets the effects of each row before it is
+    written, `on_commit` gets the size of each durable row in bytes, and `on_failure` gets the first error.
     """
 
     def __init__(
         self,
         thread: WriterThread,
-        append: Callable[[int, Sequence[Effect]], int],
+        append: Callable[[int, bytes], None],
         seq: int,
         *,
         waits: bool,
+        place: CommitPlace | None = None,
         on_row: Callable[[Sequence[Effect]], None],
         on_commit: Callable[[int], None],
         on_failure: Callable[[Exception], None],
@@ -130,6 +149,7 @@ class GroupCommit:
         self._thread = thread
         self._append = append
         self._waits = waits
+        self._place = place if waits else None
         self._on_row = on_row
         self._on_commit = on_commit
         self._on_failure = on_failure
@@ -139,7 +159,7 @@ class GroupCommit:
         self._is_arranged = False
         self._waiting: deque[tuple[int, Release]] = deque()
         self.seq = seq
-        """The number of the last row that was passed to the thread."""
+        """The number of the last row that was begun."""
         self.durable_seq = seq
         self.failure: Exception | None = None
 
@@ -161,45 +181,82 @@ class GroupCommit:
             loop.call_soon(self._start)
 
     def _start(self) -> None:
-        if self.failure is None and self._is_arranged:
-            self.flush()
+        """Commit the collected effects, on the loop if that is fast, otherwise in the thread."""
+        if self.failure is not None or not self._is_arranged:
+            return
+        row = self._next_row()
+        if row is None:
+            return
+        place = self._place
+        # The thread must be idle: it uses the same connection, and the rows must stay in order.
+        if place is None or self._thread.pending_count or not place.is_loop():
+            self._submit(row, row.effects)
+        elif not is_quickly_encoded(row.effects):
+            self._submit(row, row.effects)
+        else:
+            self._commit_here(row, place)
 
     def flush(self) -> int:
         """Pass the collected effects to the thread now; return the number of the last row."""
-        self._is_arranged = False
-        if self._gathered:
-            effects, self._gathered = self._gathered, []
-            command_count, self._gathered_count = self._gathered_count, 0
-            self.seq += 1
-            self._on_row(effects)
-            self._submit(self.seq, effects, command_count)
+        row = self._next_row()
+        if row is not None:
+            self._submit(row, row.effects)
         return self.seq
 
-    def _submit(self, seq: int, effects: Sequence[Effect], command_count: int) -> None:
+    def _next_row(self) -> Row | None:
+        self._is_arranged = False
+        if not self._gathered:
+            return None
+        effects, self._gathered = self._gathered, []
+        command_count, self._gathered_count = self._gathered_count, 0
+        self.seq += 1
+        self._on_row(effects)
+        return Row(self.seq, effects, command_count)
+
+    def _commit_here(self, row: Row, place: CommitPlace) -> None:
+        try:
+            body = encode_effects(row.effects)
+            if len(body) > BYTES_MAX:
+                self._submit(row, body)
+                return
+            begin_ns = time.perf_counter_ns()
+            self._append(row.seq, body)
+        except Exception as error:  # noqa: BLE001 - every error ends the log
+            self.fail(error)
+            return
+        duration_ns = time.perf_counter_ns() - begin_ns
+        place.note(duration_ns)
+        self._publish(row, len(body), duration_ns)
+
+    def _submit(self, row: Row, content: Sequence[Effect] | bytes) -> None:
         size = duration_ns = 0
 
         def job() -> None:
             nonlocal size, duration_ns
             begin_ns = time.perf_counter_ns()
-            size = self._append(seq, effects)
-            duration_ns = time.perf_counter_ns() - begin_ns
+            body = content if isinstance(content, bytes) else encode_effects(content)
+            self._append(row.seq, body)
+            size, duration_ns = len(body), time.perf_counter_ns() - begin_ns
 
         def done(error: Exception | None) -> None:
             if error is not None:
                 self.fail(error)
             elif self.failure is None:
-                self._figures.note(duration_ns, command_count, size)
-                self._on_commit(size)
-                self._publish(seq)
+                self._publish(row, size, duration_ns)
 
         self._thread.submit(job, done)
 
-    def _publish(self, seq: int) -> None:
-        self.durable_seq = seq
-        while self._waiting and self._waiting[0][0] <= seq:
+    def _publish(self, row: Row, size_bytes: int, duration_ns: int) -> None:
+        """Note that `row` is durable, and release what waits for it."""
+        self._figures.note(duration_ns, row.command_count, size_bytes)
+        self._on_commit(size_bytes)
+        self.durable_seq = row.seq
+        has_gathered = self._is_arranged
+        while self._waiting and self._waiting[0][0] <= row.seq:
             self._waiting.popleft()[1]()
-        if self._is_arranged and self._waits and self.durable_seq == self.seq:
-            self.flush()
+        # Effects that a released callback recorded are committed at the end of the turn, as `_arrange` says.
+        if has_gathered and self._waits and self.durable_seq == self.seq:
+            self._start()
 
     def fail(self, error: Exception) -> None:
         """Stop writing, call `on_failure` once, and release all waiting callbacks."""

@@ -18,6 +18,7 @@ from typing import Final
 
 from tailrace.app.observability.counters.commits import CommitFigures
 from tailrace.app.store.commit import GroupCommit, WriterThread
+from tailrace.app.store.commit_place import CommitPlace
 from tailrace.app.store.identity import new_identity
 from tailrace.core.effects import Effect, StreamCopied
 from tailrace.core.keyspace import Keyspace
@@ -27,7 +28,6 @@ from tailrace.core.storage.checkpoint import BlockRow, Snapshot
 from tailrace.core.storage.damage import Damage
 from tailrace.core.storage.data_files import note_boot
 from tailrace.core.storage.identity import kept_identity
-from tailrace.core.storage.records import encode_effects
 from tailrace.core.storage.recovery import recover
 from tailrace.core.storage.schema import (
     DirectoryLock,
@@ -90,6 +90,7 @@ class Storage:
             self._append,
             self._seq,
             waits=waits,
+            place=CommitPlace(),
             on_row=self._note_row,
             on_commit=self._note_commit,
             on_failure=on_failure,
@@ -102,10 +103,8 @@ class Storage:
         """Return the growth of the journal since the last checkpoint in bytes."""
         return self._journal_bytes
 
-    def _append(self, seq: int, effects: Sequence[Effect]) -> int:
-        body = encode_effects(effects)
+    def _append(self, seq: int, body: bytes) -> None:
         journal.append(self._writing, seq, body)
-        return len(body)
 
     def _note_row(self, effects: Sequence[Effect]) -> None:
         self._changed_keys.update(key for effect in effects for key in _keys_of(effect))
