@@ -113,10 +113,13 @@ class TurnStore(StreamStore, Protocol):
 class HotStore(Protocol):
     """The interface of a store for hot requests."""
 
-    def submit(self, command: Command, receive: Callable[[Answer], None]) -> None:
+    def submit(self, command: Command, receive: Callable[[Answer], None]) -> Answer:
         """Run one command that does not block, and call `receive` once with its answer.
 
         The call can happen before this method returns, or later on the event loop. No task is needed.
+
+        Return the answer that `receive` gets unless the storage fails; nobody may see the answer before that
+        call. Return None if the answer is not known yet.
         """
         ...
 

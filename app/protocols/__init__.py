@@ -14,6 +14,7 @@ module             what it owns
 `asgi`             uvicorn's ASGI cycle, for all requests but the hot ones
 `hot_routes`       what a server needs to carry out hot requests
 `hot_request`      one hot request until it is answered
+`hot_run`          the hot requests of one read
 `cached_heads`     heads that were parsed before
 `hot_observer`     what is noted of a hot request
 `deadlines`        how long a client may keep the server waiting

@@ -23,12 +23,16 @@ CACHED_HEADS_MAX: Final = 1024
 """Limit of one server: a head for each length of body and each stream. A full cache is emptied."""
 
 CACHED_HEAD_BYTES_MAX: Final = 1024
-CACHED_READ_BYTES_MAX: Final = 65_536
+CACHED_REQUEST_BYTES_MAX: Final = 65_536
 """Larger requests gain nothing here, and rarely come in one read."""
 
 _END: Final = b"\r\n\r\n"
 _ONCE: Final = frozenset({b"x-request-id", b"idempotency-key"})
 """Headers whose value is another one with each request."""
+
+_LENGTH: Final = b"content-length"
+_FRAMED: Final = frozenset({b"transfer-encoding", b"expect"})
+"""Headers with which a body does not follow its head at once, in the length that the head names."""
 
 
 class CachedHead(NamedTuple):
@@ -40,10 +44,10 @@ class CachedHead(NamedTuple):
     route: HotRoute
     credentials: Credentials
 
-    def request(self, connection: HotConnection, data: bytes) -> HotRequest:
-        """The complete request that `data` is: this head and its body."""
+    def request(self, connection: HotConnection, data: bytes, start: int) -> HotRequest:
+        """The complete request at `start` of `data`: this head and its body."""
         request = HotRequest(connection, self.head, self.route, self.credentials)
-        request.body = data[len(self.raw) :]
+        request.body = data[start + len(self.raw) : start + self.size]
         request.request_id = new_request_id()
         return request
 
@@ -54,23 +58,25 @@ class CachedHeads:
     def __init__(self) -> None:
         self._heads: dict[bytes, CachedHead] = {}
 
-    def find(self, data: bytes) -> CachedHead | None:
-        """The head that `data` begins with; None unless `data` is that head and its body. O(head)."""
-        cached = self._heads.get(_raw_head_of(data))
-        return cached if cached is not None and cached.size == len(data) else None
+    def find(self, data: bytes, start: int) -> CachedHead | None:
+        """Return the head at `start` of `data`, None if it is not cached. O(head)."""
+        return self._heads.get(_raw_head_of(data, start))
 
     def keep(self, data: bytes, request: HotRequest) -> None:
-        """Keep the head of `request`, if `data` was this request and nothing else."""
-        raw = _raw_head_of(data)
+        """Keep the head of `request`, if `data` begins with the whole request."""
+        raw = _raw_head_of(data, 0)
         size = len(raw) + len(request.body)
-        if not raw or len(data) != size or any(name in _ONCE for name, _ in request.head.headers):
+        names = {name for name, _ in request.head.headers}
+        if not raw or size > min(len(data), CACHED_REQUEST_BYTES_MAX) or names & _ONCE:
+            return
+        if _LENGTH not in names or not names.isdisjoint(_FRAMED) or data[len(raw) : size] != request.body:
             return
         if len(self._heads) >= CACHED_HEADS_MAX:
             self._heads.clear()
         self._heads[raw] = CachedHead(raw, size, request.head, request.route, request.credentials)
 
 
-def _raw_head_of(data: bytes) -> bytes:
-    """The bytes before the body; empty if the head does not end."""
-    end = data.find(_END, 0, CACHED_HEAD_BYTES_MAX)
-    return data[: end + len(_END)] if end >= 0 else b""
+def _raw_head_of(data: bytes, start: int) -> bytes:
+    """The bytes from `start` to the body; empty if the head does not end."""
+    end = data.find(_END, start, start + CACHED_HEAD_BYTES_MAX)
+    return data[start : end + len(_END)] if end >= 0 else b""

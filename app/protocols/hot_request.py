@@ -85,10 +85,14 @@ class HotRequest:
     """While its body arrives it is not."""
     ends_connection = False
     """The answer is the last one of the connection: the server stops."""
+    answer = b""
+    """The whole answer, which the connection writes in its turn."""
     quota: Quota | None = None
     """What the request was counted as; None if requests are not counted."""
 
     _gathered: bytearray | None = None
+    _content: bytes | None = None
+    """The body of the answer, if it is known before the answer may leave."""
 
     body: bytes
     request_id: str
@@ -119,6 +123,16 @@ class HotRequest:
         """Make the answer the last one of the connection."""
         self.ends_connection = True
 
+    def foresee(self, answer: Answer) -> bool:
+        """Take the answer that `receive` gets unless the storage fails; None if it is unknown.
+
+        Return False if the documented route may have to answer the request.
+        """
+        if answer is None or isinstance(answer, (StreamError, StoreUnavailable)):
+            return False
+        self._content = self.route.answer_of(answer)
+        return self._content is not None
+
     def receive(self, answer: Answer) -> None:
         """The store's answer, durable."""
         try:
@@ -138,7 +152,7 @@ class HotRequest:
 
     def _replied(self, reply: Reply) -> None:
         route = self.route
-        content = route.answer_of(reply)
+        content = self._content or route.answer_of(reply)
         if content is None:
             self.connection.hand_on(self)
         elif isinstance(reply, AppendReply) and reply.replayed:

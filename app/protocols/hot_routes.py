@@ -72,14 +72,21 @@ class HotRoutes:
         except (RequestRefused, Unauthenticated):
             return None
 
-    def submit(self, request: HotRequest) -> None:
-        """Have the store carry out a prepared request. Its connection is answered now or later."""
+    def submit(self, request: HotRequest) -> bool:
+        """Have the store carry out a prepared request. Its connection is answered now or later.
+
+        Return whether the connection may submit its next request before this one is answered: not if the
+        documented route has to answer it.
+        """
         try:
-            self._store.submit(request.command, request.receive)
+            answer = self._store.submit(request.command, request.receive)
+            if request.is_settled:
+                return True
+            self.observer.submitted(request)
+            return request.foresee(answer)
         except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             request.fail(error)
-        if not request.is_settled:
-            self.observer.submitted(request)
+            return False
 
 
 def _is_allowed(principal: Principal, scope: TokenScope, command: Command) -> bool:

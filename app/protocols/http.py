@@ -1,7 +1,7 @@
 """HTTP/1.1 on one connection: the steps of `state`, carried out.
 
-It owns which collaborator takes each step. The store gets hot requests. The application gets all others, one
-after another, and those that the store refuses. A hot request whose head is cached skips the parser.
+It owns which collaborator takes each step. The store gets hot requests (`hot_run`); those whose heads are
+cached skip the parser. The application gets all others, one after another, and those that the store refuses.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from uvicorn.server import ServerState
 from tailrace.api.problems.table import HttpCode
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.asgi import AsgiAdapter, AsgiRequest
-from tailrace.app.protocols.cached_heads import CACHED_READ_BYTES_MAX, CachedHead
 from tailrace.app.protocols.connections import SMALL_BODY_BYTES, Connections, HeldMemory
 from tailrace.app.protocols.deadlines import Deadlines, Progress
 from tailrace.app.protocols.ending import Ending
 from tailrace.app.protocols.handshakes import hand_over
 from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.app.protocols.hot_routes import HotRoutes
+from tailrace.app.protocols.hot_run import HotRun
 from tailrace.app.protocols.refusals import ProtocolRefusal, Refusals
 from tailrace.app.protocols.request_head import RequestHead
 from tailrace.app.protocols.request_reader import RequestReader
@@ -44,8 +44,7 @@ class HttpProtocol(asyncio.Protocol):
         self._answers = Answers(self.state)
         self._deadlines = Deadlines(self.registry.limits)
         self._memory = HeldMemory(self.registry)
-        self._last_head: CachedHead | None = None
-        """The head of the last hot request: mostly it is the next one's too."""
+        self._run = HotRun(self, self.state, self._answers, self.hot)
         self._read: bytes | None = None
         """What is being parsed, if it began between two requests."""
         self._arriving: HotRequest | AsgiRequest | None = None
@@ -58,9 +57,9 @@ class HttpProtocol(asyncio.Protocol):
         self.transport = transport
         self._ending = Ending(self.state, transport)
         self._refusals = Refusals(self.state, self._answers, self._ending, transport, self._server_state)
-        self._client_address = self._asgi.connect(self, transport, self._answers.queue)
+        self.client_address = self._asgi.connect(self, transport, self._answers.queue)
         self._flow = self._asgi.flow
-        excess = self.registry.enter(self, self._client_address)
+        excess = self.registry.enter(self, self.client_address)
         if excess is not None and excess.is_mute:
             self.cut()
         elif excess is not None:
@@ -80,6 +79,7 @@ class HttpProtocol(asyncio.Protocol):
         self._memory.release()
         self._arriving = None
         self._reader.close()
+        self._run.close()
         self._asgi.disconnect()
 
     def eof_received(self) -> bool:
@@ -96,19 +96,20 @@ class HttpProtocol(asyncio.Protocol):
         self._flow.resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Carry out a hot request whose head is cached; have everything else parsed."""
+        """Carry out hot requests whose heads are cached; have everything else parsed."""
         state = self.state
-        if state.receiving is Receiving.IDLE and state.answering is Answering.FREE:
-            if len(data) <= CACHED_READ_BYTES_MAX and not self._flow.write_paused:
-                cached = self._last_head
-                if cached is None or cached.size != len(data) or not data.startswith(cached.raw):
-                    cached = self._last_head = self.hot.cached_heads.find(data)
-                if cached is not None:
-                    self._reader.head_count += 1
-                    self._carry_out(cached.request(self, data))
-                    return
-                self._read = data
-        elif state.receiving is Receiving.DISCARDING:
+        is_between = state.receiving is Receiving.IDLE
+        if is_between and state.answering is Answering.FREE and not self._flow.write_paused:
+            count, taken = self._run.carry_out_known(data)
+            self._reader.head_count += count
+            if taken == len(data):
+                return
+            self._read = data = data[taken:]
+        if state.receiving is Receiving.DISCARDING:
+            return
+        if is_between and state.answering is Answering.HOT:
+            self._run.held += data
+            self._flow.pause_reading()
             return
         try:
             self._reader.feed(data)
@@ -122,7 +123,7 @@ class HttpProtocol(asyncio.Protocol):
         """A hot request waits for its body; the application gets any other request at once."""
         is_free = self.state.answering is Answering.FREE
         if is_free and not self._flow.write_paused:
-            self._arriving = self.hot.recognised(self, head)
+            self._arriving = self.hot.recognised(self._run, head)
             if self._arriving is not None:
                 return
         self._arriving = request = self._asgi.request(head)
@@ -150,7 +151,7 @@ class HttpProtocol(asyncio.Protocol):
         if isinstance(request, HotRequest):
             if self._read is not None:
                 self.hot.cached_heads.keep(self._read, request)
-            self._carry_out(request)
+            self._run.carry_out(request)
 
     def switch_to_websocket(self, head: RequestHead) -> None:
         """Another protocol takes over, and counts in this one's place."""
@@ -162,51 +163,53 @@ class HttpProtocol(asyncio.Protocol):
 
     # --- what is answered ----------------------------------------------------------------------
 
-    def _carry_out(self, request: HotRequest) -> None:
-        if not self.hot.prepare(request, self._client_address):
-            self.hand_on(request)
-            return
-        self._answers.submit(request)
-        self.hot.submit(request)
-        if not request.is_settled:
-            self._flow.pause_reading()
-
-    def hand_on(self, request: HotRequest) -> None:
-        """Have the documented route answer a complete hot request from its start: nothing was changed."""
-        request.is_settled = True
-        if self.state.answering not in {Answering.FREE, Answering.HOT}:
-            return  # the connection has ended
+    def start_documented(self, request: HotRequest) -> None:
+        """Have the documented route answer a complete hot request from its start."""
         asked = self._asgi.complete_request(request.head, request.body, request.quota)
         if request.ends_connection:
             asked.end_connection_after()
         self._answers.start(asked)
 
-    def answer_hot(self, request: HotRequest, status: int, headers: bytes, content: bytes) -> None:
-        """Write the answer of a hot request, unless the connection has ended."""
-        request.is_settled = True
-        if self.state.answering is Answering.HOT:
-            start = self.hot.starts.of(status, self._server_state.default_headers)
-            self.transport.write(start + headers + content)
-            if request.ends_connection:
-                self._ending.close()
-            self.answered()
-        self.hot.observer.answered(request, status)
+    def answer_start(self, status: int) -> bytes:
+        """Return the status line and the headers of every answer."""
+        return self.hot.starts.of(status, self._server_state.default_headers)
+
+    def write_answers(self, count: int, answers: bytes) -> None:
+        """Write the answers of `count` hot requests."""
+        self._server_state.total_requests += count
+        self.transport.write(answers)
+
+    def run_ended(self, last: HotRequest) -> None:
+        """The answers of a run are written."""
+        if last.ends_connection:
+            self._ending.close()
+        self._continue()
 
     def answered(self) -> None:
-        """A request has its whole answer: continue with the next request or with the refusal."""
-        self.state.happened(Event.ANSWERED)
+        """A request of the application has its whole answer."""
         self._server_state.total_requests += 1
+        self._continue()
+
+    def _continue(self) -> None:
+        """Start what comes after an answer: a request, the refusal, or the bytes that were held."""
+        self.state.happened(Event.ANSWERED)
         if self._memory.held_bytes:
             self._memory.release()
         if self.state.answering is not Answering.FREE or self.transport.is_closing():
             return
         self._answers.current = None
-        if self._answers.queue:
+        deferred = self._run.take_deferred()
+        if deferred is not None:
+            self.start_documented(deferred)
+        elif self._answers.queue:
             self._answers.start_next()
         elif self.state.receiving is Receiving.DISCARDING:
             self._refusals.write_if_due()
         if self._flow.read_paused:
             self._flow.resume_reading()
+        held = self._run.take_held()
+        if held:
+            self.data_received(held)
 
     # --- the end -------------------------------------------------------------------------------
 

@@ -48,7 +48,8 @@ because it has a precondition here: a hot request is carried out when all of it 
 **Answering** follows the oldest request that has no complete answer:
 
 - ``FREE``: there is no such request.
-- ``HOT``: the store carries out a hot request. No task, no ASGI scope; reading is paused until the answer.
+- ``HOT``: the store carries out one hot request, or a run of them (`hot_run`). No task, no ASGI scope. A run
+  ends with one ``ANSWERED``.
 - ``ASGI``: the application answers the request, in a task of its own.
 - ``LEAVING``: the server has ended its side of the connection, or ends it after the bytes already written.
 - ``CLOSED``: as above.
@@ -56,7 +57,7 @@ because it has a precondition here: a hot request is carried out when all of it 
 =============  =======  =======  =======  =======
 event          FREE     HOT      ASGI     LEAVING
 =============  =======  =======  =======  =======
-HOT_SUBMITTED  HOT
+HOT_SUBMITTED  HOT      HOT
 STARTED        ASGI
 HANDED_ON               ASGI
 INPUT_ENDED             HOT      ASGI
@@ -80,8 +81,9 @@ fitting state of both.
 What follows from the tables
 ============================
 
-- A hot request never waits in the queue: it is taken only while Answering is ``FREE``, and any other time the
-  same request goes to the application, whose requests queue. So answers leave in the order of the requests.
+- A hot request never waits in the queue: it is taken while Answering is ``FREE``, or ``HOT`` as the next one
+  of a run. While Answering is ``ASGI``, the same request goes to the application, whose requests queue. So
+  answers leave in the order of the requests.
 - The protocol changes to WebSocket only if no answer is due, since the answer would come too late.
 - A refused request is not answered at once. Receiving is ``DISCARDING``, while Answering finishes the
   requests that came before. The refusal is written when Answering is ``FREE`` again; ``LEFT`` follows.
@@ -155,7 +157,7 @@ RECEIVING: Final[Mapping[Event, Mapping[Receiving, Receiving]]] = {
 }
 
 ANSWERING: Final[Mapping[Event, Mapping[Answering, Answering]]] = {
-    Event.HOT_SUBMITTED: {_A.FREE: _A.HOT},
+    Event.HOT_SUBMITTED: {_A.FREE: _A.HOT, _A.HOT: _A.HOT},
     Event.STARTED: {_A.FREE: _A.ASGI},
     Event.HANDED_ON: {_A.HOT: _A.ASGI},
     Event.INPUT_ENDED: {_A.HOT: _A.HOT, _A.ASGI: _A.ASGI},

@@ -1,10 +1,10 @@
 """Group commit: effects become journal rows, and each reply waits for its row.
 
-While the disk is fast, the event loop commits small rows itself, at the end of the turn in which their commands
-ran (`commit_place`). Otherwise a thread writes the rows: while it syncs one row, new effects collect in the next
-row. Under load, one sync therefore covers many commands; without load, a command waits for one sync. When a row
-is durable, the event loop releases the replies that wait for it, in order. A reply waits for everything that it
-reveals, including changes by other commands.
+While the disk is fast, the event loop commits small rows itself, at the end of the turn in which their
+commands ran (`commit_place`). Otherwise a thread writes the rows: while it syncs one row, new effects collect
+in the next row. Under load, one sync therefore covers many commands; without load, a command waits for one
+sync. When a row is durable, the event loop releases the replies that wait for it, in order. A reply waits for
+everything that it reveals, including changes by other commands.
 
 After the first failed commit, no other commit runs: the state of the disk after a failed sync is unknown, so
 a retry is unsafe. The log then releases all waiting replies, which become errors, and writes no more rows.
@@ -13,8 +13,6 @@ a retry is unsafe. The log then releases all waiting replies, which become error
 from __future__ import annotations
 
 import asyncio
-import queue
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -22,10 +20,10 @@ from typing import Final, NamedTuple, Protocol
 
 from tailrace.app.observability.counters.commits import CommitFigures
 from tailrace.app.store.commit_place import BYTES_MAX, CommitPlace, is_quickly_encoded
+from tailrace.app.store.writer_thread import WriterThread
 from tailrace.core.effects import ConsumerSeen, Effect
 from tailrace.core.storage.records import encode_effects
 
-Job = Callable[[], object]
 Release = Callable[[], None]
 
 INTERVAL_S: Final = 1.0
@@ -69,53 +67,6 @@ class NoLog:
         """Do nothing: this log never writes."""
 
 
-class WriterThread:
-    """A thread that runs blocking jobs one after another and reports results on the event loop.
-
-    After a job fails, later jobs do not run; they report the same error. `pending_count`: how many jobs were
-    submitted and have not reported yet.
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self.pending_count = 0
-        self._jobs: queue.SimpleQueue[tuple[Job, Callable[[Exception | None], None]] | None]
-        self._jobs = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="tailrace-writer", daemon=True)
-        self._thread.start()
-
-    def submit(self, job: Job, done: Callable[[Exception | None], None]) -> None:
-        """Run `job` in the thread, then call `done` on the loop with its error, or None."""
-        self.pending_count += 1
-        self._jobs.put((job, done))
-
-    def close(self) -> None:
-        """Wait until the queued jobs have ended, then stop the thread. Blocks."""
-        self._jobs.put(None)
-        self._thread.join()
-
-    def _work(self) -> None:
-        # After a failed job no other job runs: the journal must not have gaps.
-        failure: Exception | None = None
-        while (item := self._jobs.get()) is not None:
-            job, done = item
-            if failure is None:
-                failure = _failure_of(job)
-            self._loop.call_soon_threadsafe(self._report, done, failure)
-
-    def _report(self, done: Callable[[Exception | None], None], failure: Exception | None) -> None:
-        self.pending_count -= 1
-        done(failure)
-
-
-def _failure_of(job: Job) -> Exception | None:
-    try:
-        job()
-    except Exception as error:  # noqa: BLE001 - reported to the caller of `submit`
-        return error
-    return None
-
-
 class Row(NamedTuple):
     """The effects of one journal row, and how many commands or transactions they belong to."""
 
@@ -127,10 +78,11 @@ class Row(NamedTuple):
 class GroupCommit:
     """The log that commits effects in groups.
 
-    `append(seq, body)` commits one row of encoded effects, and blocks; the first row has the number `seq + 1`.
-    `waits`: replies wait for their row (`always`) or do not wait (`interval`). `place` decides which rows the
-    event loop commits itself; None: no row. On the event loop, `on_row` gets the effects of each row before it is
-    written, `on_commit` gets the size of each durable row in bytes, and `on_failure` gets the first error.
+    `append(seq, body)` commits one row of encoded effects, and blocks; the first row has the number
+    `seq + 1`. `place` decides which rows the event loop commits itself; None: replies do not wait for their
+    rows (`interval`), and the thread commits all of them. On the event loop, `on_row` gets the effects of a
+    row before it is written, `on_commit` gets the size of each durable row in bytes, and `on_failure` gets the
+    first error.
     """
 
     def __init__(
@@ -139,8 +91,7 @@ class GroupCommit:
         append: Callable[[int, bytes], None],
         seq: int,
         *,
-        waits: bool,
-        place: CommitPlace | None = None,
+        place: CommitPlace | None,
         on_row: Callable[[Sequence[Effect]], None],
         on_commit: Callable[[int], None],
         on_failure: Callable[[Exception], None],
@@ -148,8 +99,8 @@ class GroupCommit:
     ) -> None:
         self._thread = thread
         self._append = append
-        self._waits = waits
-        self._place = place if waits else None
+        self._waits = place is not None
+        self._place = place or CommitPlace(mean_ns_max=0)
         self._on_row = on_row
         self._on_commit = on_commit
         self._on_failure = on_failure
@@ -187,14 +138,15 @@ class GroupCommit:
         row = self._next_row()
         if row is None:
             return
-        place = self._place
-        # The thread must be idle: it uses the same connection, and the rows must stay in order.
-        if place is None or self._thread.pending_count or not place.is_loop():
-            self._submit(row, row.effects)
-        elif not is_quickly_encoded(row.effects):
-            self._submit(row, row.effects)
+        if self._is_for_loop(row):
+            self._commit_here(row)
         else:
-            self._commit_here(row, place)
+            self._submit(row, row.effects)
+
+    def _is_for_loop(self, row: Row) -> bool:
+        # The thread must be idle: it uses the same connection, and the rows must stay in order.
+        is_idle = not self._thread.pending_count
+        return is_idle and self._place.is_loop() and is_quickly_encoded(row.effects)
 
     def flush(self) -> int:
         """Pass the collected effects to the thread now; return the number of the last row."""
@@ -213,7 +165,7 @@ class GroupCommit:
         self._on_row(effects)
         return Row(self.seq, effects, command_count)
 
-    def _commit_here(self, row: Row, place: CommitPlace) -> None:
+    def _commit_here(self, row: Row) -> None:
         try:
             body = encode_effects(row.effects)
             if len(body) > BYTES_MAX:
@@ -225,7 +177,7 @@ class GroupCommit:
             self.fail(error)
             return
         duration_ns = time.perf_counter_ns() - begin_ns
-        place.note(duration_ns)
+        self._place.note(duration_ns)
         self._publish(row, len(body), duration_ns)
 
     def _submit(self, row: Row, content: Sequence[Effect] | bytes) -> None:

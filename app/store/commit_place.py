@@ -1,9 +1,9 @@
 """Where a row is committed: on the event loop while the disk is fast, otherwise in the writer thread.
 
-A commit on the loop saves passing the row to a thread and back, which costs more than the commit. It also stops
-the loop while the disk syncs, so it pays only if a sync takes less than a millisecond. This module measures the
-commits on the loop and decides. After a slow phase, it tries one commit on the loop from time to time. It never
-commits.
+A commit on the loop saves passing the row to a thread and back, which takes more processor time than the
+commit. It also stops the loop while the disk syncs, so it pays only if a sync takes less than a millisecond.
+This module measures the commits on the loop and decides. After a slow phase, it tries one commit on the loop
+from time to time. It never commits.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _SHARE: Final = 8
 
 RETRY_NS_MIN: Final = 1_000_000_000
 RETRY_NS_MAX: Final = 32_000_000_000
-"""The time until one commit on the loop is tried after a slow phase. It doubles while the tries are slow, so that
-a very slow disk rarely stops the loop."""
+"""The time until one commit on the loop is tried after a slow phase. It doubles while the tries are slow, so
+that a very slow disk rarely stops the loop."""
 
 EFFECTS_MAX: Final = 256
 """More effects, or more ids in one effect, are encoded in the thread: encoding takes about 1 us for each."""

@@ -152,7 +152,7 @@ class EngineStore:
         """Run the first of `requests`, as many as one turn allows: see the port."""
         return self._batches.execute_turn(requests, rooms)
 
-    def submit(self, command: Command, receive: Receive) -> None:
+    def submit(self, command: Command, receive: Receive) -> Answer:
         """Run one command that does not block, without a task: see the port."""
         answer: Answer
         try:
@@ -164,6 +164,7 @@ class EngineStore:
             self._readers.wake(outcome.wake_ups)
             answer = outcome.reply
         self._publisher.hand_over(receive, answer)
+        return answer
 
     def watch(self, command: Read | ReadGroup, receive: Receive) -> Watch:
         """Run a read that may block, and pass its answer to `receive`: see the port."""

@@ -17,9 +17,12 @@ from pathlib import Path
 from typing import Final
 
 from tailrace.app.observability.counters.commits import CommitFigures
-from tailrace.app.store.commit import GroupCommit, WriterThread
+from tailrace.app.store.changed_keys import add_changed_keys
+from tailrace.app.store.commit import GroupCommit
 from tailrace.app.store.commit_place import CommitPlace
 from tailrace.app.store.identity import new_identity
+from tailrace.app.store.log_pages import LogPages
+from tailrace.app.store.writer_thread import WriterThread
 from tailrace.core.effects import Effect, StreamCopied
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block_cache import BlockCache
@@ -72,8 +75,10 @@ class Storage:
         self.keyspace: Keyspace = recovered.keyspace
         self.keyspace.identity = identity
         self._seq = recovered.seq
-        self._changed_keys = {key for effect in recovered.replayed for key in _keys_of(effect)}
+        self._changed_keys: set[bytes] = set()
+        add_changed_keys(self._changed_keys, recovered.replayed)
         self._journal_bytes = journal.size_bytes(self._writing) + self._copied_bytes(recovered.replayed)
+        self._log_pages = LogPages()
         self._no_checkpoint_runs = asyncio.Event()
         self._no_checkpoint_runs.set()
         self.figures = CommitFigures()
@@ -87,10 +92,9 @@ class Storage:
         self._thread = WriterThread(asyncio.get_running_loop())
         self.log = GroupCommit(
             self._thread,
-            self._append,
+            partial(journal.append, self._writing),
             self._seq,
-            waits=waits,
-            place=CommitPlace(),
+            place=CommitPlace() if waits else None,
             on_row=self._note_row,
             on_commit=self._note_commit,
             on_failure=on_failure,
@@ -103,11 +107,8 @@ class Storage:
         """Return the growth of the journal since the last checkpoint in bytes."""
         return self._journal_bytes
 
-    def _append(self, seq: int, body: bytes) -> None:
-        journal.append(self._writing, seq, body)
-
     def _note_row(self, effects: Sequence[Effect]) -> None:
-        self._changed_keys.update(key for effect in effects for key in _keys_of(effect))
+        add_changed_keys(self._changed_keys, effects)
         self._journal_bytes += self._copied_bytes(effects)
 
     def _copied_bytes(self, effects: Sequence[Effect]) -> int:
@@ -122,9 +123,15 @@ class Storage:
 
     def _note_commit(self, size_bytes: int) -> None:
         self._journal_bytes += size_bytes
+        if self._log_pages.are_many_after(size_bytes):
+            self._thread.submit(partial(journal.empty_log, self._writing), self._fail_on)
         if self._journal_bytes >= JOURNAL_BYTES_MAX and self._no_checkpoint_runs.is_set():
             self._no_checkpoint_runs.clear()
             self._checkpoint_when_sealed()
+
+    def _fail_on(self, error: Exception | None) -> None:
+        if error is not None:
+            self.log.fail(error)
 
     # --- checkpoints ---------------------------------------------------------------------------
 
@@ -198,8 +205,7 @@ class Storage:
 
     def _end_checkpoint(self, error: Exception | None) -> None:
         self._no_checkpoint_runs.set()
-        if error is not None:
-            self.log.fail(error)
+        self._fail_on(error)
 
     # --- the end -------------------------------------------------------------------------------
 
@@ -240,10 +246,3 @@ def _make(directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     for made in missing:
         sync_directory(made.parent)
-
-
-def _keys_of(effect: Effect) -> tuple[bytes, ...]:
-    """Return the keys of the streams that an effect changes."""
-    return tuple(
-        getattr(effect, name) for name in ("key", "new_key") if name in type(effect).__struct_fields__
-    )

@@ -50,6 +50,14 @@ def append(connection: sqlite3.Connection, seq: int, body: bytes) -> None:
     connection.execute("COMMIT")
 
 
+def empty_log(connection: sqlite3.Connection) -> None:
+    """Copy SQLite's write-ahead log into the database, so that the next commit begins the log again.
+
+    Blocks for several milliseconds. A commit that finds a thousand pages in the log does the same.
+    """
+    connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+
 def tail(connection: sqlite3.Connection) -> int:
     """Return the number of the last row ever appended, 0 if there was none."""
     raw = get_meta(connection, "tail")

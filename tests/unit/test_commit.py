@@ -1,10 +1,11 @@
-"""Group commit: what gathers into a row, when what waits is released, and what a failure ends."""
+"""Group commit: what gathers into a row, where it is written, when what waits is released, and what a failure
+ends."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,8 +13,12 @@ import pytest
 
 from tailrace.app.observability.counters.commits import CommitFigures
 from tailrace.app.store import commit
-from tailrace.app.store.commit import GroupCommit, NoLog, WriterThread
-from tailrace.core.effects import ConsumerSeen, Effect, StreamCreated
+from tailrace.app.store.commit import GroupCommit, NoLog
+from tailrace.app.store.commit_place import BYTES_MAX, EFFECTS_MAX, CommitPlace
+from tailrace.app.store.writer_thread import WriterThread
+from tailrace.core.effects import ConsumerSeen, Effect, EntriesAppended, StreamCreated
+from tailrace.core.storage.records import decode_effects
+from tailrace.core.stream_id import make_id
 
 WITHIN_S = 5
 
@@ -27,24 +32,28 @@ ACTIVE = (ConsumerSeen(b"s", b"g", b"c", 1000, active=True),)
 
 
 class FakeDisk:
-    """Rows in the order of their appends. While `gate` is closed, the thread waits in the sync of a row."""
+    """Rows in the order of their appends. While `gate` is closed, the thread waits in the sync of a row.
+
+    `threads`: the name of the thread that wrote each row.
+    """
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, list[Effect]]] = []
+        self.threads: list[str] = []
         self.synced = 0
         self.gate = threading.Event()
         self.gate.set()
         self.entered = threading.Semaphore(0)
         self.fails_at = 0
 
-    def append(self, seq: int, effects: Sequence[Effect]) -> int:
-        self.rows.append((seq, list(effects)))
+    def append(self, seq: int, body: bytes) -> None:
+        self.rows.append((seq, decode_effects(body)))
+        self.threads.append(threading.current_thread().name)
         self.entered.release()
         assert self.gate.wait(WITHIN_S)
         if seq == self.fails_at:
             raise OSError(28, "No space left on device")
         self.synced = seq
-        return 100
 
     @property
     def names(self) -> list[list[bytes]]:
@@ -54,7 +63,7 @@ class FakeDisk:
 class Scene:
     """A group commit over a fake disk, and what it told."""
 
-    def __init__(self, disk: FakeDisk, *, waits: bool, seq: int) -> None:
+    def __init__(self, disk: FakeDisk, place: CommitPlace | None, seq: int) -> None:
         self.disk = disk
         self.told: list[object] = []
         self.thread = WriterThread(asyncio.get_running_loop())
@@ -62,9 +71,9 @@ class Scene:
             self.thread,
             disk.append,
             seq,
-            waits=waits,
+            place=place,
             on_row=lambda effects: self.told.append(("row", len(effects))),
-            on_commit=lambda size_bytes: self.told.append(("commit", size_bytes)),
+            on_commit=lambda size_bytes: self.told.append(("commit", size_bytes > 0)),
             on_failure=lambda error: self.told.append(("failure", str(error))),
             figures=CommitFigures(),
         )
@@ -93,9 +102,19 @@ class Scene:
             self.disk.gate.set()
 
 
-def play(story: Callable[[Scene], Coroutine[Any, Any, None]], *, waits: bool = True, seq: int = 0) -> Scene:
+IN_THREAD = 0
+"""No mean duration is below this, so the thread writes every row."""
+
+
+def play(
+    story: Callable[[Scene], Coroutine[Any, Any, None]],
+    *,
+    waits: bool = True,
+    seq: int = 0,
+    mean_ns_max: int = IN_THREAD,
+) -> Scene:
     async def run() -> Scene:
-        scene = Scene(FakeDisk(), waits=waits, seq=seq)
+        scene = Scene(FakeDisk(), CommitPlace(mean_ns_max) if waits else None, seq)
         try:
             await asyncio.wait_for(story(scene), WITHIN_S)
         finally:
@@ -116,7 +135,7 @@ def test_a_reply_leaves_when_its_row_is_synced_and_never_before() -> None:
         assert await reply == 1
 
     scene = play(story)
-    assert scene.told == [("row", 1), ("commit", 100)]
+    assert scene.told == [("row", 1), ("commit", True)]
 
 
 def test_what_one_turn_of_the_loop_changes_goes_into_one_row() -> None:
@@ -286,3 +305,108 @@ def test_without_a_log_nothing_is_waited_for() -> None:
     log.when_durable(lambda: released.append(True))
     assert released == [True]
     assert not log.is_behind
+
+
+# --- on the event loop -----------------------------------------------------------------------------------
+
+ON_LOOP = 3600 * 10**9
+"""Every mean duration is below this, so the event loop writes every row that it may write."""
+
+
+def main_thread() -> str:
+    return threading.main_thread().name
+
+
+def appended(count: int, fragment: bytes = b"{}") -> tuple[Effect, ...]:
+    ids = [make_id(1, number) for number in range(count)]
+    return (EntriesAppended(b"s", ids, [fragment] * count),)
+
+
+def test_on_a_fast_disk_the_loop_writes_what_one_turn_changed_as_one_row() -> None:
+    async def story(scene: Scene) -> None:
+        replies = [scene.change(name) for name in (b"a", b"b", b"c")]
+        assert scene.disk.rows == []
+        assert scene.log.is_behind
+        assert await asyncio.gather(*replies) == [1, 1, 1]
+        assert not scene.log.is_behind
+
+    scene = play(story, mean_ns_max=ON_LOOP)
+    assert scene.disk.names == [[b"a", b"b", b"c"]]
+    assert scene.disk.threads == [main_thread()]
+
+
+def test_a_row_for_the_loop_waits_for_the_rows_that_the_thread_has() -> None:
+    async def story(scene: Scene) -> None:
+        with scene.held():
+            scene.log.record(created(b"a"))
+            scene.log.flush()
+            await scene.syncing()
+            second = scene.change(b"b")
+            await asyncio.sleep(0.01)
+            assert not second.done()
+        assert await second == 2
+        assert await scene.change(b"c") == 3
+
+    scene = play(story, mean_ns_max=ON_LOOP)
+    assert scene.disk.names == [[b"a"], [b"b"], [b"c"]]
+    assert scene.disk.threads[0] != main_thread()
+    assert scene.disk.threads[2] == main_thread()
+
+
+def test_a_row_for_the_loop_waits_for_another_job_of_the_thread() -> None:
+    async def story(scene: Scene) -> None:
+        gate = threading.Event()
+        scene.thread.submit(gate.wait, scene.told.append)
+        reply = scene.change(b"a")
+        await asyncio.sleep(0.01)
+        assert scene.disk.rows == []
+        gate.set()
+        assert await reply == 1
+
+    assert play(story, mean_ns_max=ON_LOOP).disk.threads != [main_thread()]
+
+
+@pytest.mark.parametrize(
+    "effects",
+    [appended(EFFECTS_MAX + 1), appended(1, b"x" * (BYTES_MAX + 1)), created(b"s") * (EFFECTS_MAX + 1)],
+    ids=["many ids", "many bytes", "many effects"],
+)
+def test_the_thread_writes_a_large_row(effects: tuple[Effect, ...]) -> None:
+    async def story(scene: Scene) -> None:
+        scene.log.record(effects)
+        await scene.reply()
+
+    scene = play(story, mean_ns_max=ON_LOOP)
+    assert [len(row) for _, row in scene.disk.rows] == [len(effects)]
+    assert scene.disk.threads != [main_thread()]
+
+
+def test_a_failure_on_the_loop_tells_all_who_wait_after_it_told_why_and_ends_the_writing() -> None:
+    async def story(scene: Scene) -> None:
+        scene.disk.fails_at = 1
+        replies = [scene.change(b"a"), scene.change(b"b"), scene.reply()]
+        for reply in replies:
+            reply.add_done_callback(lambda _: scene.told.append("released"))
+        assert await asyncio.gather(*replies) == [0, 0, 0]
+        assert str(scene.log.failure) == "[Errno 28] No space left on device"
+        assert scene.change(b"c").done()
+        await asyncio.sleep(0)
+
+    scene = play(story, mean_ns_max=ON_LOOP)
+    assert scene.told == [("row", 2), ("failure", "[Errno 28] No space left on device"), *["released"] * 3]
+    assert len(scene.disk.rows) == 1
+
+
+def test_what_a_released_reply_changes_goes_into_the_next_row() -> None:
+    async def story(scene: Scene) -> None:
+        second = asyncio.get_running_loop().create_future()
+
+        def change_again() -> None:
+            scene.log.record(created(b"b"))
+            scene.log.when_durable(lambda: second.set_result(scene.disk.synced))
+
+        scene.log.record(created(b"a"))
+        scene.log.when_durable(change_again)
+        assert await second == 2
+
+    assert play(story, mean_ns_max=ON_LOOP).disk.names == [[b"a"], [b"b"]]

@@ -116,9 +116,11 @@ def test_a_hot_request_goes_to_the_store_when_it_is_complete_and_not_before() ->
         after(Event.BEGUN, Event.HEAD_COMPLETE, Event.HOT_SUBMITTED)
 
 
-def test_a_hot_request_is_never_carried_out_beside_another_request() -> None:
-    with pytest.raises(IllegalTransition):
-        after(Event.HOT_SUBMITTED, Event.HOT_SUBMITTED)
+def test_a_run_of_hot_requests_ends_with_one_answer() -> None:
+    assert after(Event.HOT_SUBMITTED, Event.HOT_SUBMITTED, Event.ANSWERED) == IDLE
+
+
+def test_a_hot_request_is_never_carried_out_beside_a_request_of_the_application() -> None:
     with pytest.raises(IllegalTransition):
         after(Event.BEGUN, Event.HEAD_COMPLETE, Event.STARTED, Event.COMPLETE, Event.HOT_SUBMITTED)
 

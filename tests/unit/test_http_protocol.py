@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tailrace.api.application import create_api
+from tailrace.api.ports import Answer
 from tailrace.app.protocols.http import HttpProtocol
 from tailrace.app.protocols.state import Answering, Receiving
 from tailrace.app.store.service import EngineStore
@@ -52,11 +53,11 @@ KINDS = (APPEND, REFUSED, LATE_REFUSED, DOCUMENTED, GET, CHUNKED, UPGRADE)
 class PatientStore(EngineStore):
     """The store, which answers hot requests in a later turn of the loop, as one that waits for a disk."""
 
-    def submit(self, command: Command, receive: Any) -> None:
+    def submit(self, command: Command, receive: Any) -> Answer:
         def later(answer: Any) -> None:
             asyncio.get_running_loop().call_soon(receive, answer)
 
-        super().submit(command, later)
+        return super().submit(command, later)
 
 
 async def answers_to(pieces: Sequence[bytes], store: EngineStore) -> list[bytes]:

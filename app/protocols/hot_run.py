@@ -1,0 +1,151 @@
+"""The hot requests that one connection has under way: submitted one after another, answered in one write.
+
+A client that pipelines sends many requests in one read. The requests of a run do not wait for each other's
+answers, and their answers leave in the order of the requests. A run ends before a request that the documented
+route has to answer: that route gets the request when the run is answered, so commands run in the order of the
+requests. What arrives while a run is under way is held until then. This module owns the run. It never parses
+a head and never writes to a transport.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Protocol
+
+from tailrace.app.protocols.answers import Answers
+from tailrace.app.protocols.cached_heads import CachedHead
+from tailrace.app.protocols.hot_request import HotRequest
+from tailrace.app.protocols.hot_routes import HotRoutes
+from tailrace.app.protocols.state import Answering, ConnectionState
+
+
+class RunConnection(Protocol):
+    """What a run needs of its connection. `client_address`: empty if it is unknown."""
+
+    client_address: str
+
+    def answer_start(self, status: int) -> bytes:
+        """Return the status line and the headers of every answer."""
+        ...
+
+    def write_answers(self, count: int, answers: bytes) -> None:
+        """Write the answers of `count` requests."""
+        ...
+
+    def run_ended(self, last: HotRequest) -> None:
+        """All requests of the run are answered, and the answers are written."""
+        ...
+
+    def start_documented(self, request: HotRequest) -> None:
+        """Have the documented route answer a complete hot request: nothing was changed for it."""
+        ...
+
+
+class HotRun:
+    """The run of one connection, which is empty most of the time. `held`: the bytes after the run."""
+
+    def __init__(
+        self, connection: RunConnection, state: ConnectionState, answers: Answers, hot: HotRoutes
+    ) -> None:
+        self.held = b""
+        self._connection = connection
+        self._state = state
+        self._queue = answers
+        self._hot = hot
+        self._last_head: CachedHead | None = None
+        """The head of the last request: mostly it is the next one's too."""
+        self._due: deque[HotRequest] = deque()
+        """The requests without a written answer, the oldest first."""
+        self._is_growing = False
+        """The read may have more requests for the run."""
+        self._answers: list[bytes] = []
+        self._deferred: HotRequest | None = None
+        """The request after the run, which the documented route answers."""
+
+    def close(self) -> None:
+        """The connection is gone: drop the references in circles."""
+        del self._connection
+        self._due.clear()
+        self._deferred = None
+
+    # --- requests ------------------------------------------------------------------------------
+
+    def carry_out_known(self, data: bytes) -> tuple[int, int]:
+        """Carry out the requests with cached heads that `data` begins with.
+
+        Return their number, and how many bytes they took. O(bytes).
+        """
+        count = start = 0
+        self._is_growing = True
+        while start < len(data):
+            cached = self._last_head
+            if cached is None or not data.startswith(cached.raw, start):
+                cached = self._last_head = self._hot.cached_heads.find(data, start)
+            if cached is None or start + cached.size > len(data):
+                break
+            request = cached.request(self, data, start)
+            start += cached.size
+            count += 1
+            if not self.carry_out(request):
+                break
+        self._is_growing = False
+        self._end_if_answered()
+        return count, start
+
+    def carry_out(self, request: HotRequest) -> bool:
+        """Submit a complete request. Return whether the next one may follow before the answer to this one."""
+        if not self._hot.prepare(request, self._connection.client_address):
+            self._defer(request)
+            return False
+        self._queue.submit(request)
+        self._due.append(request)
+        return self._hot.submit(request) and self._state.answering is Answering.HOT
+
+    def hand_on(self, request: HotRequest) -> None:
+        """The store refused the request and changed nothing. It is the last of the run: see `foresee`."""
+        if self._due:
+            self._due.pop()
+        self._defer(request)
+
+    def _defer(self, request: HotRequest) -> None:
+        request.is_settled = True
+        if self._due:
+            self._deferred = request
+        elif self._state.answering in {Answering.FREE, Answering.HOT}:
+            self._write()
+            self._connection.start_documented(request)
+
+    # --- answers -------------------------------------------------------------------------------
+
+    def answer_hot(self, request: HotRequest, status: int, headers: bytes, content: bytes) -> None:
+        """Keep the answer until its turn, unless the connection has ended."""
+        request.is_settled = True
+        if self._state.answering is Answering.HOT:
+            request.answer = self._connection.answer_start(status) + headers + content
+            while self._due and self._due[0].answer:
+                self._answers.append(self._due.popleft().answer)
+            self._end_if_answered()
+        self._hot.observer.answered(request, status)
+
+    def _end_if_answered(self) -> None:
+        if self._due or self._is_growing or not self._answers:
+            return
+        last = self._queue.current
+        assert isinstance(last, HotRequest), "a run is the current request"
+        self._write()
+        self._connection.run_ended(last)
+
+    def take_deferred(self) -> HotRequest | None:
+        """Return the request after the run, which the documented route answers. The run forgets it."""
+        deferred, self._deferred = self._deferred, None
+        return deferred
+
+    def take_held(self) -> bytes:
+        """Return the bytes after the run. The run forgets them."""
+        held, self.held = self.held, b""
+        return held
+
+    def _write(self) -> None:
+        answers, self._answers = self._answers, []
+        if answers:
+            self._connection.write_answers(len(answers), b"".join(answers))
