@@ -81,8 +81,8 @@ class GroupCommit:
     `append(seq, body)` commits one row of encoded effects, and blocks; the first row has the number
     `seq + 1`. `place` decides which rows the event loop commits itself; None: replies do not wait for their
     rows (`interval`), and the thread commits all of them. On the event loop, `on_row` gets the effects of a
-    row before it is written, `on_commit` gets the size of each durable row in bytes, and `on_failure` gets the
-    first error.
+    row before it is written, `on_commit` the size of each durable row in bytes, and `on_failure` the first
+    error.
     """
 
     def __init__(

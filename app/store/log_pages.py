@@ -1,7 +1,7 @@
 """Estimates the pages in SQLite's write-ahead log, so that the writer thread empties the log in time.
 
 SQLite copies the log into the database at the first commit that finds a thousand pages in it. This takes
-several milliseconds, and the commit may run on the event loop. This module only counts; it never touches a file.
+several milliseconds, and the commit may run on the event loop. This module only counts, and touches no file.
 """
 
 from __future__ import annotations

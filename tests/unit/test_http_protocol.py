@@ -6,92 +6,28 @@ from __future__ import annotations
 import asyncio
 import gc
 import random
-import re
 import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from tailrace.api.application import create_api
-from tailrace.api.ports import Answer
 from tailrace.app.protocols.http import HttpProtocol
 from tailrace.app.protocols.state import Answering, Receiving
 from tailrace.app.store.service import EngineStore
-from tailrace.core.commands import Command
 from tailrace.core.engine import Engine
-from tests.support.protocol import Transport, connected, until
-
-ENTRY = b'{"fields":{"rider":"Castilla"}}'
-
-
-def post(path: bytes, body: bytes, *lines: bytes) -> bytes:
-    head = (
-        b"POST " + path + b" HTTP/1.1",
-        b"host: localhost",
-        b"content-type: application/json",
-        b"content-length: %d" % len(body),
-        *lines,
-    )
-    return b"\r\n".join(head) + b"\r\n\r\n" + body
-
-
-APPEND = post(b"/v1/streams/race/entries", ENTRY)
-REFUSED = post(b"/v1/streams/race/entries", b'{"fields":{"rider":1}}')
-LATE_REFUSED = post(b"/v1/streams/none/entries", ENTRY[:-1] + b',"nomkstream":true}')
-"""Refused by the store, not for its body."""
-DOCUMENTED = post(b"/v1/streams/race/entries", ENTRY, b"x-not-hot: 1")
-GET = b"GET /v1/streams/race/length HTTP/1.1\r\nhost: localhost\r\n\r\n"
-CHUNKED = (
-    b"POST /v1/streams/race/entries HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
-    b"transfer-encoding: chunked\r\n\r\n%x\r\n%b\r\n%x\r\n%b\r\n0\r\nx-trailer: 1\r\n\r\n"
-) % (5, ENTRY[:5], len(ENTRY[5:]), ENTRY[5:])
-UPGRADE = post(b"/v1/streams/race/entries", ENTRY, b"connection: upgrade", b"upgrade: h2c")
-KINDS = (APPEND, REFUSED, LATE_REFUSED, DOCUMENTED, GET, CHUNKED, UPGRADE)
-
-
-class PatientStore(EngineStore):
-    """The store, which answers hot requests in a later turn of the loop, as one that waits for a disk."""
-
-    def submit(self, command: Command, receive: Any) -> Answer:
-        def later(answer: Any) -> None:
-            asyncio.get_running_loop().call_soon(receive, answer)
-
-        return super().submit(command, later)
-
-
-async def answers_to(pieces: Sequence[bytes], store: EngineStore) -> list[bytes]:
-    """What is written in reply to `pieces`, each delivered when the protocol reads, as a transport does."""
-    protocol, transport = connected(store, create_api(store, version="1"))
-    for piece in pieces:
-        await until(lambda: transport.is_reading_now)
-        protocol.data_received(piece)
-    await settled(protocol, transport)
-    assert (protocol.state.receiving, protocol.state.answering) == (Receiving.IDLE, Answering.FREE)
-    return answers_in(transport)
-
-
-async def settled(protocol: Any, transport: Transport) -> None:
-    await until(lambda: protocol.state.answering not in {Answering.HOT, Answering.ASGI})
-    assert transport.is_reading_now
-
-
-def answers_in(transport: Transport) -> list[bytes]:
-    """The answers, without what differs from one to the next; lines of a head in alphabetical order."""
-    whole = re.sub(rb"[0-9a-f]{32}", b"REQUEST", b"".join(transport.written))
-    parts = re.sub(rb"\d{13}-\d+", b"ID", whole).split(b"HTTP/1.1 ")[1:]
-    heads = [part.partition(b"\r\n\r\n") for part in parts]
-    return [b"\n".join([*sorted(head.split(b"\r\n")), body]) for head, _, body in heads]
-
-
-def cut_up(raw: bytes, chance: random.Random) -> list[bytes]:
-    """`raw` in pieces of random sizes, mostly small."""
-    pieces = []
-    while raw:
-        size = chance.choice((1, 2, 7, 50, 200, 1000))
-        pieces.append(raw[:size])
-        raw = raw[size:]
-    return pieces
+from tests.support.pipelines import (
+    APPEND,
+    GET,
+    KINDS,
+    PatientStore,
+    answers_in,
+    answers_to,
+    cut_up,
+    post,
+    settled,
+)
+from tests.support.protocol import connected, until
 
 
 @pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])

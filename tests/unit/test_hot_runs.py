@@ -1,0 +1,99 @@
+"""Runs of hot requests: pipelined requests are answered like requests one by one, in one write."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+
+from tailrace.api.ports import Answer
+from tailrace.app.store.service import EngineStore
+from tailrace.core.commands import Command, StreamLength
+from tailrace.core.engine import Engine
+from tests.support.pipelines import APPEND, KINDS, PatientStore, answers_in, answers_to, cut_up, post, settled
+from tests.support.protocol import connected
+
+
+@pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
+@pytest.mark.parametrize("seed", range(8))
+def test_pipelined_requests_with_known_heads_are_answered_like_requests_one_by_one(
+    store_class: type[EngineStore], seed: int
+) -> None:
+    chance = random.Random(seed)
+    requests = chance.choices(KINDS, weights=(12, 1, 1, 1, 1, 1, 1), k=60)
+
+    async def both() -> None:
+        apart = await answers_to([*KINDS, *requests], store_class(Engine()))
+        pieces = [*KINDS, *cut_up(b"".join(requests), chance)]
+        assert await answers_to(pieces, store_class(Engine())) == apart
+        assert await answers_to([*KINDS, b"".join(requests)], store_class(Engine())) == apart
+
+    asyncio.run(both())
+
+
+@pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
+def test_hot_requests_of_one_read_are_answered_in_one_write(store_class: type[EngineStore]) -> None:
+    async def story() -> None:
+        protocol, transport = connected(store_class(Engine()))
+        protocol.data_received(APPEND)
+        await settled(protocol, transport)
+        transport.written.clear()
+        protocol.data_received(APPEND * 20)
+        await settled(protocol, transport)
+        assert len(transport.written) == 1
+        assert transport.written[0].count(b"HTTP/1.1 201 Created") == 20
+
+    asyncio.run(story())
+
+
+def test_a_command_after_one_that_the_store_refuses_runs_after_it() -> None:
+    """The documented route repeats the refused request: it must find the stream as the hot route found it."""
+    conditional = post(b"/v1/streams/race/entries", b'{"fields":{"a":"1"},"if_last_id":"0-0"}')
+
+    async def both() -> None:
+        apart = await answers_to([APPEND, conditional, APPEND], PatientStore(Engine()))
+        together = await answers_to([APPEND, conditional + APPEND], PatientStore(Engine()))
+        assert together == apart
+
+    asyncio.run(both())
+
+
+def test_a_client_that_leaves_during_a_run_stops_nothing() -> None:
+    async def story() -> None:
+        store = PatientStore(Engine())
+        protocol, transport = connected(store)
+        protocol.data_received(APPEND)
+        await settled(protocol, transport)
+        transport.written.clear()
+        protocol.data_received(APPEND * 3 + APPEND[:20])
+        protocol.connection_lost(None)
+        await asyncio.sleep(0)
+        assert transport.written == []
+        assert await store.execute(StreamLength(b"race")) == 4
+
+    asyncio.run(story())
+
+
+def test_a_pipelined_failure_of_the_store_is_answered_in_its_turn() -> None:
+    """The answer to a defect is known at once, those before it only later."""
+
+    class FailingStore(PatientStore):
+        calls = 0
+
+        def submit(self, command: Command, receive: Any) -> Answer:
+            self.calls += 1
+            if self.calls == 4:
+                raise RuntimeError("a defect")
+            return super().submit(command, receive)
+
+    async def story() -> list[bytes]:
+        protocol, transport = connected(FailingStore(Engine()))
+        protocol.data_received(APPEND)
+        await settled(protocol, transport)
+        protocol.data_received(APPEND * 4)
+        await settled(protocol, transport)
+        return [answer[:3] for answer in answers_in(transport)]
+
+    assert asyncio.run(story()) == [b"201", b"201", b"201", b"500", b"201"]
