@@ -20,7 +20,7 @@ from bench.documents import renew
 from bench.rows import SEED, Effort, Row, add_effort, effort_of, markdown, short, shown
 
 BENCHES: Final[Mapping[str, tuple[int, ...]]] = {
-    "appends": (1, 2),
+    "appends": (1, 2, 19),
     "imports": (3,),
     "clients": (3, 4, 5),
     "claim_reads": (6,),

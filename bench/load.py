@@ -29,9 +29,17 @@ end
 """
 
 
+_PIPELINED: Final = """
+local all
+function init() all = string.rep(wrk.format(), %d) end
+function request() return all end
+"""
+
+
 class Load(NamedTuple):
     """A request to repeat. `body`: if empty, the request is a GET. `headers`: further headers besides the
-    media type. `more_bodies`: bodies that are sent in turn with `body`.
+    media type. `more_bodies`: bodies that are sent in turn with `body`. `depth`: how many requests a
+    connection sends before it waits for the responses to all of them.
     """
 
     path: str
@@ -39,6 +47,7 @@ class Load(NamedTuple):
     media_type: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
     more_bodies: tuple[str, ...] = ()
+    depth: int = 1
 
     def script(self) -> str:
         """Return the request as a script for wrk."""
@@ -48,6 +57,8 @@ class Load(NamedTuple):
             headers["content-type"] = self.media_type
             lines += ['wrk.method = "POST"', f"wrk.body = {_quoted(self.body)}"]
         lines += [f"wrk.headers[ {_quoted(name)} ] = {_quoted(value)}" for name, value in headers.items()]
+        if self.depth > 1:
+            lines += [_PIPELINED % self.depth]
         if self.more_bodies:
             lines += [_IN_TURN % ", ".join(map(_quoted, (self.body, *self.more_bodies)))]
         return "\n".join(lines)

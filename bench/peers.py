@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 FSYNC: Final = {"none": None, "interval": "everysec", "always": "always"}
 """Redis's `appendfsync` with the same guarantee as each durability of Tailrace; None: no file."""
@@ -33,20 +33,34 @@ def program(name: str) -> str:
 @contextmanager
 def redis(durability: str) -> Iterator[int]:
     """Yield the port of a new Redis with this durability."""
+    with redis_process(durability) as (port, _):
+        yield port
+
+
+@contextmanager
+def redis_process(durability: str) -> Iterator[tuple[int, int]]:
+    """Yield the port and the process id of such a Redis."""
     port = _free_port()
     fsync = FSYNC[durability]
     persistence = ["--appendonly", "no"] if fsync is None else ["--appendonly", "yes", "--appendfsync", fsync]
     with tempfile.TemporaryDirectory() as directory:
         options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", directory]
-        with _running([program("redis-server"), *options, *persistence], port):
-            yield port
+        with _running([program("redis-server"), *options, *persistence], port) as process_id:
+            yield port, process_id
+
+
+class Webdis(NamedTuple):
+    """A webdis that the bench started. `process_ids`: of webdis and of its Redis."""
+
+    url: str
+    process_ids: tuple[int, int]
 
 
 @contextmanager
-def webdis(durability: str) -> Iterator[str]:
-    """Yield the URL of a new webdis in front of such a Redis."""
+def webdis(durability: str) -> Iterator[Webdis]:
+    """Yield a new webdis in front of such a Redis."""
     port = _free_port()
-    with redis(durability) as redis_port, tempfile.TemporaryDirectory() as directory:
+    with redis_process(durability) as (redis_port, redis_id), tempfile.TemporaryDirectory() as directory:
         config = Path(directory) / "webdis.json"
         config.write_text(
             json.dumps(
@@ -65,16 +79,17 @@ def webdis(durability: str) -> Iterator[str]:
                 }
             )
         )
-        with _running([program("webdis"), str(config)], port):
-            yield f"http://127.0.0.1:{port}"
+        with _running([program("webdis"), str(config)], port) as process_id:
+            yield Webdis(f"http://127.0.0.1:{port}", (process_id, redis_id))
 
 
 @contextmanager
-def _running(command: list[str], port: int) -> Iterator[None]:
+def _running(command: list[str], port: int) -> Iterator[int]:
+    """Yield the process id."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         _await_listener(port, process)
-        yield
+        yield process.pid
     finally:
         process.terminate()
         process.wait(30)

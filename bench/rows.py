@@ -90,6 +90,18 @@ def at_least(number: int, what: str, durability: str, rates: tuple[float, float]
     return Row(number, what, durability, per_s(ours), per_s(peer), ratio, f">= {goal:g} x", ratio >= goal)
 
 
+def at_most_us(
+    number: int, what: str, durability: str, times_us: tuple[float, float | None], goal_us: float
+) -> Row:
+    """Return a row of two times in microseconds, ours and the peer's if it has one. Our time is to be at most
+    `goal_us`."""
+    ours, peer = times_us
+    theirs, ratio = ("", None) if peer is None else (f"{peer:.1f} us", ours / peer)
+    return Row(
+        number, what, durability, f"{ours:.1f} us", theirs, ratio, f"<= {goal_us:g} us", ours <= goal_us
+    )
+
+
 def cells(row: Row) -> tuple[str, ...]:
     """Return the cells of a row as text."""
     number = "" if row.number is None else str(row.number)
@@ -111,11 +123,21 @@ def _line(texts: Iterable[str]) -> str:
 
 def in_turns(rounds: int, *measures: Callable[[], float]) -> list[float]:
     """Return the median of each measure. The measures alternate, so that other load affects them equally."""
-    taken: list[list[float]] = [[] for _ in measures]
+    singles = (_in_a_row(measure) for measure in measures)
+    return [figure for (figure,) in medians_in_turns(rounds, *singles)]
+
+
+def medians_in_turns(rounds: int, *measures: Callable[[], Sequence[float]]) -> list[list[float]]:
+    """As `in_turns`, for measures that take several figures at once: return the median of each figure."""
+    taken: list[list[Sequence[float]]] = [[] for _ in measures]
     for _ in range(rounds):
-        for measure, figures in zip(measures, taken, strict=True):
-            figures.append(measure())
-    return [statistics.median(figures) for figures in taken]
+        for measure, rows in zip(measures, taken, strict=True):
+            rows.append(measure())
+    return [[statistics.median(figures) for figures in zip(*rows, strict=True)] for rows in taken]
+
+
+def _in_a_row(measure: Callable[[], float]) -> Callable[[], Sequence[float]]:
+    return lambda: (measure(),)
 
 
 def per_s(rate: float) -> str:

@@ -36,9 +36,7 @@ class Started(NamedTuple):
 
     def busy_s(self) -> float:
         """Its processor time in seconds, in user and system mode."""
-        stat = Path(f"/proc/{self.process_id}/stat").read_text()
-        ticks = stat.rpartition(")")[2].split()[11:13]
-        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+        return busy_s(self.process_id)
 
     def command(self, *words: str) -> Any:
         """Return the reply to one Redis command."""
@@ -49,6 +47,13 @@ class Started(NamedTuple):
         request = Request(self.url + path, body, {"content-type": media_type})  # noqa: S310 - it is http
         with urlopen(request) as response:  # noqa: S310
             return json.load(response)
+
+
+def busy_s(*process_ids: int) -> float:
+    """Return the processor time of these processes in seconds, in user and system mode."""
+    stats = (Path(f"/proc/{process_id}/stat").read_text() for process_id in process_ids)
+    ticks = (map(int, stat.rpartition(")")[2].split()[11:13]) for stat in stats)
+    return sum(map(sum, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

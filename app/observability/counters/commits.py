@@ -11,7 +11,7 @@ from tailrace.app.observability.counters.histogram import Histogram, durations
 class CommitFigures:
     """The counters of all commits.
 
-    `durations`: from the start of a row's transaction to the end of its sync, in the writer thread.
+    `durations`: from the start of a row's transaction to the end of its sync.
     `commands`: the number of commands or transactions per row. `size_bytes`: the total size of all rows.
     `checkpoints`: the number of finished checkpoints.
     """
