@@ -1,9 +1,9 @@
 """Appends with one entry a request, sent by `wrk`, compared with webdis and Redis (rows 1, 2 and 19 of
 docs/performance.md).
 
-Both sides append one field to one stream, with the same durability, on 16 and on 64 connections, in turns. The
-figures are requests per second, and processor time per request: user and system time of all processes of a
-side. The processor time is the more reliable figure, because other programs on the machine change it less.
+Both sides append one field to one stream, with the same durability, on 16 and on 64 connections, in turns.
+The figures are requests per second, and processor time per request: user and system time of all processes of
+a side. The processor time is the more reliable figure, because other programs on the machine change it less.
 Further rows show bare Redis under `redis-benchmark` without pipelining, and one connection that pipelines 16
 requests. The stream's length must match the number of successful responses. Run it with
 ``python -m bench.appends``.

@@ -97,8 +97,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Carry out hot requests whose heads are cached; have everything else parsed."""
-        state = self.state
-        is_between = state.receiving is Receiving.IDLE
+        state, is_between = self.state, self.state.receiving is Receiving.IDLE
         if is_between and state.answering is Answering.FREE and not self._flow.write_paused:
             count, taken = self._run.carry_out_known(data)
             self._reader.head_count += count
@@ -207,9 +206,8 @@ class HttpProtocol(asyncio.Protocol):
             self._refusals.write_if_due()
         if self._flow.read_paused:
             self._flow.resume_reading()
-        held = self._run.take_held()
-        if held:
-            self.data_received(held)
+        if self._run.held:
+            self.data_received(self._run.take_held())
 
     # --- the end -------------------------------------------------------------------------------
 
