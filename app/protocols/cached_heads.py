@@ -1,13 +1,13 @@
-"""Heads that were parsed before, so that the same bytes are not parsed again.
+"""A cache of parsed heads: the server parses the same bytes only once.
 
-A client that appends sends the same head over and over, and bytes that meant something once mean the same
-the next time. So the head of a hot request that came whole in one read is kept with what it meant. A later
-read that is exactly such a head and its body goes to the store without the parser, which is between two
-requests then and never sees it. Parsing costs more than an append.
+A client that appends sends the same head again and again, and parsing a head costs more than an append. If a
+hot request arrives whole in one read, the cache stores the bytes of its head with the parsed head. If a later
+read consists of exactly these bytes and a body of the same length, the request goes to the store without the
+parser. The parser is between two requests then, and does not see this one.
 
-The cache owns no decision beyond that: who sends a request, and whether that is still allowed, the server
-asks every time. All other reads go to the parser: a part of a request, several requests at once, a head with
-an id of its own (which never comes again, and is not kept).
+The cache stores no permission: the server authenticates every request. All other reads go to the parser:
+a part of a request, several requests at once, and a head with an id of its own. The cache does not store such
+a head, because it is different each time.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from tailrace.app.protocols.hot_request import Credentials, HotConnection, HotRe
 from tailrace.app.protocols.request_head import RequestHead
 
 CACHED_HEADS_MAX: Final = 1024
-"""Limit of one server: a head for each length of body and each stream. A full cache is emptied."""
+"""The limit of one server. There is one head for each stream and length of body. A full cache is emptied."""
 
 CACHED_HEAD_BYTES_MAX: Final = 1024
 CACHED_READ_BYTES_MAX: Final = 65_536
-"""Larger requests gain nothing here, and rarely come in one read."""
+"""Larger requests gain nothing from the cache, and rarely arrive in one read."""
 
 _END: Final = b"\r\n\r\n"
 _ONCE: Final = frozenset({b"x-request-id", b"idempotency-key"})
-"""Headers whose value is another one with each request."""
+"""Headers whose value differs with each request."""
 
 
 class CachedHead(NamedTuple):
-    """A head as bytes, and what it means. `size`: of a whole request, its body included."""
+    """A head as bytes and parsed. `size`: the bytes of the whole request, with its body."""
 
     raw: bytes
     size: int
@@ -41,7 +41,7 @@ class CachedHead(NamedTuple):
     credentials: Credentials
 
     def request(self, connection: HotConnection, data: bytes) -> HotRequest:
-        """The complete request that `data` is: this head and its body."""
+        """Return the request in `data`, which is this head and a body."""
         request = HotRequest(connection, self.head, self.route, self.credentials)
         request.body = data[len(self.raw) :]
         request.request_id = new_request_id()
@@ -49,18 +49,18 @@ class CachedHead(NamedTuple):
 
 
 class CachedHeads:
-    """The heads that one server was sent, by their bytes."""
+    """The cached heads of one server, by their bytes."""
 
     def __init__(self) -> None:
         self._heads: dict[bytes, CachedHead] = {}
 
     def find(self, data: bytes) -> CachedHead | None:
-        """The head that `data` begins with; None unless `data` is that head and its body. O(head)."""
+        """Return the head at the start of `data`, or None unless the rest is exactly its body. O(head)."""
         cached = self._heads.get(_raw_head_of(data))
         return cached if cached is not None and cached.size == len(data) else None
 
     def keep(self, data: bytes, request: HotRequest) -> None:
-        """Keep the head of `request`, if `data` was this request and nothing else."""
+        """Store the head of `request`, if `data` consists of exactly this request."""
         raw = _raw_head_of(data)
         size = len(raw) + len(request.body)
         if not raw or len(data) != size or any(name in _ONCE for name, _ in request.head.headers):
@@ -71,6 +71,6 @@ class CachedHeads:
 
 
 def _raw_head_of(data: bytes) -> bytes:
-    """The bytes before the body; empty if the head does not end."""
+    """Return the bytes before the body, or nothing if the head is incomplete or too long."""
     end = data.find(_END, 0, CACHED_HEAD_BYTES_MAX)
     return data[: end + len(_END)] if end >= 0 else b""
