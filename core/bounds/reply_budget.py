@@ -18,20 +18,20 @@ from tailrace.core.replies import Entries
 from tailrace.core.stream_id import format_id
 
 FRAGMENT_GROWTH_MAX = 6
-"""A byte of a value takes at most this many in a fragment (``\\u0000``): bounds how far to read."""
+"""A byte of a value takes at most this many bytes in a fragment (``\\u0000``): bounds how far to read."""
 
 RESP_GROWTH_MAX = 6
 """A byte of a fragment takes at most this many in RESP: a field of six bytes may become two bulk strings."""
 
 RESP_ENTRY_BYTES_MAX = 128
-"""What RESP writes around an entry at most: its array, its id, its idle time and deliveries."""
+"""The most bytes that RESP writes around an entry: its array, id, idle time and deliveries."""
 
 
 class ReplyBudget:
-    """One read's budget. `count` of the limits is not its business: that is for each stream.
+    """The budget of one read, over all its streams. The caller applies `count`, the limit of each stream.
 
-    Sizes are only measured where they can matter: entries that surely fit are put aside, and measured
-    when the sum of what they may take at most reaches the limit.
+    An entry is measured only if its size can matter: entries that certainly fit are put aside, and measured
+    when the sum of their greatest possible sizes reaches the limit.
     """
 
     __slots__ = ("_aside", "_limits", "_remaining", "_used_at_most", "_used_bytes", "served")
@@ -119,7 +119,7 @@ class ReplyBudget:
 
 
 def _sizes(entries: Entries, *, claim: bool) -> Iterator[int]:
-    """What RESP takes for each of `entries`, one at a time."""
+    """Yield the bytes that RESP takes for each of `entries`."""
     around = _array_size(4 if claim else 2)
     zeros = [0] * len(entries.ids)
     deliveries = zip(entries.idle_ms or zeros, entries.deliveries or zeros, strict=True)

@@ -1,4 +1,5 @@
-"""What each operation answers where the stream or the group is missing: the table of docs/concepts.md, held.
+"""Responses of each operation if the stream or the group is missing: the table of docs/concepts.md is
+correct. It has a row for every operation of the document that names a stream.
 
 Every operation of the document that names a stream is a row of it.
 """

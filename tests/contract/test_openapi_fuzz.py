@@ -1,4 +1,4 @@
-"""Requests made up from the OpenAPI document: no 500, no answer that the document does not foresee.
+"""Random requests from the OpenAPI document: no response is a 500, and the document describes every response.
 
 The engine is the real one, in process. Another seed: `TAILRACE_FUZZ_SEED=n`; more requests for each
 operation: `TAILRACE_FUZZ_EXAMPLES=n`.

@@ -1,4 +1,4 @@
-"""Requests made up from the OpenAPI document where tokens are asked for, and chains of requests.
+"""Random requests from the OpenAPI document, and chains of requests, at a server that requires tokens.
 
 Without a token nothing is done, whatever else is wrong with a request; with one that may do all, every answer
 is foreseen as it is where there are no tokens. A chain uses what earlier answers named (a stream, a group, a

@@ -1,4 +1,4 @@
-"""Tails over Server-Sent Events, black box: against a running server, through an HTTP client."""
+"""Tails over Server-Sent Events, through an HTTP client and a running server."""
 
 from __future__ import annotations
 

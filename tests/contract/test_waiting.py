@@ -1,4 +1,4 @@
-"""Readers that wait (rules 41 to 46), black box: long-polls and `/v1/command` against a running server."""
+"""Waiting readers (rules 41 to 46): long-polls and `/v1/command` at a running server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single flipped bits in what a killed server leaves: the file and its write-ahead log.
+"""Single flipped bits in the files of a killed server: the database and its write-ahead log.
 
 A flip is reported or changes nothing. One exception: a flip in the last commit of the log looks like a write
 that a power cut tore. The state before that commit is then restored.

@@ -1,4 +1,4 @@
-"""Power loss, simulated below SQLite: everything not synced is dropped or torn.
+"""Power loss, simulated below SQLite: the disk drops or tears everything that was not synced.
 
 The recorder sees each write and sync that the storage really asks for, so the proof that these tests
 can fail is to have it ask for fewer: with the sync taken out they must find losses.

@@ -1,4 +1,4 @@
-"""The specification of what a start makes of a data directory: one table of named states.
+"""The specification of a start: a table of named states of a data directory, and the result of each.
 
 A state is either served, with exactly the entries that it should hold, or refused with a sentence that
 names the file, by the server and by `check`, `backup` and `restore` alike. A refusal changes nothing.

@@ -1,4 +1,5 @@
-"""SIGTERM under load with waiting readers: all get an answer, no acknowledged entry is lost."""
+"""SIGTERM under load with waiting readers: every request gets an answer, and no acknowledged entry is
+lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random words of a command: names, ids, bounds, numbers, and how a good command is made a bad one.
+"""Random words of a command: names, ids, bounds, numbers, and mistakes in valid commands.
 
 It remembers the names and ids that were probably added, so that commands name existing ones. It knows no
 command.

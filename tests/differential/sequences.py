@@ -1,4 +1,4 @@
-"""Hand-written sequences that random programs seldom come to, each under the name of what it is about.
+"""Hand-written sequences of commands that random programs rarely contain, each with a name.
 
 One command a line; words are parted by single blanks, and ``''`` is the empty word.
 """

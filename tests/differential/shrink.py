@@ -1,4 +1,4 @@
-"""Makes a failing program small: steps are dropped for as long as it still fails.
+"""Shortens a failing program: drops steps as long as the program still fails.
 
 Knows only that a program is a list of steps and that a predicate says whether it fails.
 """

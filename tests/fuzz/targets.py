@@ -1,4 +1,4 @@
-"""What is fuzzed: everything that reads what a client sends, each part as a function of some bytes.
+"""The targets of fuzzing: each decoder of client input, as a function of some bytes.
 
 A target returns, whatever it is given. What its part may raise by contract (a refusal) it catches; anything
 else is a find, and so is a broken invariant after it. A find becomes a seed (`tests.fuzz.seeds`).

@@ -1,4 +1,4 @@
-"""Servers with bounds that are reached within a test."""
+"""Servers with limits that a test can reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that are too slow: told so where an answer is possible, and gone in any case.
+"""Slow clients: the server ends their connections, after an answer if that is possible.
 
 Nothing here asserts a time. What is awaited is the end of a connection, and it comes or the test fails.
 """

@@ -1,4 +1,4 @@
-"""Opening handshakes that cannot be accepted: answered with a 4xx, and the connection ends."""
+"""Invalid opening handshakes: the server answers with a 4xx and ends the connection."""
 
 from __future__ import annotations
 

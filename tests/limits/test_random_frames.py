@@ -1,5 +1,4 @@
-"""Random WebSocket frames at a running server: no crash, nothing like a 500, and nothing is changed by what
-is refused.
+"""Random WebSocket frames at a running server: it does not fail, and a refused frame changes nothing.
 
 Frames are made from good requests (`tests.fuzz.seeds`), a few strokes of chance each. Another seed:
 `TAILRACE_FUZZ_SEED=n`; more of them: `TAILRACE_FUZZ_FRAMES=n`.

@@ -1,5 +1,4 @@
-"""Random heads, handshakes and frames in raw bytes, at a running server: each connection is answered or
-closed, nothing is a failure of the server, no connection stays behind, and an honest client is served.
+"""Random heads, handshakes and frames in raw bytes: the running server answers or closes each connection.
 
 Bytes are made from good requests, a few strokes of chance each. Another seed: `TAILRACE_FUZZ_SEED=n`; more of
 them: `TAILRACE_FUZZ_HEADS=n`.

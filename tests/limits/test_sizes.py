@@ -1,4 +1,4 @@
-"""Requests that are too large, too deep or too strange: a 4xx that says why, nothing kept, nothing changed.
+"""Requests that are too large, too deep or malformed get a 4xx with the reason, and change nothing.
 
 The servers here are shared by the file's tests, and at its end each must answer as if nothing had been.
 """

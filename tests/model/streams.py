@@ -1,4 +1,4 @@
-"""Streams, groups and pending entries as plain lists and dicts, and what the rules say of them.
+"""Streams, groups and pending entries as plain lists and dicts, with the rules for them.
 
 One dataclass a thing, no clock and no commands: `naive` has those. Written from the rules, not from the
 engine, as slow and as obvious as can be. Ids are pairs ``(ms, seq)``.

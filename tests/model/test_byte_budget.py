@@ -1,4 +1,4 @@
-"""MAXSIZE over all kinds of reads: how much of the unbounded reply a byte budget lets through (rule 26).
+"""MAXSIZE for all kinds of reads: how much of the unlimited reply a byte budget allows (rule 26).
 
 The bounds are those of the rule, independent of a way to count: the reply without its last entry is below the
 budget, and a reply that was cut short has reached it.

@@ -1,4 +1,4 @@
-"""What is counted of commands, whichever way they come."""
+"""The counters of commands, over every transport."""
 
 from __future__ import annotations
 

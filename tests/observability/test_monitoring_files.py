@@ -1,5 +1,5 @@
-"""The dashboard, the alert rules and the operations page against a real scrape: none names a figure that
-does not exist, and none is left unexplained."""
+"""The dashboard, the alert rules and the operations page against a real scrape: they name only existing
+metrics, and explain every metric."""
 
 from __future__ import annotations
 

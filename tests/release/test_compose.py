@@ -1,4 +1,5 @@
-"""The compose files: they name what exists, open nothing, and give containers no more than they need.
+"""The compose files: they name only things that exist, open no port to the network, and restrict the
+containers. `docker compose config` checks the rest on a machine with Docker.
 
 What an engine makes of them is not shown here: `docker compose config` is, where there is a Docker.
 """

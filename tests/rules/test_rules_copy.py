@@ -1,4 +1,4 @@
-"""COPY and XIDMPRECORD, as Redis 8.10 answers them."""
+"""COPY and XIDMPRECORD reply as in Redis 8.10."""
 
 from __future__ import annotations
 

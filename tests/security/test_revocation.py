@@ -1,4 +1,4 @@
-"""What is open under a token ends with it: waiting reads, tails, sockets, downloads."""
+"""Everything that was opened with a token ends with the token: waiting reads, tails, WebSockets, exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a server is started safely or not at all: tokens and hosts, TLS, origins; and what it writes down."""
+"""The conditions for a start: tokens and hosts, TLS, origins. And the records of what happened."""
 
 from __future__ import annotations
 

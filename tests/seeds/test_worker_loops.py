@@ -1,4 +1,4 @@
-"""The program of the guide and the reference: a consumer that first recovers its own history."""
+"""The consumer program of the guide and the reference, which first processes its own pending entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The single writer and its ticking, from inside."""
+"""The single writer and its periodic work, tested in process."""
 
 from __future__ import annotations
 

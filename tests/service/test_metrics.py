@@ -1,4 +1,4 @@
-"""What `/metrics` says, from outside."""
+"""`/metrics` of a running server."""
 
 from __future__ import annotations
 

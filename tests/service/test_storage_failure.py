@@ -1,5 +1,5 @@
-"""A disk that fails: from its first refusal on nothing is acknowledged, committed data is read on, and
-a restart finds all that was acknowledged.
+"""A failing disk: after its first error the server acknowledges nothing, still reads committed data, and a
+restart finds all acknowledged data.
 
 Faults are injected below SQLite, so that the program under test is the one that ships; every test
 asserts that its fault fired.

@@ -1,4 +1,4 @@
-"""Readers that wait, from inside: two clocks that are set by hand, and no socket."""
+"""Waiting readers, in process: the test sets both clocks, and there is no socket."""
 
 from __future__ import annotations
 

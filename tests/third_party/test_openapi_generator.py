@@ -1,4 +1,4 @@
-"""openapi-generator takes the document for generators without a complaint, and its Java client compiles.
+"""openapi-generator accepts the document for generators without a warning, and its Java client compiles.
 
 What the client needs to compile (Jackson, annotations) is what PySpark brings. One file is written by the
 generator for each model and each tag; the compiler is Debian's.

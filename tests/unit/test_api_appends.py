@@ -1,4 +1,4 @@
-"""Appending: one entry, batches, imports; what is refused, and that nothing is lost on the way."""
+"""Appends of one entry, batches and imports: the results, the refusals, and that no data is lost."""
 
 from __future__ import annotations
 

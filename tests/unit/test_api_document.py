@@ -1,4 +1,4 @@
-"""The OpenAPI document: complete, and true to what the surface answers."""
+"""The OpenAPI document is complete, and agrees with the responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""COPY: what the copy holds, and that neither stream notices what is done to the other, on disk or off."""
+"""COPY: the contents of the copy. Later changes of one stream do not affect the other, in memory or on
+disk."""
 
 from __future__ import annotations
 

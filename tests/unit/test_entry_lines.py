@@ -1,4 +1,4 @@
-"""Lines are entries, each with what it says, or the first wrong one is named: however they are written."""
+"""Lines of NDJSON become entries, however they are written; an error names the first wrong line."""
 
 from __future__ import annotations
 

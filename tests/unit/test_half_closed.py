@@ -1,4 +1,4 @@
-"""A client that ends its side of the connection gets the answers to all requests that it sent in full.
+"""A client that ends its side of the connection gets the answers to all of its complete requests.
 
 Requests that wait are the exception: the client may be gone, and the server cannot tell.
 """

@@ -1,5 +1,5 @@
-"""Large import bodies: decoded in slices to the same entries and refusals as at once, a few at a time, while
-the event loop serves others."""
+"""Large import bodies are decoded in slices, a few bodies at a time, with the same results as at once. The
+event loop serves other requests between slices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The incarnation tells a stream from every other one, also from a later one under the same key."""
+"""The incarnation distinguishes a stream from every other one, including a later one under the same key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQLite's write-ahead log: a torn end is taken for what it is, damage before it is named."""
+"""SQLite's write-ahead log: a torn end is recognised, and damage before the end is reported."""
 
 from __future__ import annotations
 

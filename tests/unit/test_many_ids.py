@@ -1,4 +1,5 @@
-"""Commands that name many ids do what the same ids do one by one, and their work grows with the ids alone."""
+"""Commands with many ids do the same as one command for each id, and their work depends only on the number of
+ids."""
 
 from __future__ import annotations
 

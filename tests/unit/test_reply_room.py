@@ -1,4 +1,4 @@
-"""What replies take of the room of their request, and what becomes of those that do not fit."""
+"""The room that replies take in their request, and the result if a reply does not fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is intact of a damaged directory is found, what is not is named, and nothing else changes."""
+"""Salvage finds all intact data of a damaged directory, names all lost data, and changes nothing else."""
 
 from __future__ import annotations
 

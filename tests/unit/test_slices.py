@@ -1,4 +1,4 @@
-"""Long work of one request is done in slices: the same result as at once, with turns for others between."""
+"""Long work of one request runs in slices, with the same result, and other requests run between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a tail, driven by hand against the real engine: no loop, no socket, no clock."""
+"""The state of a tail with the real engine, step by step: no event loop, socket or clock."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the server relies on inside uvicorn. Some of it is private to uvicorn, so the dependency is pinned
-below the next minor version, and each thing is named here with a digest of its source.
+"""The parts of uvicorn that the server uses. Some are private, so the dependency is pinned below the next
+minor version, and each part is listed here with a digest of its source.
 
 If a test here fails, uvicorn has changed: read what changed, look at who relies on it, run the tests of
 `tests/limits`, `tests/contract` and `tests/service`, and only then write the new digest down.

@@ -1,4 +1,4 @@
-"""Clients of the session's server, and a key of its own for each test."""
+"""Clients of the session's server, and a separate key for each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transport: connections that are kept, dropped and waited for, and fail with the right error."""
+"""The transport: it keeps, drops and waits for connections, and raises the right error if one fails."""
 
 from __future__ import annotations
 

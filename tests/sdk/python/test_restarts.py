@@ -1,4 +1,4 @@
-"""A server that is killed and comes back, with the same port and data, while the client is at work."""
+"""The server is killed and restarted with the same port and data while the client works."""
 
 from __future__ import annotations
 
