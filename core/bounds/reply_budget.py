@@ -79,7 +79,7 @@ class ReplyBudget:
 
     @property
     def fragment_bytes_max(self) -> int | None:
-        """So many bytes of fragments surely reach the byte budget; None where there is none."""
+        """A number of bytes of fragments that certainly reach the byte budget; None without a budget."""
         limit = self._limits.max_bytes
         return None if limit is None else limit * FRAGMENT_GROWTH_MAX
 

@@ -25,7 +25,7 @@ CODES = ("NO_SUCH_STREAM", "NOGROUP")
 
 
 class Rule(NamedTuple):
-    """A row: what is answered where the stream is missing, and where only the group is."""
+    """A row: the response if the stream is missing, and the response if only the group is missing."""
 
     stream: str
     group: str

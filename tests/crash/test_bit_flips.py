@@ -52,7 +52,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
 
 
 def found_after_flip(kept: Kept, name: str, directory: Path, chance: random.Random) -> Any:
-    """What a start and a look at everything find, None where it is refused."""
+    """Start, and return everything that is stored; None if the start is refused."""
     content = bytearray(kept.files[name])
     content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
     write_files(directory, {**kept.files, name: bytes(content)})

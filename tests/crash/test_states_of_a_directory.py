@@ -300,7 +300,7 @@ def test_every_command_says_so_in_one_line(crashed: Path, name: str, command: tu
 
 @contextmanager
 def unprivileged() -> Iterator[None]:
-    """As a user to whom permissions apply."""
+    """Run as a user to whom permissions apply."""
     user = os.geteuid()
     if user == 0:
         os.seteuid(NOBODY)

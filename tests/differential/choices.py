@@ -23,7 +23,7 @@ from tests.differential.vocabulary import (
 
 
 class Choices:
-    """One program's worth of choices.
+    """The choices of one program.
 
     `_tops` and `_ids`: the greatest id and the ids that were probably added to a key. `_last_key`: the
     key chosen last, whose ids the rest of the command will name. `junk`: words that do not belong.

@@ -116,7 +116,7 @@ class Comparison:
     # --- the answers ---------------------------------------------------------------------------
 
     def ask(self, *words: bytes) -> Reply:
-        """What the engine says of itself at this point of the program."""
+        """Return the state that the engine shows at this point of the program."""
         return comparable(list(words), self._execute(list(words), self._started_ms), self.omitted)
 
     def stream(self, key: bytes) -> Stream | None:

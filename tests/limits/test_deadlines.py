@@ -161,7 +161,7 @@ def test_a_client_that_takes_nothing_of_its_answer_is_cut(impatient: ServerProce
 
 
 def _after_the_server_let_go(wire: Wire) -> bytes:
-    """What can be read once the server has cut a connection that it could not send on."""
+    """Return the data that is readable after the server has cut a connection with unsent data."""
     assert wire.send_until_cut(b"\r\n")
     rest = wire.read_to_end()
     wire.close()

@@ -41,7 +41,7 @@ def carry_out(store: EngineStore, *commands: c.Command) -> list[Any]:
 
 
 def moved(store: EngineStore) -> dict[str, int]:
-    """What is not zero."""
+    """Return the counters that are not zero."""
     found = {name: getattr(store.figures.counters, name) for name in MEANINGS}
     return {name: count for name, count in found.items() if count}
 

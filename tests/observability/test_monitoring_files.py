@@ -49,7 +49,7 @@ def names(families: dict[str, str]) -> set[str]:
 
 
 def figures_in(expression: str) -> set[str]:
-    """Raises `ValueError` where it is no PromQL."""
+    """Raises `ValueError` if the expression is not PromQL."""
     for variable, value in INTERVALS.items():
         expression = expression.replace(variable, value)
     found: set[str] = set()

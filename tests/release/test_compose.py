@@ -28,7 +28,7 @@ SECONDS: Final = "s"
 
 
 def together(files: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """What several files say, section by section; none of them changes what another says of a service."""
+    """Merge several files by section. No file changes a service of another file."""
     joined: dict[str, dict[str, Any]] = {}
     for file in files:
         for section, content in yaml.safe_load((FOLDER / file).read_text()).items():

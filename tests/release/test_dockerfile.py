@@ -122,7 +122,7 @@ def test_a_container_with_a_token_serves_and_writes_nowhere_but_to_its_volume(im
 
 
 def succeeded(done: subprocess.CompletedProcess[str]) -> str:
-    """What a command that succeeded printed."""
+    """Return the output of a command, which must succeed."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

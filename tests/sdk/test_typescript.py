@@ -43,7 +43,7 @@ class Steward:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the tests need to know."""
+        """The environment variables that the tests read."""
         return {
             "TAILRACE_URL": self.server.base_url,
             "TAILRACE_TOKEN": self._token,

@@ -31,7 +31,7 @@ WITHIN_S = 10
 
 
 def messages_until_closed(socket: ClientConnection) -> tuple[list[Any], int, str]:
-    """What came, and the close code and reason."""
+    """Return the received messages, and the code and reason of the close."""
     found: list[Any] = []
     with suppress(ConnectionClosed):
         found.extend(map(json.loads, socket))

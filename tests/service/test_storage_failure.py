@@ -50,7 +50,7 @@ FAULTS: Final = [
 
 
 class Server:
-    """The API over a real store and storage, in this process, and what it acknowledged."""
+    """The API over a real store and storage, in this process, and the entries that it acknowledged."""
 
     def __init__(self, disk: RecordedDisk, client: httpx.AsyncClient) -> None:
         self.disk = disk
@@ -101,7 +101,7 @@ def with_server(directory: Path, story: Callable[[Server], Awaitable[None]]) -> 
 
 
 def kept(directory: Path) -> Keyspace:
-    """What a restart finds."""
+    """Return the state after a restart."""
     with closing(connect(directory)) as connection:
         return recover(connection, connection).keyspace
 

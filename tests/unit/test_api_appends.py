@@ -383,7 +383,7 @@ BODIES = st.fixed_dictionaries(
 
 
 def is_accepted(body: bytes) -> bool:
-    """What only the content decides, not the form, is no disagreement: here that text is base64."""
+    """A difference that depends on the content alone does not count: here, whether a text is base64."""
     try:
         raw, _ = decode_xadd(body)
         trimming_of(raw.trim)

@@ -141,7 +141,7 @@ QUERIES: dict[str, dict[str, Any]] = {
     "xpending": {"count": 1},
     "xrange": {"count": 1},
 }
-"""What an operation's example is the answer to, where it is not the plain request."""
+"""The requests that return the example of an operation, if its plain request does not."""
 
 BEFORE = {
     "create_stream": KEY,

@@ -36,7 +36,7 @@ def end_input(protocol: HttpProtocol, transport: Transport) -> None:
 
 
 async def answers_after_the_end(raw: bytes, store: EngineStore) -> list[bytes]:
-    """What is written in reply to `raw` if the client ends its side at once."""
+    """Return the response to `raw` if the client ends its side at once."""
     protocol, transport = sent(raw, store)
     end_input(protocol, transport)
     await until(lambda: transport.is_ended)

@@ -59,7 +59,7 @@ class Twin:
         assert repr(replies[0]) == repr(replies[1])
 
     def some_ids(self) -> list[str]:
-        """Ids of the stream, gone ones and others, in some order, repeated now and then."""
+        """Ids of live and deleted entries and others, in random order, with repetitions."""
         kind = self.random.randrange(5)
         start = self.random.randrange(len(self.ids))
         chosen = list(self.ids[start : start + self.random.choice((1, 3, 20, 120))])

@@ -40,7 +40,7 @@ def with_three_large_entries() -> Calls:
 
 
 def with_room(calls: Calls, command: c.Command, size_bytes: int) -> tuple[Any, Outcome]:
-    """The reply, and what it changed, where so much is left."""
+    """Return the reply and the changes of a command with this much room left."""
     [reply], outcome = calls.engine.execute_some([[command]], [ReplyRoom(size_bytes)], calls.now_ms)
     return reply, outcome
 

@@ -35,7 +35,7 @@ ENTRIES = [
 
 
 def turns_of(work: Coroutine[Any, Any, Any]) -> tuple[Any, int]:
-    """What the work gives, and how many turns others have meanwhile."""
+    """Return the result of the work, and the number of turns of other tasks in the meantime."""
 
     async def counted() -> tuple[Any, int]:
         count, working = 0, asyncio.ensure_future(work)

@@ -43,7 +43,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 class Connection:
-    """A client that takes what it is sent while `reads` is set, and leaves when told."""
+    """A client that reads while `reads` is set, and disconnects when the test asks for it."""
 
     def __init__(self) -> None:
         self.reads = asyncio.Event()

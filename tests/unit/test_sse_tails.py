@@ -24,7 +24,7 @@ ALICE = GroupReader(b"g", b"alice", prefetch=4)
 
 
 def step(calls: Calls, tail: Tail) -> list[Event]:
-    """What a driver does once; a full tail only asks."""
+    """Run one step of a driver. A full tail only asks its questions."""
     events: list[bytes] = []
     if questions := tail.questions():
         replies, _ = calls.engine.execute_all(questions, calls.now_ms)
@@ -151,7 +151,7 @@ def trim_somewhere(calls: Calls, key: bytes, chance: Random) -> None:
 
 
 def deliver_and_acknowledge(calls: Calls, key: bytes, chance: Random) -> None:
-    """Some become pending and stay so; the reference policy will then leave them where they are."""
+    """Some entries become pending and stay pending, so a trim with the reference policy keeps them."""
     limits = c.ReadLimits(count=3)
     reply = calls.reply(c.ReadGroup(b"g", b"x", (c.ReadFrom(key, c.Special.NEW),), limits))
     ids = [each for each in reply.streams[0].entries.ids if chance.random() < 0.6]
