@@ -25,7 +25,7 @@ class Answers:
         self.queue: deque[AsgiRequest] = deque()
 
     def submit(self, request: HotRequest) -> None:
-        """Make `request`, which the store answers, the current one. No other request is being answered."""
+        """The store answers `request`; nothing else is being answered."""
         self._state.happened(Event.HOT_SUBMITTED)
         self.current = request
 

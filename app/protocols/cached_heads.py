@@ -24,7 +24,7 @@ CACHED_HEADS_MAX: Final = 1024
 
 CACHED_HEAD_BYTES_MAX: Final = 1024
 CACHED_READ_BYTES_MAX: Final = 65_536
-"""Larger requests gain nothing from the cache, and rarely arrive in one read."""
+"""Larger requests gain nothing here, and rarely come in one read."""
 
 _END: Final = b"\r\n\r\n"
 _ONCE: Final = frozenset({b"x-request-id", b"idempotency-key"})
@@ -41,7 +41,7 @@ class CachedHead(NamedTuple):
     credentials: Credentials
 
     def request(self, connection: HotConnection, data: bytes) -> HotRequest:
-        """Return the request in `data`, which is this head and a body."""
+        """The complete request that `data` is: this head and its body."""
         request = HotRequest(connection, self.head, self.route, self.credentials)
         request.body = data[len(self.raw) :]
         request.request_id = new_request_id()
@@ -55,12 +55,12 @@ class CachedHeads:
         self._heads: dict[bytes, CachedHead] = {}
 
     def find(self, data: bytes) -> CachedHead | None:
-        """Return the head at the start of `data`, or None unless the rest is exactly its body. O(head)."""
+        """The head that `data` begins with; None unless `data` is that head and its body. O(head)."""
         cached = self._heads.get(_raw_head_of(data))
         return cached if cached is not None and cached.size == len(data) else None
 
     def keep(self, data: bytes, request: HotRequest) -> None:
-        """Store the head of `request`, if `data` consists of exactly this request."""
+        """Keep the head of `request`, if `data` was this request and nothing else."""
         raw = _raw_head_of(data)
         size = len(raw) + len(request.body)
         if not raw or len(data) != size or any(name in _ONCE for name, _ in request.head.headers):
@@ -71,6 +71,6 @@ class CachedHeads:
 
 
 def _raw_head_of(data: bytes) -> bytes:
-    """Return the bytes before the body, or nothing if the head is incomplete or too long."""
+    """The bytes before the body; empty if the head does not end."""
     end = data.find(_END, 0, CACHED_HEAD_BYTES_MAX)
     return data[: end + len(_END)] if end >= 0 else b""

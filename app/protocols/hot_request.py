@@ -86,7 +86,7 @@ class HotRequest:
     is_answered = False
     """Always False: a hot request is answered only after its body is complete."""
     ends_connection = False
-    """True if the server stops: the connection ends after this answer."""
+    """The answer is the last one of the connection: the server stops."""
     quota: Quota | None = None
     """The quota that the request was counted in; None if the server does not count requests."""
 

@@ -74,7 +74,7 @@ class HotRoutes:
             return None
 
     def submit(self, request: HotRequest) -> None:
-        """Pass the command of a prepared request to the store. The answer can come at once or later."""
+        """Have the store carry out a prepared request. Its connection is answered now or later."""
         try:
             self._store.submit(request.command, request.receive)
         except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route

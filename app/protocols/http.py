@@ -1,7 +1,7 @@
 """HTTP/1.1 on one connection: executes the steps that `state` allows.
 
-This module owns the choice of the collaborator for each step. Hot requests go to the store, all others to
-the application, one after another. A hot request whose head is cached does not go through the parser.
+It owns which collaborator takes each step. The store gets hot requests. The application gets all others, one
+after another, and those that the store refuses. A hot request whose head is cached skips the parser.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class HttpProtocol(asyncio.Protocol):
         self._deadlines = Deadlines(self.registry.limits)
         self._memory = HeldMemory(self.registry)
         self._last_head: CachedHead | None = None
-        """The head of the last hot request, which the next request mostly repeats."""
+        """The head of the last hot request: mostly it is the next one's too."""
         self._read: bytes | None = None
         """The data in the parser, if it began between two requests."""
         self._arriving: HotRequest | AsgiRequest | None = None
@@ -96,7 +96,7 @@ class HttpProtocol(asyncio.Protocol):
         self._flow.resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Execute a hot request whose head is cached; pass all other data to the parser."""
+        """Carry out a hot request whose head is cached; have everything else parsed."""
         state = self.state
         if state.receiving is Receiving.IDLE and state.answering is Answering.FREE:
             if len(data) <= CACHED_READ_BYTES_MAX and not self._flow.write_paused:
@@ -172,7 +172,7 @@ class HttpProtocol(asyncio.Protocol):
             self._flow.pause_reading()
 
     def hand_on(self, request: HotRequest) -> None:
-        """Pass a complete hot request, which has changed nothing, to the documented route."""
+        """Have the documented route answer a complete hot request from its start: nothing was changed."""
         request.is_settled = True
         if self.state.answering not in {Answering.FREE, Answering.HOT}:
             return  # the connection has ended
@@ -193,7 +193,7 @@ class HttpProtocol(asyncio.Protocol):
         self.hot.observer.answered(request, status)
 
     def answered(self) -> None:
-        """Continue after a complete answer, with the next request or with the refusal."""
+        """A request has its whole answer: continue with the next request or with the refusal."""
         self.state.happened(Event.ANSWERED)
         self._server_state.total_requests += 1
         if self._memory.held_bytes:

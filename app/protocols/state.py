@@ -48,7 +48,7 @@ has a precondition: the server executes a hot request only when all of it has ar
 **Answering** follows the oldest request that has no complete answer:
 
 - ``FREE``: there is no such request.
-- ``HOT``: the store executes a hot request, without a task or an ASGI scope. Reading is paused until then.
+- ``HOT``: the store carries out a hot request. No task, no ASGI scope; reading is paused until the answer.
 - ``ASGI``: the application answers the request, in a task of its own.
 - ``LEAVING``: the server has ended its side of the connection, or ends it after the bytes already written.
 - ``CLOSED``: as above.
@@ -79,18 +79,17 @@ allow them.
 What follows from the tables
 ============================
 
-- A hot request never waits in the queue. The server takes the hot way only while Answering is ``FREE``. At
-  other times the request waits in the queue for the application. So answers keep the order of requests.
-- The protocol changes to WebSocket only if no answer is due, because the server could not send it later.
-- The server does not answer a refused request at once. Receiving is ``DISCARDING`` while Answering finishes
-  the earlier requests. When Answering is ``FREE`` again, the server writes the refusal; ``LEFT`` follows.
-- The server sends no answer in ``LEAVING``: it drops the answer to a hot request. ``ANSWERED`` is still
-  legal, for an application that ended the connection while it wrote its answer.
-- ``CLOSED`` allows no event. A collaborator that still refers to the connection must check the state first.
+- A hot request never waits in the queue: it is taken only while Answering is ``FREE``, and any other time the
+  same request goes to the application, whose requests queue. So answers leave in the order of the requests.
+- The protocol changes to WebSocket only if no answer is due, since the answer would come too late.
+- A refused request is not answered at once. Receiving is ``DISCARDING``, while Answering finishes the
+  requests that came before. The refusal is written when Answering is ``FREE`` again; ``LEFT`` follows.
+- No answer is sent in ``LEAVING``: the answer of a hot request that arrives then is dropped. ``ANSWERED`` is
+  still legal, for an application that ended the connection itself while it wrote its answer.
+- ``CLOSED`` allows no event: a collaborator that still holds the connection must look at the state first.
 
-The deadlines (`deadlines`) depend on both states. A connection waits for the client to send a head or a
-body, to read an answer, to send another request, or to end its side. Or it waits for the server, without a
-deadline.
+The deadlines (`deadlines`) are a function of both states: a connection waits for the client to send a head
+or a body, to take an answer, to come back, or to go; or it waits for the server, which has no deadline.
 """
 
 from __future__ import annotations
