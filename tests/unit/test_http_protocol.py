@@ -60,7 +60,7 @@ class PatientStore(EngineStore):
 
 
 async def answers_to(pieces: Sequence[bytes], store: EngineStore) -> list[bytes]:
-    """Return the responses to `pieces`. Each piece arrives when the protocol reads."""
+    """What is written in reply to `pieces`, each delivered when the protocol reads, as a transport does."""
     protocol, transport = connected(store, create_api(store, version="1"))
     for piece in pieces:
         await until(lambda: transport.is_reading_now)
