@@ -1,5 +1,5 @@
-"""How much more one read may return: MAXCOUNT, or `READ_ENTRIES_MAX`, over all its streams, and MAXSIZE
-over its whole reply.
+"""The limits of one read: MAXCOUNT or `READ_ENTRIES_MAX` over all its streams, and MAXSIZE over its whole
+reply.
 
 MAXSIZE is soft (rule 26): before each entry but the very first, the size of the reply so far is compared with
 the limit, so the last entry may exceed it. Sizes are those of RESP2. The bytes are counted in Redis's order:
@@ -62,13 +62,13 @@ class ReplyBudget:
 
     @property
     def remaining(self) -> int:
-        """How many entries may still be given."""
+        """Return how many more entries the read may return."""
         limit = self._limits.max_bytes
         return self._remaining if limit is None or not self._is_full(limit) else 0
 
     @property
     def is_spent(self) -> bool:
-        """Whether no more entries may be given, so that the streams that follow are not read at all."""
+        """Return whether the budget is used up. The read then skips all further streams."""
         return self.remaining == 0
 
     def _is_full(self, limit: int) -> bool:
@@ -84,7 +84,7 @@ class ReplyBudget:
         return None if limit is None else limit * FRAGMENT_GROWTH_MAX
 
     def spend(self, entries: Entries, *, claim: bool = False) -> int:
-        """How many of these entries, from the first on, go into the reply; they are accounted for.
+        """Return how many of the first of `entries` the reply may contain, and count them.
 
         `claim`: each is written with its idle time and deliveries.
         """
@@ -111,7 +111,7 @@ class ReplyBudget:
         return len(entries.ids)
 
     def _measure(self) -> None:
-        """Take exact account of all that was put aside."""
+        """Measure all entries that were put aside."""
         for entries, claim in self._aside:
             self._used_bytes += sum(_sizes(entries, claim=claim))
         self._aside.clear()
