@@ -52,7 +52,7 @@ class FakeDisk:
 
 
 class Scene:
-    """A group commit over a simulated disk, and the calls that it made."""
+    """A group commit over a fake disk, and what it told."""
 
     def __init__(self, disk: FakeDisk, *, waits: bool, seq: int) -> None:
         self.disk = disk
@@ -70,7 +70,7 @@ class Scene:
         )
 
     def change(self, name: bytes) -> asyncio.Future[int]:
-        """Record an effect. The future returns the synced effects at the release of its reply."""
+        """Record an effect; the future gives what was synced when its reply was released."""
         self.log.record(created(name))
         return self.reply()
 
