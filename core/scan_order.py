@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from sortedcontainers import SortedDict
 
-Place: TypeAlias = tuple[int, bytes]
+ScanEntry: TypeAlias = tuple[int, bytes]
 """The scan position of a key, and the key."""
 
 _BUCKET_BITS: Final = 12
@@ -26,7 +26,7 @@ class ScanOrder:
     __slots__ = ("buckets",)
 
     def __init__(self) -> None:
-        self.buckets: SortedDict[int, set[Place]] = SortedDict()
+        self.buckets: SortedDict[int, set[ScanEntry]] = SortedDict()
 
     def add(self, key: bytes) -> None:
         """Add a key. O(1)."""
@@ -46,7 +46,7 @@ class ScanOrder:
         if not bucket:
             del self.buckets[number]
 
-    def places_from(self, position: int) -> Iterator[Place]:
+    def places_from(self, position: int) -> Iterator[ScanEntry]:
         """Yield the keys at or after `position`, in order. O(n / 4096 log n) for each bucket that the caller
         reaches."""
         first = position >> _SHIFT

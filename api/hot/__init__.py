@@ -1,4 +1,4 @@
-"""The hot operations: the operations that a server runs thousands of times per second, and their fast path.
+"""The hot operations: the operations that a server runs thousands of times per second.
 
 A hot operation has two implementations: its documented route in `api.routes`, and the hot way in
 `app.protocols`, which uses neither FastAPI nor a task. This package owns the code that both share: the table

@@ -17,10 +17,10 @@ from tailrace.api.document.operations import operation
 from tailrace.api.http.head import is_head
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode, request_id_of
-from tailrace.api.routes.tail_parameters import AFTER, LastEventId, Reader, ReaderParameter, Streams
+from tailrace.api.routes.tail_parameters import AFTER, LastEventId, ReaderParameter, Streams, TailReader
 from tailrace.api.tails import sse
-from tailrace.api.tails.group_tail import GroupReader, GroupTail
-from tailrace.api.tails.tail import Form, PlainTail, Tail
+from tailrace.api.tails.group_tail import GroupTail, TailConsumer
+from tailrace.api.tails.tail import EventForm, PlainTail, Tail
 from tailrace.api.tails.tail_response import TailResponse
 from tailrace.api.tallies import OpenLimit
 from tailrace.api.wire.names import KeyPath
@@ -137,13 +137,13 @@ async def _tail(
     request: Request,
     store: Store,
     positions: Mapping[bytes, str | StreamId | None],
-    reader: Reader,
+    reader: TailReader,
     *,
     labelled: bool,
 ) -> Response:
     open_limit: OpenLimit = request.app.state.open_limits.event_streams
     open_limit.require_room()
-    form = Form(reader.shape, labelled)
+    form = EventForm(reader.shape, labelled)
     made: Tail
     if reader.group is None:
         made = await _plain_tail(store, positions, form)
@@ -166,7 +166,7 @@ def _head() -> Response:
 
 
 async def _plain_tail(
-    store: StreamStore, positions: Mapping[bytes, str | StreamId | None], form: Form
+    store: StreamStore, positions: Mapping[bytes, str | StreamId | None], form: EventForm
 ) -> PlainTail:
     """Return a tail whose `$` and `+` are replaced by ids now, so that it misses no entry appended later."""
     sources = [ReadFrom(key, _position(position)) for key, position in positions.items()]
@@ -193,7 +193,10 @@ async def _require_group(
 
 
 async def _group_tail(
-    store: StreamStore, positions: Mapping[bytes, str | StreamId | None], reader: GroupReader, form: Form
+    store: StreamStore,
+    positions: Mapping[bytes, str | StreamId | None],
+    reader: TailConsumer,
+    form: EventForm,
 ) -> GroupTail:
     """Return a tail of a group. Raises NOGROUP, before the first byte, if a stream does not have the
     group."""

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.schemas.base import I64_MAX
 from tailrace.api.tails import sse
-from tailrace.api.tails.group_tail import GroupReader
+from tailrace.api.tails.group_tail import TailConsumer
 from tailrace.api.wire.names import checked_name, raw_query_values
 from tailrace.api.wire.parameters import EntryShape
 from tailrace.core.limits import READ_STREAMS_MAX
@@ -74,7 +74,7 @@ async def _group_reader(
             description="New entries do not become pending, and `prefetch` has no effect.", examples=[False]
         ),
     ] = False,
-) -> GroupReader | None:
+) -> TailConsumer | None:
     if (group is None) != (consumer is None):
         raise _invalid(
             f"`{'group' if group is None else 'consumer'}` is missing: send both `group` and `consumer`, "
@@ -87,7 +87,7 @@ async def _group_reader(
         checked_name(raw_query_values(request, parameter)[0], parameter)
         for parameter in ("group", "consumer")
     ]
-    return GroupReader(names[0], names[1], prefetch, claim_min_idle_ms, noack)
+    return TailConsumer(names[0], names[1], prefetch, claim_min_idle_ms, noack)
 
 
 def _refuse_group_options(request: Request) -> None:
@@ -96,15 +96,17 @@ def _refuse_group_options(request: Request) -> None:
         raise _invalid(f"{', '.join(f'`{name}`' for name in given)} can be used only with `group`")
 
 
-class Reader(NamedTuple):
+class TailReader(NamedTuple):
     """The group and consumer that read (None without a group), and the form of the entries."""
 
-    group: GroupReader | None
+    group: TailConsumer | None
     shape: Shape
 
 
-async def _reader(group: Annotated[GroupReader | None, Depends(_group_reader)], shape: EntryShape) -> Reader:
-    return Reader(group, shape)
+async def _reader(
+    group: Annotated[TailConsumer | None, Depends(_group_reader)], shape: EntryShape
+) -> TailReader:
+    return TailReader(group, shape)
 
 
 async def _streams(
@@ -140,5 +142,5 @@ async def _streams(
     return dict(zip(keys, positions, strict=True))
 
 
-ReaderParameter: TypeAlias = Annotated[Reader, Depends(_reader)]
+ReaderParameter: TypeAlias = Annotated[TailReader, Depends(_reader)]
 Streams: TypeAlias = Annotated[dict[bytes, str | None], Depends(_streams)]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tailrace.api.tails import sse
-from tailrace.api.tails.tail import Form
+from tailrace.api.tails.tail import EventForm
 from tailrace.core.commands import PendingRange, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.errors import StreamError
 from tailrace.core.replies import ReadReply, Reply, StreamRead
@@ -21,7 +21,7 @@ _ALL: Final = 1 << 62
 """A count without effect: the range of ids limits the reply."""
 
 
-class GroupReader(NamedTuple):
+class TailConsumer(NamedTuple):
     """The group and consumer of a tail, and its options.
 
     `prefetch` is how many entries of this tail can be unacknowledged. With `noack`, new entries do not
@@ -43,7 +43,7 @@ class GroupTail:
     """
 
     def __init__(
-        self, reader: GroupReader, keys: Sequence[bytes], history: Mapping[bytes, StreamId], form: Form
+        self, reader: TailConsumer, keys: Sequence[bytes], history: Mapping[bytes, StreamId], form: EventForm
     ) -> None:
         self._reader = reader
         self._keys = list(keys)

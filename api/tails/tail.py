@@ -30,7 +30,7 @@ _EVENT_LIMITS: Final = ReadLimits(max_count=sse.EVENT_ENTRIES_MAX, max_bytes=sse
 _PROBE_LIMITS: Final = ReadLimits(max_count=1)
 
 
-class Form(NamedTuple):
+class EventForm(NamedTuple):
     """The form of the entries. With `labelled`, the tail has several streams, and each event names its
     stream."""
 
@@ -88,7 +88,7 @@ class PlainTail:
 
     is_full = False
 
-    def __init__(self, positions: Mapping[bytes, StreamId], form: Form) -> None:
+    def __init__(self, positions: Mapping[bytes, StreamId], form: EventForm) -> None:
         self._positions = dict(positions)
         self._form = form
         self._trimmed = False

@@ -25,7 +25,7 @@ _logger = logging.getLogger("tailrace.websocket")
 LIMITS: Final = ReadLimits(max_count=PUSH_ENTRIES_MAX, max_bytes=PUSH_BYTES_MAX)
 
 
-class Place(NamedTuple):
+class ReadPosition(NamedTuple):
     """The position of a reader: a stream, and the id after which it reads. With `strict`, a gap is an
     error."""
 
@@ -51,12 +51,12 @@ class SharedReads:
     def __init__(self, store: StreamStore, subscriptions: OpenLimit | None = None) -> None:
         self._store = store
         self.subscriptions = subscriptions or OpenLimits(DEFAULT_LIMITS).subscriptions
-        self._reads: dict[Place, SharedRead] = {}
+        self._reads: dict[ReadPosition, SharedRead] = {}
 
     def __len__(self) -> int:
         return len(self._reads)
 
-    def join(self, place: Place, member: Member) -> SharedRead:
+    def join(self, place: ReadPosition, member: Member) -> SharedRead:
         """Let `member` wait at `place`. It must not already wait there. O(1) if other members wait there."""
         read = self._reads.get(place)
         if read is None:
@@ -65,12 +65,12 @@ class SharedReads:
         read.members[member] = None
         return read
 
-    def forget(self, place: Place) -> None:
+    def forget(self, place: ReadPosition) -> None:
         """Remove the read at `place`, so that no reader can join it."""
         del self._reads[place]
 
 
-def _command(place: Place) -> Read:
+def _command(place: ReadPosition) -> Read:
     return Read((ReadFrom(place.key, place.after),), LIMITS, block_ms=0, strict=place.strict)
 
 
@@ -81,7 +81,7 @@ class SharedRead:
 
     watch: Watch
 
-    def __init__(self, reads: SharedReads, place: Place) -> None:
+    def __init__(self, reads: SharedReads, place: ReadPosition) -> None:
         self._reads = reads
         self._place = place
         self._is_open = True

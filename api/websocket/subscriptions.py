@@ -14,7 +14,7 @@ from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.credit import CreditBalance
 from tailrace.api.websocket.pushes import Delivery, Failure, Filter, end_push, gap_push
 from tailrace.api.websocket.request import RequestId
-from tailrace.api.websocket.shared_reads import Place, Received, SharedRead, SharedReads
+from tailrace.api.websocket.shared_reads import ReadPosition, Received, SharedRead, SharedReads
 from tailrace.core.commands import Command
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.stream_id import ZERO_ID, StreamId, parse_id
@@ -65,7 +65,7 @@ class Feed:
     def arm(self) -> None:
         """Wait for entries, if they may be pushed."""
         if self._waiting is None and self._subscription.may_push:
-            place = Place(self._key, self._position, self._position >= self._gap_told_to)
+            place = ReadPosition(self._key, self._position, self._position >= self._gap_told_to)
             self._waiting = self._subscription.reads.join(place, self)
 
     def close(self) -> None:

@@ -66,7 +66,7 @@ def export_stream(  # noqa: PLR0913 - one parameter an option
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The file for the progress of the export. Default: a hidden file beside OUT.",
+            help="The file for the progress of the export. Default: a hidden file in the folder of OUT.",
             show_default=False,
         ),
     ] = None,

@@ -67,7 +67,7 @@ def import_file(  # noqa: PLR0913 - one parameter an option
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The file for the progress of the import. Default: a hidden file beside FILE.",
+            help="The file for the progress of the import. Default: a hidden file in the folder of FILE.",
             show_default=False,
         ),
     ] = None,

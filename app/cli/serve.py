@@ -54,7 +54,7 @@ def _option(name: str) -> OptionInfo:
     Its default is None, "not given", because `Settings` reads the environment and the defaults.
     """
     field = Settings.model_fields[name]
-    default = "" if field.default is None else f" Default {field.default}."
+    default = "" if field.default in {None, ()} else f" Default {field.default}."
     option: OptionInfo = typer.Option(
         metavar=name.rpartition("_")[2].upper(),
         help=f"{field.description}{default} ({ENVIRONMENT_PREFIX}{name.upper()})",

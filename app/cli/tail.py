@@ -16,7 +16,7 @@ from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Ur
 from tailrace.app.cli.client.http_client import Server, stream_path
 from tailrace.app.cli.completions import complete_stream
 from tailrace.app.cli.following.entries import Line, Written, as_json, as_text, from_template
-from tailrace.app.cli.following.follow import Follower, Reader, acknowledge
+from tailrace.app.cli.following.follow import Follower, GroupMember, acknowledge
 from tailrace.app.cli.following.moments import first_id
 from tailrace.app.cli.following.reading import (
     Wanted,
@@ -141,12 +141,12 @@ def _wanted(last: int | None, from_: str | None) -> Wanted:
         raise typer.BadParameter(f"--from: {error}") from None
 
 
-def _reader(group: str | None, consumer: str | None, *, ack: bool) -> Reader | None:
+def _reader(group: str | None, consumer: str | None, *, ack: bool) -> GroupMember | None:
     if group is None or consumer is None:
         if group is not None or consumer is not None or ack:
             raise typer.BadParameter("--group and --consumer must be given together, and --ack requires both")
         return None
-    return Reader(os.fsencode(group), os.fsencode(consumer), ack)
+    return GroupMember(os.fsencode(group), os.fsencode(consumer), ack)
 
 
 def _keys(server: Server, names: Sequence[bytes], *, must_exist: bool = False) -> list[bytes]:
@@ -211,7 +211,13 @@ def _notice(sentence: str) -> None:
 
 
 def _as_consumer(
-    server: Server, keys: Sequence[bytes], reader: Reader, wanted: Wanted, written: Written, *, follow: bool
+    server: Server,
+    keys: Sequence[bytes],
+    reader: GroupMember,
+    wanted: Wanted,
+    written: Written,
+    *,
+    follow: bool,
 ) -> None:
     if follow:
         batches: Iterator[list[Line]] = Follower(
@@ -223,7 +229,7 @@ def _as_consumer(
         _print(lines, written)
 
 
-def _once(server: Server, keys: Sequence[bytes], reader: Reader, most: int) -> Iterator[list[Line]]:
+def _once(server: Server, keys: Sequence[bytes], reader: GroupMember, most: int) -> Iterator[list[Line]]:
     """Read once as a consumer and yield the entries of each stream.
 
     A batch is acknowledged when the caller requests the next one.

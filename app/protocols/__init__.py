@@ -1,15 +1,15 @@
 """Everything below ASGI: the connections of the server, from the bytes that arrive to the bytes that leave.
 
-It owns the HTTP and the WebSocket protocol of a connection, and their bounds in size, number and time. It
-never decides what a request means: the application does, and `api.hot` for the hot requests.
+The package owns the HTTP and the WebSocket protocol of a connection, and the limits on size, number and time.
+It never decides what a request means: the application does, and `api.hot` for the hot requests.
 
 =================  ==========================================================================================
 module             what it owns
 =================  ==========================================================================================
-`state`            which step of a connection may follow which: the theory, the states, the tables
-`http`             the HTTP protocol: carries out the steps, and asks the modules below
-`request_reader`   the parser: bytes to heads and pieces of bodies
-`head_rules`       what a head must be beyond what the parser checks
+`state`            the states of a connection, and the tables of the steps that each state allows
+`http`             the HTTP protocol: executes the steps, with the modules below
+`request_reader`   the parser: turns bytes into heads and pieces of bodies
+`head_rules`       the rules for a head that the parser does not check
 `handshakes`       which requests open a WebSocket
 `asgi`             uvicorn's ASGI cycle, for all requests but the hot ones
 `hot_routes`       what a server needs to carry out hot requests
@@ -20,6 +20,6 @@ module             what it owns
 `deadlines`        how long a client may keep the server waiting
 `refusals`         the answer to a request that the connection refuses by itself
 `websocket`        the WebSocket protocol; `websocket_frames` makes its frames
-`connections`      all connections of the server: their number, their memory, their deadlines' sweep
+`connections`      all connections of the server: their number, their memory, the check of their deadlines
 =================  ==========================================================================================
 """

@@ -1,7 +1,7 @@
 """The order of the answers on one connection: the current request, and the requests that wait after it.
 
-It owns the queue, starts each request of the application in its turn, and knows which answer is the last one.
-It never writes.
+This module owns the queue. It starts the requests for the application in order, and marks the last answer of
+the connection. It never writes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from tailrace.app.protocols.state import Answering, ConnectionState, Event, Rece
 
 
 class Answers:
-    """`current`: the request that Answering follows (`state`). `queue`: the requests after it, the oldest
-    first; all of them are the application's."""
+    """`current`: the request that Answering follows (`state`). `queue`: the requests after it, oldest first;
+    the application answers all of these."""
 
     __slots__ = ("_state", "current", "queue")
 
@@ -30,8 +30,8 @@ class Answers:
         self.current = request
 
     def start(self, request: AsgiRequest) -> None:
-        """The application answers `request` now; nothing else is being answered, or only the hot request
-        that the store refused, and that `request` is."""
+        """Run the application for `request`. No other request is being answered, except the hot request that
+        the store refused: `request` is then the same request, for the application."""
         is_handed_on = self._state.answering is Answering.HOT
         self._state.happened(Event.HANDED_ON if is_handed_on else Event.STARTED)
         self.current = request
@@ -42,7 +42,7 @@ class Answers:
         self.start(self.queue.popleft())
 
     def end_after_latest(self) -> bool:
-        """Make the last answer that is due the last one of the connection. Return whether one is due."""
+        """End the connection after the last answer that is still due. Return False if none is due."""
         latest = self.queue[-1] if self.queue else self.current
         if latest is None or self._state.answering is Answering.LEAVING:
             return False
@@ -50,10 +50,10 @@ class Answers:
         return True
 
     def end_after_input(self, incomplete: AsgiRequest | HotRequest | None) -> bool:
-        """The client sends no more: end the connection after the answers that are due. Return whether any is.
+        """End the connection after the answers that are due, because the client has ended its side.
 
-        `incomplete`: the request whose body will never be complete; it gets no answer. A refusal that waits
-        for its turn is the last answer anyway.
+        Return False if no answer is due. `incomplete`: the request whose body will never be complete; it gets
+        no answer. If a refusal waits for its turn, it is the last answer.
         """
         if incomplete is not None and self.queue:
             self.queue.pop()
@@ -67,7 +67,7 @@ class Answers:
         return is_due
 
     def drop(self) -> None:
-        """Tell the application that the client is gone."""
+        """Notify the application that the client has disconnected, and forget all requests."""
         if isinstance(self.current, AsgiRequest):
             self.current.disconnect()
         self.current = None

@@ -1,9 +1,9 @@
-"""The way of a request to the ASGI application and back: uvicorn's cycle, behind one adapter.
+"""The adapter between the HTTP protocol and uvicorn's ASGI cycle.
 
-It owns what the HTTP protocol uses of uvicorn: the cycle that runs the application for one request, the flow
-control that the cycle shares with the connection, and the server's books on connections and tasks. It never
-parses, and never decides which request runs when. `tests/unit/test_uvicorn.py` names each thing of uvicorn
-that the server relies on.
+This module owns every use of uvicorn by the HTTP protocol: the cycle that runs the application for one
+request, the flow control that the cycle shares with the connection, and the server's sets of connections and
+tasks. It never parses, and never decides when a request runs. `tests/unit/test_uvicorn.py` lists each part
+of uvicorn that the server uses.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ _ASGI_HTTP_VERSION: Final = "2.3"
 
 
 class AsgiConnection(Protocol):
-    """What the adapter needs of the connection."""
+    """The calls that the adapter makes to the connection."""
 
     def answered(self) -> None:
         """The application has written a whole answer."""
         ...
 
     def last_answered(self) -> None:
-        """The answer is the last one of the connection: end it after the answer."""
+        """End the connection after this answer."""
         ...
 
     def cut(self) -> None:
-        """End the connection now, and drop what is unsent."""
+        """End the connection now, and drop unsent data."""
         ...
 
 
 class AsgiAdapter:
-    """What the requests of one connection have in common. `flow` pauses and resumes reading. `client_ended`:
-    set when the client has ended its side; requests that wait give up."""
+    """The data that all requests of one connection share. `flow` pauses and resumes reading. `client_ended`
+    is set when the client has ended its side; waiting requests then give up."""
 
     def __init__(self, config: Config, server_state: ServerState, app_state: dict[str, Any]) -> None:
         if not config.loaded:
@@ -64,7 +64,7 @@ class AsgiAdapter:
         self._scope: dict[str, Any] = {}
 
     def connect(self, connection: AsgiConnection, transport: asyncio.Transport, queue: Sized) -> str:
-        """The connection is made. Returns the client's address, empty if it is unknown.
+        """Use the transport of a new connection. Return the client's address, or "" if it is unknown.
 
         `queue`: the requests that wait for their turn.
         """
@@ -85,14 +85,14 @@ class AsgiAdapter:
         return client[0] if client else ""
 
     def disconnect(self) -> None:
-        """The connection is gone, or belongs to another protocol."""
+        """Release the connection, which has ended or now belongs to another protocol."""
         self.server_state.connections.discard(cast("Any", self._connection))
         self.flow.resume_writing()
-        # The connection holds this adapter: without a cycle both are freed at once.
+        # The connection has a reference to this adapter: without a cycle both are freed at once.
         del self._client_side, self._connection, self._transport
 
     def request(self, head: RequestHead, quota: Quota | None = None) -> AsgiRequest:
-        """A request for the application. `quota`: what the request was counted as already.
+        """Return a request for the application. `quota`: set if the request was already counted.
 
         Raises `httptools.HttpParserError` or `UnicodeError` if the target is not a URL.
         """
@@ -112,7 +112,7 @@ class AsgiAdapter:
         return AsgiRequest(cycle, self)
 
     def complete_request(self, head: RequestHead, body: bytes, quota: Quota | None) -> AsgiRequest:
-        """As `request`, for a request that has arrived as a whole."""
+        """Return a request for the application, like `request`, with its whole body."""
         request = self.request(head, quota)
         request.feed(body)
         request.complete()
@@ -132,7 +132,7 @@ class AsgiAdapter:
             "query_string": url.query or b"",
             "headers": list(head.headers),
             "state": state,
-            # Closing waits for the client; an answer that the client does not take must end nevertheless.
+            # `close` waits until the client has read everything; `cut` does not.
             "extensions": {
                 ABORT_EXTENSION: self._connection.cut,
                 CLIENT_SIDE_EXTENSION: self._client_side,
@@ -147,7 +147,7 @@ class AsgiAdapter:
         tasks.add(task)
 
     def websocket(self) -> asyncio.Protocol:
-        """The protocol that takes the connection over."""
+        """Return the protocol that takes over the connection."""
         made: asyncio.Protocol = cast("Any", self._config.ws_protocol_class)(
             config=self._config, server_state=self.server_state, app_state=self._app_state
         )
@@ -155,7 +155,7 @@ class AsgiAdapter:
 
 
 class AsgiRequest:
-    """A request on its way through the application: uvicorn's cycle, and all that is done to one."""
+    """One request that the application answers: uvicorn's cycle, and the operations on it."""
 
     __slots__ = ("_adapter", "_cycle")
 
@@ -170,7 +170,7 @@ class AsgiRequest:
 
     @property
     def is_answer_begun(self) -> bool:
-        """Whether a part of the answer was written."""
+        """Whether the application has written a part of the answer."""
         return self._cycle.response_started
 
     def start(self) -> None:
@@ -178,7 +178,7 @@ class AsgiRequest:
         self._adapter.start(self._cycle)
 
     def feed(self, piece: bytes) -> None:
-        """A piece of the body arrived. An application that has answered does not get it."""
+        """Pass a piece of the body to the application, unless it has already answered."""
         cycle = self._cycle
         if cycle.response_complete:
             return
@@ -188,7 +188,7 @@ class AsgiRequest:
         cycle.message_event.set()
 
     def complete(self) -> None:
-        """The body is complete."""
+        """Mark the body as complete."""
         if not self._cycle.response_complete:
             self._cycle.more_body = False
             self._cycle.message_event.set()
@@ -198,7 +198,7 @@ class AsgiRequest:
         self._cycle.keep_alive = False
 
     def disconnect(self) -> None:
-        """Tell the application that the client is gone, or that the rest of the body will not come."""
+        """Notify the application that the client has disconnected, or that the body will stay incomplete."""
         self._cycle.disconnected = True
         self._cycle.waiting_for_100_continue = False
         self._cycle.message_event.set()
@@ -207,8 +207,8 @@ class AsgiRequest:
 class _PipelineFlow(FlowControl):
     """Keeps reading paused while requests wait in `queue`.
 
-    uvicorn reads on after each answer. One read may hold thousands of requests. So the queue would grow
-    without a bound if a client sends faster than the server answers.
+    uvicorn resumes reading after each answer, and one read can contain thousands of requests. So the queue
+    would grow without limit if a client sends faster than the server answers.
     """
 
     def __init__(self, transport: asyncio.Transport, queue: Sized) -> None:
@@ -216,13 +216,13 @@ class _PipelineFlow(FlowControl):
         self._queue = queue
 
     def resume_reading(self) -> None:
-        """Read on, unless requests wait. The current request is complete if another one waits behind it."""
+        """Resume reading unless requests wait. If one waits, the body of the current request is complete."""
         if not self._queue:
             super().resume_reading()
 
 
 class _AnswerTransport:
-    """What the cycle has for a transport: only the connection itself may end the connection."""
+    """The transport for uvicorn's cycle: it leaves the end of the connection to the connection."""
 
     __slots__ = ("close", "is_closing", "write")
 

@@ -1,13 +1,13 @@
-"""Heads that were parsed before, so that the same bytes are not parsed again.
+"""A cache of parsed heads: the server parses the same bytes only once.
 
-A client that appends sends the same head over and over, and bytes that meant something once mean the same
-the next time. So the head of a hot request that came whole in one read is kept with what it meant. A later
-read that is exactly such a head and its body goes to the store without the parser, which is between two
-requests then and never sees it. Parsing costs more than an append.
+A client that appends sends the same head again and again, and parsing a head costs more than an append. If a
+hot request arrives whole in one read, the cache stores the bytes of its head with the parsed head. If a later
+read consists of exactly these bytes and a body of the same length, the request goes to the store without the
+parser. The parser is between two requests then, and does not see this one.
 
-The cache owns no decision beyond that: who sends a request, and whether that is still allowed, the server
-asks every time. All other reads go to the parser: a part of a request, several requests at once, a head with
-an id of its own (which never comes again, and is not kept).
+The cache stores no permission: the server authenticates every request. All other reads go to the parser:
+a part of a request, several requests at once, and a head with an id of its own. The cache does not store such
+a head, because it is different each time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tailrace.app.protocols.hot_request import Credentials, HotConnection, HotRe
 from tailrace.app.protocols.request_head import RequestHead
 
 CACHED_HEADS_MAX: Final = 1024
-"""Limit of one server: a head for each length of body and each stream. A full cache is emptied."""
+"""The limit of one server. There is one head for each stream and length of body. A full cache is emptied."""
 
 CACHED_HEAD_BYTES_MAX: Final = 1024
 CACHED_REQUEST_BYTES_MAX: Final = 65_536
@@ -28,7 +28,7 @@ CACHED_REQUEST_BYTES_MAX: Final = 65_536
 
 _END: Final = b"\r\n\r\n"
 _ONCE: Final = frozenset({b"x-request-id", b"idempotency-key"})
-"""Headers whose value is another one with each request."""
+"""Headers whose value differs with each request."""
 
 _LENGTH: Final = b"content-length"
 _FRAMED: Final = frozenset({b"transfer-encoding", b"expect"})
@@ -36,7 +36,7 @@ _FRAMED: Final = frozenset({b"transfer-encoding", b"expect"})
 
 
 class CachedHead(NamedTuple):
-    """A head as bytes, and what it means. `size`: of a whole request, its body included."""
+    """A head as bytes and parsed. `size`: the bytes of the whole request, with its body."""
 
     raw: bytes
     size: int
@@ -53,7 +53,7 @@ class CachedHead(NamedTuple):
 
 
 class CachedHeads:
-    """The heads that one server was sent, by their bytes."""
+    """The cached heads of one server, by their bytes."""
 
     def __init__(self) -> None:
         self._heads: dict[bytes, CachedHead] = {}

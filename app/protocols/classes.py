@@ -1,6 +1,6 @@
 """The protocol classes of one server, for `uvicorn.Config`.
 
-It owns how the parts of a class are put together.
+This module owns the composition of these classes. It has no behaviour of its own.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from tailrace.app.protocols.websocket import WebSocketProtocol
 
 
 def http_protocol(registry: Connections, hot: HotRoutes) -> type[HttpProtocol]:
-    """The class for `http=`; `registry` counts its connections."""
+    """Return the class for `http=`; `registry` counts its connections."""
     return type("ServersHttpProtocol", (HttpProtocol,), {"registry": registry, "hot": hot})
 
 
 def websocket_protocol(registry: Connections) -> type[WebSocketProtocol]:
-    """The class for `ws=`; `registry` counts its connections."""
+    """Return the class for `ws=`; `registry` counts its connections."""
     return type("ServersWebSocketProtocol", (WebSocketProtocol,), {"registry": registry})

@@ -1,12 +1,14 @@
-"""All connections of the server: how many there are, from whom, and when each one checks its deadlines.
+"""All connections of the server: their number in total and per address, and the check of their deadlines.
 
-It owns the counts and the sweep. A connection costs no timer: the sweep calls each one about once a second, a
-tenth of them every tenth of a second, so that ten thousand do not block the loop together. Each connection
-knows its own deadlines (`TimedConnection`). The sweep says how many seconds have passed. If the server itself
-was blocked, only some of them count: what a client sent meanwhile has not been read yet.
+This module owns the counts and the sweep. A connection needs no timer: the sweep calls each connection about
+once a second. It calls a tenth of them every tenth of a second, so that ten thousand connections do not block
+the event loop. Each connection knows its own deadlines (`TimedConnection`) and gets the seconds that have
+passed. If the server itself was blocked, at most `PASSED_S_MAX` seconds count, because the server has not yet
+read the data that arrived in that time.
 
-A connection above the limits gets a response that says so, and stays open for a moment so that the client can
-read it. A few of those stay open in addition to the limit; further connections are cut without a response.
+A connection above the limits gets a response with the reason, and stays open for a moment so that the client
+can read it. The server keeps a few such connections open in addition to the limit. It cuts further ones
+without a response.
 """
 
 from __future__ import annotations
@@ -23,16 +25,16 @@ from tailrace.app.open_files import REFUSED_MAX
 from tailrace.core.limits import KIB, MIB
 
 PORTIONS: Final = 10
-"""In how many parts the connections are swept, one after another within a second."""
+"""The number of parts in which the connections are swept, one after another within a second."""
 
 ROUND_S: Final = 1.0
 SWEEP_PERIOD_S: Final = ROUND_S / PORTIONS
 
 PASSED_S_MAX: Final = 2.0
-"""How much of the time between two checks of a connection counts."""
+"""The most seconds that count between two checks of a connection."""
 
 SMALL_BODY_BYTES: Final = 64 * KIB
-"""What a connection may hold of a body, or of a message, without its being counted."""
+"""Up to this size, a body or message in memory does not count towards the limit for all connections."""
 
 _NETWORK_BITS: Final = 64
 
@@ -41,7 +43,7 @@ class TimedConnection(Protocol):
     """A connection that knows its own deadlines."""
 
     def check_deadlines(self, passed_s: float) -> None:
-        """End the connection if a deadline is over. `passed_s`: since the last call, about a second."""
+        """End the connection if a deadline has passed. `passed_s`: seconds since the last call, about 1."""
         ...
 
 
@@ -53,7 +55,7 @@ class Excess(NamedTuple):
 
 
 class Connections:
-    """The connections of one server. `cuts` counts by reason those that the server ended."""
+    """The connections of one server. `cuts`: the number of connections that the server ended, by reason."""
 
     def __init__(
         self,
@@ -80,7 +82,7 @@ class Connections:
         return len(self._portion_of) - len(self._refused)
 
     def enter(self, connection: TimedConnection, host: str) -> Excess | None:
-        """Count a connection from the address `host`, or say why it is one too many. O(1)."""
+        """Count a connection from the address `host`. Return the reason if the limit is exceeded. O(1)."""
         peer = network_of(host)
         detail = self._excess(peer)
         if detail is None:
@@ -100,7 +102,8 @@ class Connections:
         if len(self) >= limits.connections_max:
             return f"{limits.connections_max} connections are open, the server's limit; try again later"
         if 0 < limits.connections_per_peer_max <= self._peers[peer]:
-            return f"{limits.connections_per_peer_max} connections of one address are kept"
+            most = limits.connections_per_peer_max
+            return f"{most} connections are open from this address, the limit per address; close some"
         return None
 
     def replace(self, connection: TimedConnection, successor: TimedConnection) -> None:
@@ -110,7 +113,7 @@ class Connections:
         self._portion_of[successor] = portion
 
     def leave(self, connection: TimedConnection) -> None:
-        """Forget a connection that is gone. Does nothing if it was never counted."""
+        """Remove a connection that has ended. Does nothing if it was never counted."""
         portion = self._portion_of.pop(connection, None)
         if portion is None:
             return
@@ -132,7 +135,7 @@ class Connections:
                 for connection in tuple(portion):
                     connection.check_deadlines(min(passed_s, PASSED_S_MAX))
 
-    # --- what they hold together ---------------------------------------------------------------
+    # --- the bodies in memory, of all connections ----------------------------------------------
 
     def hold(self, size: int) -> bool:
         """Count `size` more bytes of bodies. If that exceeds the limit, return False and count none."""
@@ -147,7 +150,7 @@ class Connections:
 
 
 class HeldMemory:
-    """What one connection holds of a body or a message, as a part of what all of them may hold."""
+    """The memory for the body or message of one connection, which counts towards the limit for all."""
 
     __slots__ = ("_connections", "held_bytes")
 
@@ -156,20 +159,20 @@ class HeldMemory:
         self.held_bytes = 0
 
     def hold(self, size: int) -> bool:
-        """Count `size` bytes more; False if that is too much for all connections together."""
+        """Count `size` more bytes. Return False, and count none, if this exceeds the limit for all."""
         if not self._connections.hold(size):
             return False
         self.held_bytes += size
         return True
 
     def release(self) -> None:
-        """Give back all of it."""
+        """Count none of these bytes any more."""
         self._connections.release(self.held_bytes)
         self.held_bytes = 0
 
 
 def network_of(host: str) -> str:
-    """The network that an address counts for: itself, or in IPv6 its /64, which one client may own."""
+    """Return the address itself, or the /64 network of an IPv6 address: one client may own all of it."""
     if ":" not in host:
         return host
     address = ip_address(host.partition("%")[0])

@@ -1,27 +1,27 @@
-"""How long a client may keep its connection waiting: a clock for each connection, without a timer.
+"""The deadlines of one connection: how long the server waits for the client.
 
-uvicorn has no such limit: a client may drip a head forever, or never read its answer. Here every
-connection is checked about once a second (`connections`). If it is still where it was at the last check, the
-time in between counts against the deadline of what it waits for:
+uvicorn has no such limit: a client may send a head one byte at a time forever, or never read its answer. This
+server checks every connection about once a second (`connections`). If a connection has made no progress since
+the last check, the time between the checks counts towards the deadline of its phase:
 
 =========  =============================================  =============================  ===================
-phase      the connection waits for                       it moved if                    when it is over
+phase      the connection waits for                       progress                       after the deadline
 =========  =============================================  =============================  ===================
-HEAD       a first request, or the rest of a head         another head began             408, or closed if
-                                                                                         nothing came
-BODY       the rest of a body                             8 s worth of the least rate    408
-                                                          arrived
-ANSWER     the client to take what is written             less is unsent than before     cut
-IDLE       another request                                a request came                 closed
+HEAD       a first request, or the rest of a head         another head begins            408, or closed if
+                                                                                         nothing arrived
+BODY       the rest of a body                             the bytes of 8 s at the        408
+                                                          minimum rate arrive
+ANSWER     the client to read the answer                  fewer bytes are unsent         cut
+IDLE       another request                                a request arrives              closed
 LEAVING    the client to end its side                     never                          cut
 WORK       the server                                     always                         never
 =========  =============================================  =============================  ===================
 
-A request that was answered before its body was complete counts as one whose head is awaited. uvicorn sets a
-timer for idle connections at every answer, which costs as much as a tenth of an append.
+After a request that was answered before its body was complete, the phase is HEAD. uvicorn sets a timer for
+idle connections at every answer, which costs as much as a tenth of an append.
 
-This module owns the phases and the time. It never ends a connection, and knows no clock: the seconds that
-passed are given.
+This module owns the phases and the time. It never ends a connection and has no clock: the caller passes the
+seconds since the last check.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from tailrace.app.protocols.request_reader import RequestReader
 from tailrace.app.protocols.state import Answering, ConnectionState, Receiving
 
 BODY_WINDOW_S: Final = 8
-"""Over how many seconds the rate of a body is taken: long enough for a line that stutters."""
+"""The seconds over which the rate of a body is measured: long enough for an unsteady line."""
 
 LINGER_S: Final = 5
 """How long a client may continue to send after a refusal, or after an answer to an incomplete body."""
 
 
 class Phase(Enum):
-    """What a connection waits for. The value is the reason in the metrics, for phases that count as a cut."""
+    """What a connection waits for. The value is the reason in the metrics, except for IDLE and WORK."""
 
     HEAD = "header_timeout"
     BODY = "body_timeout"
@@ -55,9 +55,9 @@ class Phase(Enum):
 
 
 class Progress(NamedTuple):
-    """How far a connection has come. `head_count`: complete heads so far. `head_bytes`: of the incomplete
-    one. `body_bytes`: of the body that arrives. `is_body_owed`: that body is incomplete, its request is not
-    answered, and the server reads what the client sends."""
+    """The progress of a connection. `head_count`: complete heads so far. `head_bytes`: of the incomplete
+    head. `body_bytes`: bytes of the current body. `is_body_owed`: this body is incomplete, its request has no
+    answer, and the server is reading."""
 
     state: ConnectionState
     head_count: int
@@ -71,7 +71,7 @@ class Progress(NamedTuple):
     def of(
         cls, state: ConnectionState, reader: RequestReader, transport: Transport, *, is_body_owed: bool
     ) -> Progress:
-        """The progress of a connection now."""
+        """Return the current progress of a connection."""
         return cls(
             state,
             reader.head_count,
@@ -84,8 +84,8 @@ class Progress(NamedTuple):
 
 
 class Overdue(NamedTuple):
-    """What becomes of a connection whose deadline is over. `reason`: for the metrics, None if it is no fault.
-    It is cut at once, or closed, after the refusal if there is one."""
+    """How to end a connection whose deadline has passed. `reason`: for the metrics; None for an idle one.
+    `is_cut`: cut it at once. Otherwise close it, after the refusal if there is one."""
 
     reason: str | None
     is_cut: bool
@@ -93,8 +93,8 @@ class Overdue(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """Where a connection is. `number` differs from that of the last check if the connection moved; after
-    `limit_s` seconds without a move the deadline is over."""
+    """The state of a connection at one check. `number` changes when the connection makes progress; after
+    `limit_s` seconds without progress the deadline has passed."""
 
     phase: Phase
     number: int
@@ -105,7 +105,7 @@ _AT_WORK: Final = _Mark(Phase.WORK, 0, 0)
 
 
 class Deadlines:
-    """The clock of one connection."""
+    """The time that one connection has made no progress."""
 
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
@@ -115,7 +115,7 @@ class Deadlines:
         self._drain_count = 0
 
     def check(self, progress: Progress, passed_s: float) -> Overdue | None:
-        """`passed_s` have passed since the last check. Returns what to do if a deadline is over."""
+        """Count `passed_s`, the seconds since the last check. Return how to end an overdue connection."""
         mark = self._mark_of(progress)
         if mark != self._mark or mark is _AT_WORK:
             self._mark = mark
@@ -133,7 +133,7 @@ class Deadlines:
         if state.answering is Answering.LEAVING or progress.is_closing:
             return _Mark(Phase.LEAVING, 0, LINGER_S)
         if progress.unsent_bytes:
-            # What the server writes meanwhile is no sign of life: only less than before is.
+            # Only a decrease shows that the client reads: the server itself adds to these bytes.
             self._drain_count += progress.unsent_bytes < before
             return _Mark(Phase.ANSWER, self._drain_count, limits.answer_timeout_s)
         if progress.is_body_owed:
@@ -156,7 +156,7 @@ def _overdue(mark: _Mark, progress: Progress) -> Overdue:
     is_cut = mark.phase in {Phase.ANSWER, Phase.LEAVING}
     if mark.phase is Phase.BODY:
         return Overdue(reason, is_cut, _too_slow("too little of the body arrived", mark))
-    # Browsers open connections in stock: one that was never used is no error.
+    # Browsers open connections in advance: an unused connection is not an error.
     if mark.phase is Phase.HEAD and progress.head_bytes:
         return Overdue(reason, is_cut, _too_slow("the head did not arrive in full", mark))
     return Overdue(reason, is_cut, None)

@@ -1,9 +1,9 @@
-"""The ways to end a connection, each with its step of the connection's state.
+"""The three ways to end a connection: close, linger, cut.
 
-It owns the end of the transport. It never decides that a connection ends.
+This module owns the end of the transport. It never decides that a connection ends.
 
-A connection that is refused *lingers*: the server ends its side, and throws away what the client still sends.
-To close at once with unread input would reset the connection, and the client might never read the answer.
+After a refusal a connection *lingers*: the server ends its side, and discards the data that the client still
+sends. Closing a connection with unread input would reset it, and the client might never read the answer.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ class Ending:
         self._transport = transport
 
     def close(self) -> None:
-        """End after what is written."""
+        """End the connection after the data that is already written."""
         if self._leave():
             self._transport.close()
 
     def linger(self) -> None:
-        """End the server's side after what is written, and let the client finish sending: what it sends is
-        read and thrown away. TLS cannot end one side alone."""
+        """End the server's side after the data that is already written, and discard what the client sends.
+
+        With TLS, which cannot end one side alone, this closes the connection.
+        """
         if not self._leave():
             return
         if self._transport.can_write_eof():
@@ -45,12 +47,12 @@ class Ending:
             self._transport.close()
 
     def cut(self) -> None:
-        """End now, and drop what is unsent."""
+        """End the connection now, and drop unsent data."""
         if self._leave():
             cut(self._transport)
 
     def _leave(self) -> bool:
-        """Take the step; False if the connection has gone, which an application learns later."""
+        """Take the step. Return False if the connection has already ended."""
         if self._state.answering is Answering.CLOSED:
             return False
         self._state.happened(Event.LEFT)
@@ -58,10 +60,10 @@ class Ending:
 
 
 def cut(transport: asyncio.Transport) -> None:
-    """End a connection now, and throw away what was not taken.
+    """End a connection now, and drop unsent data.
 
-    An abort alone ends the connection in this process only: the system would keep megabytes of written data
-    and offer them to a client that reads nothing. With no time to linger, the system resets the connection.
+    `abort` alone ends the connection in this process only: the operating system would keep megabytes of
+    written data for a client that reads nothing. With a linger time of 0, the system resets the connection.
     """
     connection = transport.get_extra_info("socket")
     if connection is not None:

@@ -1,9 +1,8 @@
-"""Which requests open a WebSocket, and what the server answers to an opening handshake that is not valid.
+"""Decides which requests open a WebSocket, and refuses opening handshakes that are not valid.
 
-It owns the choice between the two protocols of a connection. The rules for a handshake are those of the
-library `websockets`, which reads each one here, while the connection still speaks HTTP: once the protocol
-has changed, a head that the library cannot read gets no answer. `api.websocket.handshake` decides who may
-open a WebSocket.
+This module owns the choice between the two protocols of a connection. The library `websockets` checks each
+handshake before the protocol changes, so the server can still answer an invalid one over HTTP.
+`api.websocket.handshake` decides which client may open a WebSocket.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _silent.propagate = False
 
 
 def opens_websocket(head: RequestHead) -> bool:
-    """Whether a request asks for the WebSocket protocol where the server speaks it.
+    """Return whether a request asks for the WebSocket protocol at the path of the WebSocket.
 
     A request for any other protocol is served as HTTP/1.1, which HTTP allows.
     """
@@ -53,7 +52,7 @@ def require_handshake(head: RequestHead) -> None:
 
 
 def hand_over(transport: asyncio.Transport, successor: asyncio.Protocol, head: RequestHead) -> None:
-    """Give the connection to the WebSocket protocol, which reads the handshake again."""
+    """Pass the connection to the WebSocket protocol, which reads the handshake again."""
     successor.connection_made(transport)
     successor.data_received(head.to_bytes())
     transport.set_protocol(successor)

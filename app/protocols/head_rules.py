@@ -1,7 +1,7 @@
-"""What a request's head must be beyond what the parser checks.
+"""Checks the head of a request for the rules that the parser does not check.
 
-It owns the rules of RFC 9112 that the parser leaves to its caller: the HTTP version, `Host`, the form of the
-target, and `Transfer-Encoding`. It never sees a connection. A head that breaks a rule raises
+This module owns the rules of RFC 9112 that the parser leaves to its caller: the HTTP version, `Host`, the
+form of the target, and `Transfer-Encoding`. It never sees a connection. A head that breaks a rule raises
 `ProtocolRefusal`, and the connection ends with the response: a proxy in front of the server may have
 understood the head in another way, and may disagree with the server about where the request ends.
 """
@@ -24,7 +24,7 @@ _HOST: Final = re.compile(_AUTHORITY)
 _ABSOLUTE: Final = re.compile(rb"(?i:https?)://(" + _AUTHORITY + rb")(/[^#]*|\?[^#]*)?")
 
 _SHOWN_BYTES_MAX: Final = 100
-"""How much of a wrong value a refusal repeats."""
+"""The bytes of a wrong value that a refusal shows."""
 
 
 def require_sound_head(method: bytes, version: str, headers: Headers) -> None:
@@ -70,7 +70,7 @@ def _require_chunked(version: str, value: bytes) -> None:
 
 
 def origin_form(method: bytes, target: bytes, headers: Headers) -> bytes:
-    """The target as a path with its query; of an absolute one (`http://host/path`), the path and the query.
+    """Return the target as a path with its query; for `http://host/path`, only the path and the query.
 
     Raises `ProtocolRefusal` 400: a target of another form, one with a fragment, or one whose host is not that
     of the `Host` header, which the server checks.

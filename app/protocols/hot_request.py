@@ -1,7 +1,7 @@
-"""One hot request, until it is answered or handed on to the documented route.
+"""One hot request, until it is answered or passed to the documented route.
 
-It owns what is known of the request, and what becomes of the store's reply: an answer, or the documented
-route. It writes nothing: its connection does.
+This module owns the data of the request. It turns the reply of the store into an answer, or passes the
+request to the documented route. It never writes to a connection.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _CLOSE_LINE: Final = b"connection: close\r\n"
 
 
 class Credentials(NamedTuple):
-    """What a head says about its sender."""
+    """The headers of a request that identify its client."""
 
     authorization: bytes | None
     host: bytes | None
 
 
 def credentials_of(headers: Headers) -> Credentials:
-    """From the headers of a hot request, which has each header once."""
+    """Return the credentials in the headers of a hot request, which has each header once."""
     authorization = host = None
     for name, value in headers:
         if name == b"host":
@@ -57,38 +57,40 @@ def credentials_of(headers: Headers) -> Credentials:
 
 
 class HotConnection(Protocol):
-    """What a hot request needs of its connection."""
+    """The calls that a hot request makes to its connection."""
 
     def answer_hot(self, request: HotRequest, status: int, headers: bytes, content: bytes) -> None:
-        """Write the answer, and continue with the next request. `headers`: the request's own, as lines."""
+        """Write the answer, and continue with the next request. `headers`: those of this answer, as lines."""
         ...
 
     def hand_on(self, request: HotRequest) -> None:
-        """Have the documented route answer the request from its start: nothing was changed."""
+        """Pass the request, which has changed nothing, to the documented route."""
         ...
 
 
 class HotRequest:
-    """`started_ns`: when its head was complete. `ready_ns`: its body. `submitted_ns`: when its command was
-    carried out and began to wait for the disk, 0 if it did not wait. All by `time.perf_counter_ns`.
-    `engine_ns`: the engine's part, if it waited.
+    """One hot request. Its times are those of `time.perf_counter_ns`.
 
-    Attributes that most requests leave alone have their default in the class: an append is fast enough for
-    that to count.
+    `started_ns`: when the head was complete. `ready_ns`: when the body was complete. `submitted_ns`: when the
+    engine had executed the command and the answer began to wait for the disk; 0 if it did not wait.
+    `engine_ns`: the time of the engine, if the answer waited.
+
+    Attributes that most requests do not set have their default in the class: this makes an append measurably
+    faster.
     """
 
     submitted_ns = 0
     engine_ns = 0
     is_settled = False
-    """The answer was written, or the documented route has the request."""
+    """True when the answer was written, or the documented route has the request."""
     is_answered = False
-    """While its body arrives it is not."""
+    """Always False: a hot request is answered only after its body is complete."""
     ends_connection = False
     """The answer is the last one of the connection: the server stops."""
     answer = b""
     """The whole answer, which the connection writes in its turn."""
     quota: Quota | None = None
-    """What the request was counted as; None if requests are not counted."""
+    """The quota that the request was counted in; None if the server does not count requests."""
 
     _gathered: bytearray | None = None
     _content: bytes | None = None
@@ -108,13 +110,13 @@ class HotRequest:
         self.credentials = credentials
 
     def feed(self, piece: bytes) -> None:
-        """A piece of the body arrived."""
+        """Add a piece of the body."""
         if self._gathered is None:
             self._gathered = bytearray()
         self._gathered += piece
 
     def complete(self) -> None:
-        """The body is complete."""
+        """Note that the body is complete."""
         self.ready_ns = time.perf_counter_ns()
         self.body = bytes(self._gathered or b"")
         self.request_id = request_id_of_header(self.head.headers)
@@ -134,7 +136,7 @@ class HotRequest:
         return self._content is not None
 
     def receive(self, answer: Answer) -> None:
-        """The store's answer, durable."""
+        """Answer the request with the answer of the store, which is durable."""
         try:
             if isinstance(answer, (StreamError, StoreUnavailable)):
                 self._refused(answer)
@@ -144,7 +146,7 @@ class HotRequest:
             self.fail(error)
 
     def fail(self, error: Exception) -> None:
-        """The server has a defect, and the outcome is unknown."""
+        """Answer 500 after a defect of the server: the outcome is unknown."""
         _logger.error("request_failed", exc_info=error, extra={"fields": {"request_id": self.request_id}})
         if not self.is_settled:
             content = problem(HttpCode.INTERNAL, DEFECT, self.request_id)
@@ -162,7 +164,7 @@ class HotRequest:
 
     def _refused(self, refusal: StreamError | StoreUnavailable) -> None:
         if isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown:
-            # The command was carried out: the documented route must not carry it out again.
+            # The engine has executed the command; the documented route must not execute it again.
             content = store_unavailable_problem(refusal, self.request_id)
             self._answer(503, encode(content), _PROBLEM)
         else:

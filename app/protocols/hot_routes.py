@@ -1,7 +1,8 @@
-"""What one server needs to carry out hot requests, for all of its connections.
+"""Checks hot requests and passes their commands to the store, for all connections of a server.
 
-It owns the order of the checks: rate, body, permission, then the store. A request that fails one of them is
-the documented route's, which says why. It knows no connection beyond `HotConnection`, and no ASGI.
+This module owns the order of the checks: token, rate, body, permission. The documented route answers every
+request that fails a check, with the reason. The module knows only `HotConnection` of a connection, and uses
+no ASGI.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _HTTP_VERSION: Final = "1.1"
 
 
 class HotRoutes:
-    """`security` says who may do what, and `rates` how often."""
+    """The hot way of one server. `security` authenticates clients, `rates` limits their requests."""
 
     def __init__(self, store: HotStore, security: Security, rates: Rates, observer: HotObserver) -> None:
         self._store = store
@@ -39,9 +40,9 @@ class HotRoutes:
         self.cached_heads = CachedHeads()
 
     def recognised(self, connection: HotConnection, head: RequestHead) -> HotRequest | None:
-        """The hot request that `head` begins; None leaves the request to the application.
+        """Return the hot request that begins with `head`, or None if the application must answer it.
 
-        A request without a good token is the application's, too: its 401 does not wait for the body.
+        The application also answers a request without a valid token: its 401 does not wait for the body.
         """
         route = hot_route(head.method, head.target, head.headers) if head.version == _HTTP_VERSION else None
         if route is None:
@@ -52,8 +53,8 @@ class HotRoutes:
         return HotRequest(connection, head, route, credentials)
 
     def prepare(self, request: HotRequest, client_address: str) -> bool:
-        """Authenticate and count a complete request, decode and allow its command. False: the documented
-        route must say what is wrong, and nothing was changed."""
+        """Check a complete request and decode its command. If a check fails, return False: nothing was
+        changed, and the documented route answers with the reason."""
         principal = self._principal_of(request.credentials)
         if principal is None:
             return False
@@ -90,8 +91,10 @@ class HotRoutes:
 
 
 def _is_allowed(principal: Principal, scope: TokenScope, command: Command) -> bool:
-    """Whether the token allows the command, and it is no administrative act. The documented route says why it
-    refuses a command, and records administrative acts."""
+    """Return whether the token allows the command, and the command is not administrative.
+
+    The documented route gives the reason for a refusal, and records administrative commands in the audit log.
+    """
     try:
         allowed(principal, scope, command)
     except StreamError:
@@ -100,14 +103,14 @@ def _is_allowed(principal: Principal, scope: TokenScope, command: Command) -> bo
 
 
 class AnswerStarts:
-    """Status line and headers of every answer as bytes, made again when uvicorn makes the headers again."""
+    """The first bytes of answers, by status: status line and default headers, which uvicorn renews."""
 
     def __init__(self) -> None:
         self._headers: Headers | None = None
         self._starts: dict[int, bytes] = {}
 
     def of(self, status: int, headers: Headers) -> bytes:
-        """What comes before the headers of the answer's own."""
+        """Return the bytes before the headers of a single answer."""
         if headers is not self._headers:
             self._headers = headers
             self._starts.clear()

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on one connection: the steps of `state`, carried out.
+"""HTTP/1.1 on one connection: executes the steps that `state` allows.
 
 It owns which collaborator takes each step. The store gets hot requests (`hot_run`); those whose heads are
 cached skip the parser. The application gets all others, one after another, and those that the store refuses.
@@ -29,7 +29,7 @@ from tailrace.app.protocols.state import Answering, ConnectionState, Event, Rece
 
 
 class HttpProtocol(asyncio.Protocol):
-    """One connection. `http_protocol` makes the class for a server, and sets these attributes."""
+    """One connection. `http_protocol` makes a subclass for each server, and sets these attributes."""
 
     registry: ClassVar[Connections]
     hot: ClassVar[HotRoutes]
@@ -46,7 +46,7 @@ class HttpProtocol(asyncio.Protocol):
         self._memory = HeldMemory(self.registry)
         self._run = HotRun(self, self.state, self._answers, self.hot)
         self._read: bytes | None = None
-        """What is being parsed, if it began between two requests."""
+        """The data in the parser, if it began between two requests."""
         self._arriving: HotRequest | AsgiRequest | None = None
         """The request whose body is incomplete."""
 
@@ -66,7 +66,7 @@ class HttpProtocol(asyncio.Protocol):
             self._refusals.refuse(ProtocolRefusal(HttpCode.TOO_MANY_OPEN, excess.detail), None)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone: tell the application, and forget the rest."""
+        """Notify the application that the connection has ended, and release everything."""
         self.state.happened(Event.LOST)
         self.registry.leave(self)
         self._answers.drop()
@@ -75,7 +75,7 @@ class HttpProtocol(asyncio.Protocol):
         self._release()
 
     def _release(self) -> None:
-        """Give back memory, and drop references in circles, which only the garbage collector would find."""
+        """Release memory, and cut reference cycles, which only the garbage collector would free."""
         self._memory.release()
         self._arriving = None
         self._reader.close()
@@ -83,16 +83,16 @@ class HttpProtocol(asyncio.Protocol):
         self._asgi.disconnect()
 
     def eof_received(self) -> bool:
-        """The client sends no more: keep the connection for the answers that are due. TLS cannot."""
+        """Keep a connection that the client has half closed for answers that are due. TLS cannot do this."""
         self._asgi.client_ended.set()
         return self.transport.can_write_eof() and self._answers.end_after_input(self._arriving)
 
     def pause_writing(self) -> None:
-        """The client reads more slowly than the server writes."""
+        """Pause writing: the client reads more slowly than the server writes."""
         self._flow.pause_writing()
 
     def resume_writing(self) -> None:
-        """The client has caught up."""
+        """Resume writing: the client has caught up."""
         self._flow.resume_writing()
 
     def data_received(self, data: bytes) -> None:
@@ -119,7 +119,7 @@ class HttpProtocol(asyncio.Protocol):
     # --- what arrives: called by the reader ----------------------------------------------------
 
     def head_received(self, head: RequestHead) -> None:
-        """A hot request waits for its body; the application gets any other request at once."""
+        """Wait for the body of a hot request; pass any other request to the application at once."""
         is_free = self.state.answering is Answering.FREE
         if is_free and not self._flow.write_paused:
             self._arriving = self.hot.recognised(self._run, head)
@@ -133,17 +133,17 @@ class HttpProtocol(asyncio.Protocol):
             self._answers.queue.append(request)
 
     def body_received(self, piece: bytes) -> None:
-        """Gather a piece of a body, or pass it on. Raises `ProtocolRefusal` if all bodies take too much."""
+        """Pass a piece of a body to its request. Raises `ProtocolRefusal` if bodies take too much memory."""
         assert self._arriving is not None, "a head comes before its body"
         if self._arriving.is_answered:
-            return  # the rest of the body is thrown away, and takes no memory
+            return  # discard the rest of the body
         if self._reader.body_bytes > SMALL_BODY_BYTES and not self._memory.hold(len(piece)):
             most = self.registry.limits.bodies_mb
             raise ProtocolRefusal(HttpCode.TOO_MANY_OPEN, f"the server already holds {most} MiB of bodies")
         self._arriving.feed(piece)
 
     def request_received(self) -> None:
-        """Carry out a hot request; tell the application about the end of any other."""
+        """Execute a hot request; notify the application of the end of any other."""
         request, self._arriving = self._arriving, None
         assert request is not None, "a head comes before the end"
         request.complete()
@@ -153,7 +153,7 @@ class HttpProtocol(asyncio.Protocol):
             self._run.carry_out(request)
 
     def switch_to_websocket(self, head: RequestHead) -> None:
-        """Another protocol takes over, and counts in this one's place."""
+        """Pass the connection to the WebSocket protocol, which is counted in place of this one."""
         self.state.happened(Event.SWITCHED)
         successor: Any = self._asgi.websocket()
         self.registry.replace(self, successor)
@@ -212,23 +212,23 @@ class HttpProtocol(asyncio.Protocol):
     # --- the end -------------------------------------------------------------------------------
 
     def last_answered(self) -> None:
-        """End the connection with this answer, so that a client that is still sending can read it."""
+        """End the connection after this answer, so that a client that still sends can read it."""
         if self.state.receiving is Receiving.BODY:
             self._ending.linger()
         else:
             self._ending.close()
 
     def cut(self) -> None:
-        """End the connection now, and drop what is unsent."""
+        """End the connection now, and drop unsent data."""
         self._ending.cut()
 
     def shutdown(self) -> None:
-        """The server stops: end after the last answer that is due."""
+        """End the connection after the last answer that is due, because the server stops."""
         if not self._answers.end_after_latest():
             self._ending.close()
 
     def check_deadlines(self, passed_s: float) -> None:
-        """About a second has passed: end what has made no progress for too long."""
+        """End the connection if it has made no progress for too long. Called about once a second."""
         progress = Progress.of(self.state, self._reader, self.transport, is_body_owed=self._is_body_owed)
         overdue = self._deadlines.check(progress, passed_s)
         if overdue is None:
@@ -245,6 +245,6 @@ class HttpProtocol(asyncio.Protocol):
 
     @property
     def _is_body_owed(self) -> bool:
-        """Whether the server reads the body of a request that is not answered, and the body is incomplete."""
+        """Return whether the server waits for the rest of a body whose request has no answer yet."""
         arriving = self._arriving if self.state.receiving is Receiving.BODY else None
         return arriving is not None and not arriving.is_answered and not self._flow.read_paused

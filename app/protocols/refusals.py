@@ -1,6 +1,7 @@
-"""The response to a request that a connection refuses before the application sees it, and when it is written.
+"""Refusals: responses to requests that a connection refuses before the application sees them.
 
-It owns `ProtocolRefusal`, the bytes of the response, and its turn. It never decides what is refused.
+This module owns `ProtocolRefusal`, the bytes of the response, and the time at which it is written. It never
+decides which request is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tailrace.app.protocols.state import ConnectionState, Event
 class ProtocolRefusal(Exception):
     """The server refuses a request before the application sees it, and ends the connection.
 
-    `headers`: those that the status requires, in addition to those of every refusal.
+    `headers`: headers that the status requires, in addition to the headers of every refusal.
     """
 
     def __init__(self, code: HttpCode, detail: str, headers: Headers = ()) -> None:
@@ -35,10 +36,10 @@ class ProtocolRefusal(Exception):
 
 
 def refusal_bytes(refusal: ProtocolRefusal, default_headers: Headers) -> bytes:
-    """The whole response to a refused request. `default_headers`: those of every response."""
+    """Return the whole response to a refused request. `default_headers`: the headers of every response."""
     request_id = new_request_id()
-    told = problem(refusal.code, refusal.detail, request_id)
-    content = msgspec.json.encode(told)
+    document = problem(refusal.code, refusal.detail, request_id)
+    content = msgspec.json.encode(document)
     headers = (
         *default_headers,
         *refusal.headers,
@@ -48,11 +49,11 @@ def refusal_bytes(refusal: ProtocolRefusal, default_headers: Headers) -> bytes:
         (b"connection", b"close"),
     )
     lines = b"".join(b"%b: %b\r\n" % header for header in headers)
-    return STATUS_LINE[told["status"]] + lines + b"\r\n" + content
+    return STATUS_LINE[document["status"]] + lines + b"\r\n" + content
 
 
 class Refusals:
-    """The refusal that ends one connection: the answer to its last request, written in its turn."""
+    """The refusal that ends one connection. It is written after the answers to all earlier requests."""
 
     def __init__(
         self,
@@ -71,11 +72,11 @@ class Refusals:
 
     @property
     def is_pending(self) -> bool:
-        """Whether the refusal waits for the answers to earlier requests."""
+        """Return whether the refusal waits for the answers to earlier requests."""
         return self._pending is not None
 
     def refuse(self, refusal: ProtocolRefusal, incomplete: AsgiRequest | HotRequest | None) -> None:
-        """Refuse the request that arrives, and end the connection after the answers that are still due.
+        """Refuse the current request, and end the connection after the answers that are still due.
 
         `incomplete`: this request, if its head is complete and its body is not. The body will never be
         complete, and the application may be waiting for it. If the request has its answer already, the
@@ -105,7 +106,7 @@ class Refusals:
             self._write(response)
 
     def write_if_due(self) -> None:
-        """No other answer comes first: write the refusal, if there is one."""
+        """Write the refusal, if there is one. All earlier answers are written."""
         if self._pending is not None:
             self._write(self._pending)
 

@@ -1,4 +1,4 @@
-"""The head of a request as the parser gives it, and as bytes again."""
+"""The head of a request, parsed and as bytes. This module never parses or checks a head."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ class RequestHead(NamedTuple):
     keep_alive: bool
 
     def to_bytes(self) -> bytes:
-        """The head as it could have been sent."""
+        """Return the head as bytes of HTTP."""
         lines = b"".join(b"%b: %b\r\n" % header for header in self.headers)
         return b"%b %b HTTP/%b\r\n%b\r\n" % (self.method, self.target, self.version.encode(), lines)

@@ -1,8 +1,8 @@
-"""From the bytes that arrive to heads and pieces of bodies: the HTTP parser of one connection.
+"""The HTTP parser of one connection: turns bytes into heads and pieces of bodies.
 
-It owns the parser, the head that is arriving, and the bounds of a head in bytes and lines. It announces the
-steps of Receiving (`state`) and hands what it parsed to the connection. It never answers: a request that it
-refuses raises `ProtocolRefusal`.
+This module owns the parser, the head that is arriving, and the limits of a head in bytes and lines. It
+announces the steps of Receiving (`state`) and passes parsed heads and bodies to the connection. It never
+answers: for a request that it refuses, it raises `ProtocolRefusal`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _logger: Final = logging.getLogger("tailrace.http")
 
 
 class RequestSink(Protocol):
-    """Who gets what the parser finds. Each method may raise `ProtocolRefusal`."""
+    """The receiver of parsed requests. Each method may raise `ProtocolRefusal`."""
 
     def head_received(self, head: RequestHead) -> None:
         """The head of a request is complete."""
@@ -55,20 +55,20 @@ class RequestReader:
         self._headers: list[tuple[bytes, bytes]] = []
         self._handshake: RequestHead | None = None
         self._repeated: RequestHead | None = None
-        """The head that another parser must read again, without its wish for another protocol."""
+        """The head that another parser must read again, without its `Upgrade` header."""
         self.head_count = 0
-        """Of complete requests' heads, cached ones included."""
+        """The number of complete heads, including cached ones."""
         self.body_bytes = 0
-        """Received of the body that arrives."""
+        """Received bytes of the current body."""
         self.unframed_bytes = 0
-        """Received since the last complete head or piece of a body: of a head, or of a trailer."""
+        """Bytes of a head or a trailer: received since the last complete head or piece of a body."""
 
     def close(self) -> None:
-        """Drop the parser: it and this object hold each other."""
+        """Drop the parser: the parser and this object refer to each other."""
         del self._parser, self._sink
 
     def feed(self, data: bytes) -> None:
-        """Parse what arrived. Raises `ProtocolRefusal`."""
+        """Parse received data. Raises `ProtocolRefusal`."""
         self.unframed_bytes += len(data)
         try:
             while True:
@@ -80,7 +80,7 @@ class RequestReader:
                         self._sink.switch_to_websocket(self._handshake)
                         return
                     self._read_head_again()
-                    # The parser took what follows the head for the other protocol's.
+                    # The parser stopped after the head; `data` is the rest.
                     data = data[stop.args[0] :]
         except httptools.HttpParserError as failure:
             raise _refusal_of(failure) from failure
@@ -144,7 +144,7 @@ class RequestReader:
         headers, parser = self._headers, self._parser
         if len(self._target) > URL_BYTES_MAX or len(headers) > HEADERS_MAX:
             raise _too_large_head(self._target)
-        # `unframed_bytes` misses a part of a head that began in the middle of a read.
+        # `unframed_bytes` does not count the part of a head that began in the middle of a read.
         if _size_of(self._target, headers) > HEAD_BYTES_MAX:
             raise _too_large_head(self._target)
         method, version = parser.get_method(), parser.get_http_version()
@@ -153,7 +153,7 @@ class RequestReader:
         return RequestHead(method, target, version, headers, version != "1.0" and parser.should_keep_alive())
 
     def _opens_websocket(self, head: RequestHead) -> bool:
-        """Whether the protocol changes with this request; never while an earlier request is being answered.
+        """Return whether the protocol changes with this request: never while an earlier one has no answer.
 
         Raises `ProtocolRefusal` if the handshake is not valid.
         """
@@ -172,8 +172,8 @@ def _new_parser(reader: RequestReader) -> httptools.HttpRequestParser:
 
 
 def _refusal_of(failure: httptools.HttpParserError) -> ProtocolRefusal:
-    """What to say when the parser fails, or a method that it called did."""
-    # The parser says only that a method failed, and chains what the method raised.
+    """Return the refusal for a failure of the parser, or of a method that the parser called."""
+    # The parser reports only that a method failed; the exception of the method is the context.
     cause = failure.__context__ if isinstance(failure, httptools.HttpParserCallbackError) else failure
     if isinstance(cause, ProtocolRefusal):
         return cause

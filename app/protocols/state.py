@@ -1,27 +1,27 @@
 """The state of one HTTP connection: what it receives, what it answers, and which step may come next.
 
-Rule 1: everything that decides which step may follow which is in this file, as far as possible in the two
-tables below. `HttpProtocol` announces each step as an `Event`; an event that the tables do not allow raises
-`IllegalTransition`, and nothing changes.
+Rule 1: only this file decides which step may follow another, and the two tables below contain these
+decisions. `HttpProtocol` announces each step as an `Event`. An event that the tables do not allow raises
+`IllegalTransition` and changes nothing.
 
-Rule 2: this file knows no bytes, no clock, no transport and no request. So every sequence of steps can be
-tested without a connection.
+Rule 2: this file uses no bytes, clock, transport or request. So a test can run every sequence of steps
+without a connection.
 
 
 Theory of operation
 ===================
 
-A connection is two machines. One follows what the client sends, the other what the server does about it. They
-are two because HTTP allows pipelining: while the server answers one request, the next one may already be
-arriving. Both start at the first state of their table.
+A connection has two state machines: one for the data that the client sends, one for the answers of the
+server. HTTP allows pipelining: while the server answers one request, the next one may already arrive. Each
+machine starts in the first state of its table.
 
 **Receiving** follows the HTTP parser through a request:
 
-- ``IDLE``: between two requests. Not one byte of the next request has come.
+- ``IDLE``: between two requests. No byte of the next request has arrived.
 - ``HEAD``: a request has begun, and its head is incomplete.
-- ``BODY``: the head is complete, and the body is not. A request without a body passes through this state too.
-- ``DISCARDING``: the connection is about to end. The server throws away what still arrives.
-- ``CLOSED``: the connection is gone, or belongs to the WebSocket protocol.
+- ``BODY``: the head is complete, the body is not. A request without a body also passes through this state.
+- ``DISCARDING``: the connection is about to end. The server discards all further data.
+- ``CLOSED``: the connection has ended, or belongs to the WebSocket protocol.
 
 =============  =========  =========  =========  ==========
 event          IDLE       HEAD       BODY       DISCARDING
@@ -39,11 +39,11 @@ LOST           CLOSED     CLOSED     CLOSED     CLOSED
 =============  =========  =========  =========  ==========
 
 ``HEAD_AGAIN``: the request asks for another protocol that the server does not speak, and the parser stops
-after such a head. A new parser gets the same head without that wish, from its beginning.
+after such a head. A new parser reads the same head again, without the ``Upgrade`` header.
 
 A request whose head is cached (`cached_heads`) arrives complete, in one read. It needs no parser, so no event
-announces its arrival: Receiving is ``IDLE`` before and after. ``HOT_SUBMITTED`` is in this table only
-because it has a precondition here: a hot request is carried out when all of it is there, never earlier.
+announces its arrival: Receiving is ``IDLE`` before and after. ``HOT_SUBMITTED`` is in this table because it
+has a precondition: the server executes a hot request only when all of it has arrived.
 
 **Answering** follows the oldest request that has no complete answer:
 
@@ -68,14 +68,13 @@ LOST           CLOSED   CLOSED   CLOSED   CLOSED
 =============  =======  =======  =======  =======
 
 ``HANDED_ON``: the store refused the command of a hot request and changed nothing. The documented route
-answers the request from its start.
+now handles the request.
 
 ``INPUT_ENDED``: the client has ended its side while an answer is due. The connection ends after the answers
-to all complete requests. If no answer is due, or only that of a request that will never be complete, ``LOST``
-follows at once.
+to all complete requests. If no answer to a complete request is due, ``LOST`` follows at once.
 
-Both machines see ``HOT_SUBMITTED``, ``INPUT_ENDED``, ``LEFT``, ``SWITCHED`` and ``LOST``: these need a
-fitting state of both.
+``HOT_SUBMITTED``, ``INPUT_ENDED``, ``LEFT``, ``SWITCHED`` and ``LOST`` are in both tables: both machines must
+allow them.
 
 
 What follows from the tables
@@ -104,7 +103,7 @@ from typing import Final
 
 
 class Receiving(StrEnum):
-    """What arrives."""
+    """The state of the data that the client sends."""
 
     IDLE = "idle"
     HEAD = "head"
@@ -114,7 +113,7 @@ class Receiving(StrEnum):
 
 
 class Answering(StrEnum):
-    """What is done about it."""
+    """The state of the answers of the server."""
 
     FREE = "free"
     HOT = "hot"
@@ -169,8 +168,10 @@ ANSWERING: Final[Mapping[Event, Mapping[Answering, Answering]]] = {
 
 
 def _joint_table() -> dict[tuple[Receiving, Answering, Event], tuple[Receiving, Answering]]:
-    """Both tables as one, so that a step is one look-up. A machine that does not see an event stays, except
-    in CLOSED, which no event leaves."""
+    """Return both tables as one, so that a step is one look-up.
+
+    If an event is in one table only, the other machine keeps its state. No event leaves CLOSED.
+    """
     table: dict[tuple[Receiving, Answering, Event], tuple[Receiving, Answering]] = {}
     for receiving, answering, event in product(Receiving, Answering, Event):
         if receiving is Receiving.CLOSED or answering is Answering.CLOSED:
@@ -199,7 +200,7 @@ class ConnectionState:
         self.answering = Answering.FREE
 
     def happened(self, event: Event) -> None:
-        """Take one step. Raises `IllegalTransition`, and then changes nothing. O(1)."""
+        """Take one step. Raises `IllegalTransition`, and changes nothing, if no table allows it. O(1)."""
         try:
             self.receiving, self.answering = _NEXT[self.receiving, self.answering, event]
         except KeyError:

@@ -1,8 +1,8 @@
-"""uvicorn's WebSocket protocol, with a shorter way for frames and an end for clients that do not read.
+"""uvicorn's WebSocket protocol, with a faster way to send frames, and deadlines for slow clients.
 
-It owns the bytes on the connection: frames sent without an ASGI cycle each (half the cost of a push), the
-size of what waits for the client, and the end of a client that takes nothing, or sends a message so slowly
-that the message may never end. It knows no request. The ASGI scope has the protocol as `SOCKET_EXTENSION`.
+This module owns the bytes on the connection. It sends frames without an ASGI event each, which halves the
+cost of a push. It limits the data that waits for the client, and closes connections of clients that do not
+read, or that send a message too slowly. The ASGI scope has the protocol as `SOCKET_EXTENSION`.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ CUT_AFTER_S: Final = 2
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """One connection; an `api.websocket.endpoint.Socket` once it is open. `registry` already counts it: it
-    was an HTTP connection."""
+    """One connection. Once open, it is an `api.websocket.endpoint.Socket`. `registry` already counts it,
+    because it was an HTTP connection before."""
 
     registry: ClassVar[Connections]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        # Compression costs more than the sending, for each of a thousand receivers, and memory for each.
+        # Compression would cost more time than sending, and memory, for each of a thousand receivers.
         self.conn.available_extensions = []
         self.conn.max_message_size = FRAME_BYTES_MAX
         self.on_relief: Callable[[], None] = lambda: None
@@ -80,17 +80,17 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """Send a close frame after the waiting data, and cut the connection if it is not read soon."""
         if self.close_sent or self.transport.is_closing():
             return
-        # Where the client's own close frame came in the same read, the reply to it is what is sent.
+        # If the client's close frame arrived in the same read, the library has its reply ready to send.
         if self.conn.state is State.OPEN:
             self.conn.send_close(code, reason)
         self._close_with(self._cut)
 
     def _fill_up(self, bytes_before: int) -> None:
         if bytes_before > OUTPUT_BYTES_MAX:
-            self.close_now(CloseCode.NOT_READING, "more waits for this client than is kept")
+            self.close_now(CloseCode.NOT_READING, "more data waits for this client than the server keeps")
         elif not self._is_full:
             self._is_full = True
-            # The loop writes, and says that it must pause, only when this turn is over: it may yet take all.
+            # The event loop writes only after this turn, and may then send everything.
             self.loop.call_soon(self._look_for_room)
 
     def _look_for_room(self) -> None:

@@ -1,6 +1,6 @@
-"""WebSocket frames, made once for many receivers.
+"""WebSocket frames, encoded once for many receivers.
 
-It owns the last frame that was made. It knows no connection.
+This module owns the last encoded frame. It knows no connection.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from websockets.frames import Frame, Opcode
 
 
 class Framer:
-    """Makes frames, and keeps the last one: a push to many is the same object each time, and made once."""
+    """Encodes frames and keeps the last one, so a push to many receivers is encoded once."""
 
     def __init__(self) -> None:
         self._payload = b""
@@ -19,7 +19,7 @@ class Framer:
         self._frame = b""
 
     def frame(self, payload: bytes, opcode: Opcode) -> bytes:
-        """The frame of a whole message."""
+        """Return the frame of a whole message."""
         if payload is not self._payload or opcode is not self._opcode:
             self._frame = Frame(opcode, payload).serialize(mask=False)
             self._payload, self._opcode = payload, opcode

@@ -33,7 +33,7 @@ STEP_MS: Final = 100
 """A smaller change between the clocks is drift; a greater one means that the system clock was set."""
 
 
-class Reader:
+class WaitingRead:
     """One waiting read. `command`: the command of a retry. `until_ms`: its monotonic deadline, or None."""
 
     __slots__ = ("_readers", "command", "receive", "until_ms")
@@ -108,7 +108,7 @@ class WaitingReaders:
             raise answer
         return answer
 
-    def add(self, outcome: Outcome, receive: Receive) -> Reader:
+    def add(self, outcome: Outcome, receive: Receive) -> WaitingRead:
         """Add a read that found no entries; `outcome` has the keys and deadlines of its wait. O(keys + log
         readers)."""
         assert outcome.wait is not None
@@ -116,12 +116,12 @@ class WaitingReaders:
         until_ms = None
         if outcome.wait.until_ms is not None:
             until_ms = self._on_monotonic_clock(outcome.wait.until_ms) + TIMEOUT_SLACK_MS
-        reader = Reader(self, outcome.retry, receive, until_ms)
+        reader = WaitingRead(self, outcome.retry, receive, until_ms)
         self._enqueue(reader, outcome.wait)
         self._arm()
         return reader
 
-    def _enqueue(self, reader: Reader, wait: Wait) -> None:
+    def _enqueue(self, reader: WaitingRead, wait: Wait) -> None:
         claim_at_ms = wait.claim_at_ms
         if claim_at_ms is not None:
             claim_at_ms = self._on_monotonic_clock(claim_at_ms)
@@ -130,7 +130,7 @@ class WaitingReaders:
     def _on_monotonic_clock(self, wall_ms: int) -> int:
         return wall_ms - self._ran_at_ms() + self._monotonic_clock()
 
-    def discard(self, reader: Reader) -> bool:
+    def discard(self, reader: WaitingRead) -> bool:
         """Remove `reader`; return False if it was not waiting."""
         return self._queue.discard(reader)
 
@@ -138,7 +138,7 @@ class WaitingReaders:
         """Retry the readers of these keys in the order of their arrival. O(1) if no reader waits."""
         if not len(self._queue):
             return
-        self._retry(cast("list[Reader]", self._queue.woken(wake_ups)))
+        self._retry(cast("list[WaitingRead]", self._queue.woken(wake_ups)))
 
     def compare_clocks(self) -> None:
         """Retry the readers that wait for a claim if the system clock was set since the last call.
@@ -148,24 +148,24 @@ class WaitingReaders:
         apart_ms = self._ran_at_ms() - self._monotonic_clock()
         before_ms, self._clocks_apart_ms = self._clocks_apart_ms, apart_ms
         if before_ms is not None and abs(apart_ms - before_ms) >= STEP_MS:
-            self._retry(cast("list[Reader]", self._queue.claiming()))
+            self._retry(cast("list[WaitingRead]", self._queue.claiming()))
 
     def close(self, reason: StoreUnavailable) -> None:
         """End every wait with the error `reason`. O(readers)."""
-        for reader in cast("list[Reader]", self._queue.tokens()):
+        for reader in cast("list[WaitingRead]", self._queue.tokens()):
             self._queue.discard(reader)
             self._hand_over(reader.receive, reason)
 
     # --- retrying ------------------------------------------------------------------------------
 
-    def _retry(self, readers: Iterable[Reader]) -> None:
+    def _retry(self, readers: Iterable[WaitingRead]) -> None:
         for reader in readers:
             # The answer to an earlier reader may have cancelled this one.
             if self._queue.discard(reader):
                 self._serve(reader)
         self._arm()
 
-    def _serve(self, reader: Reader) -> None:
+    def _serve(self, reader: WaitingRead) -> None:
         try:
             outcome = self._run(reader.command)
         except (StreamError, StoreUnavailable) as refusal:
@@ -176,7 +176,7 @@ class WaitingReaders:
         else:
             self._enqueue(reader, outcome.wait)
 
-    def _is_over(self, reader: Reader) -> bool:
+    def _is_over(self, reader: WaitingRead) -> bool:
         return reader.until_ms is not None and reader.until_ms <= self._monotonic_clock()
 
     # --- the timer -----------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class WaitingReaders:
 
     def _on_timer(self) -> None:
         self._timer = self._timer_due_ms = None
-        self._retry(cast("list[Reader]", self._queue.due(self._monotonic_clock())))
+        self._retry(cast("list[WaitingRead]", self._queue.due(self._monotonic_clock())))
 
 
 def _settle(answered: asyncio.Future[Answer], answer: Answer) -> None:

@@ -1,5 +1,5 @@
-"""How much more one read may return: MAXCOUNT, or `READ_ENTRIES_MAX`, over all its streams, and MAXSIZE
-over its whole reply.
+"""The limits of one read: MAXCOUNT or `READ_ENTRIES_MAX` over all its streams, and MAXSIZE over its whole
+reply.
 
 MAXSIZE is soft (rule 26): before each entry but the very first, the size of the reply so far is compared with
 the limit, so the last entry may exceed it. Sizes are those of RESP2. The bytes are counted in Redis's order:
@@ -18,20 +18,20 @@ from tailrace.core.replies import Entries
 from tailrace.core.stream_id import format_id
 
 FRAGMENT_GROWTH_MAX = 6
-"""A byte of a value takes at most this many in a fragment (``\\u0000``): bounds how far to read."""
+"""A byte of a value takes at most this many bytes in a fragment (``\\u0000``): bounds how far to read."""
 
 RESP_GROWTH_MAX = 6
 """A byte of a fragment takes at most this many in RESP: a field of six bytes may become two bulk strings."""
 
 RESP_ENTRY_BYTES_MAX = 128
-"""What RESP writes around an entry at most: its array, its id, its idle time and deliveries."""
+"""The most bytes that RESP writes around an entry: its array, id, idle time and deliveries."""
 
 
 class ReplyBudget:
-    """One read's budget. `count` of the limits is not its business: that is for each stream.
+    """The budget of one read, over all its streams. The caller applies `count`, the limit of each stream.
 
-    Sizes are only measured where they can matter: entries that surely fit are put aside, and measured
-    when the sum of what they may take at most reaches the limit.
+    An entry is measured only if its size can matter: entries that certainly fit are put aside, and measured
+    when the sum of their greatest possible sizes reaches the limit.
     """
 
     __slots__ = ("_aside", "_limits", "_remaining", "_used_at_most", "_used_bytes", "served")
@@ -62,13 +62,13 @@ class ReplyBudget:
 
     @property
     def remaining(self) -> int:
-        """How many entries may still be given."""
+        """Return how many more entries the read may return."""
         limit = self._limits.max_bytes
         return self._remaining if limit is None or not self._is_full(limit) else 0
 
     @property
     def is_spent(self) -> bool:
-        """Whether no more entries may be given, so that the streams that follow are not read at all."""
+        """Return whether the budget is used up. The read then skips all further streams."""
         return self.remaining == 0
 
     def _is_full(self, limit: int) -> bool:
@@ -79,12 +79,12 @@ class ReplyBudget:
 
     @property
     def fragment_bytes_max(self) -> int | None:
-        """So many bytes of fragments surely reach the byte budget; None where there is none."""
+        """A number of bytes of fragments that certainly reach the byte budget; None without a budget."""
         limit = self._limits.max_bytes
         return None if limit is None else limit * FRAGMENT_GROWTH_MAX
 
     def spend(self, entries: Entries, *, claim: bool = False) -> int:
-        """How many of these entries, from the first on, go into the reply; they are accounted for.
+        """Return how many of the first of `entries` the reply may contain, and count them.
 
         `claim`: each is written with its idle time and deliveries.
         """
@@ -111,7 +111,7 @@ class ReplyBudget:
         return len(entries.ids)
 
     def _measure(self) -> None:
-        """Take exact account of all that was put aside."""
+        """Measure all entries that were put aside."""
         for entries, claim in self._aside:
             self._used_bytes += sum(_sizes(entries, claim=claim))
         self._aside.clear()
@@ -119,7 +119,7 @@ class ReplyBudget:
 
 
 def _sizes(entries: Entries, *, claim: bool) -> Iterator[int]:
-    """What RESP takes for each of `entries`, one at a time."""
+    """Yield the bytes that RESP takes for each of `entries`."""
     around = _array_size(4 if claim else 2)
     zeros = [0] * len(entries.ids)
     deliveries = zip(entries.idle_ms or zeros, entries.deliveries or zeros, strict=True)

@@ -110,7 +110,7 @@ class ReplyRoom:
         return count
 
     def give_back(self, fragments: Sequence[bytes | None]) -> None:
-        """Give back the room of entries that are not in the reply after all. O(entries)."""
+        """Return the room of entries that the reply does not contain after all. O(entries)."""
         if fragments:
             self.left_bytes += entries_bytes(fragments)
 
@@ -119,13 +119,13 @@ class ReplyRoom:
         self.left_bytes -= size_bytes
 
     def take_steps(self, steps: int) -> bool:
-        """Take so much work on patterns; False where less is left."""
+        """Count `steps` of work on patterns. Return False if they exceed the limit of the request."""
         self._steps_left -= steps
         return self._steps_left >= 0
 
 
 def entries_bytes(fragments: Sequence[bytes | None]) -> int:
-    """What entries take in a reply. O(entries); those that are not UTF-8 are measured, O(bytes).
+    """Return the bytes of entries in a reply. O(entries); those that are not UTF-8 are measured, O(bytes).
 
     A fragment is the JSON text itself, unless it is base64. REST writes a base64 fragment as it is; a
     command's reply writes its strings that are UTF-8 as text, in which a control character takes six bytes.

@@ -93,8 +93,8 @@ class ReferencesTrimmed(Effect, frozen=True):
 class PendingBetweenRemoved(Effect, frozen=True):
     """All entries in some spans of ids left a pending entries list, because their entries were trimmed.
 
-    No command makes it any more: `ReferencesTrimmed` names the spans once for all groups. Journals may have
-    it.
+    No command emits this effect now: `ReferencesTrimmed` names the spans once for all groups. Older journals
+    can contain it.
     """
 
     key: bytes

@@ -30,8 +30,11 @@ def read_range(execution: Execution, command: Range) -> RangeReply:
 
 
 def exact_entries(execution: Execution, stream: Stream, command: Range) -> tuple[Entries, bool]:
-    """The entries of a range, and whether `count` left some behind. Raises REPLY_TOO_LARGE; no more are
-    gathered than show that there is no room for them, and none where the sizes of their blocks show it."""
+    """Return the entries of a range, and whether the range has more entries than `count`.
+
+    Raises REPLY_TOO_LARGE if they do not fit. It stops reading as soon as this is certain, and reads nothing
+    if the sizes of the blocks show it.
+    """
     room = execution.room()
     most = smaller(command.count, room.items_left + 1)
     is_more = command.count is None or command.count > room.items_left
@@ -63,14 +66,14 @@ def _entries(stream: Stream, command: Range, count: int | None, max_bytes: int) 
 
 
 def smaller(one: int | None, other: int | None) -> int | None:
-    """The smaller of two bounds, None being no bound."""
+    """Return the smaller of two bounds. None means no bound."""
     if one is None or other is None:
         return other if one is None else one
     return min(one, other)
 
 
 def _are_followed(stream: Stream, command: Range, ids: Sequence[StreamId]) -> bool:
-    """Whether a page that a bound of bytes may have cut left entries of the range behind."""
+    """Return whether the range has entries after `ids`, the page that a limit on bytes may have ended."""
     if not ids:
         return False
     if command.reverse:

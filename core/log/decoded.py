@@ -1,6 +1,6 @@
 """A block's entries in memory, by position, with a search for the position of an id.
 
-A block that was decompressed gives one of these, and so does an open block. It never changes a block.
+A decompressed block and an open block each have one. It never changes a block.
 """
 
 from __future__ import annotations

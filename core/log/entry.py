@@ -99,9 +99,9 @@ def with_field(fragment: bytes, name: bytes, value: bytes) -> bytes:
 def fragment_from_fields(raw: bytes | msgspec.Raw, *, base64: bool = False) -> bytes:
     """Return the fragment of a JSON object of strings, as a client sent it. O(bytes).
 
-    `base64`: names and values are base64. Raises `BadEntry` if `raw` is no such object, is empty, too large,
-    or repeats a name: a parsed object would silently keep the last value only, so the error says to send
-    pairs.
+    `base64`: names and values are base64. Raises `BadEntry` if `raw` is not such an object, is empty or too
+    large, or repeats a name: a parsed object would silently keep the last value only, so the error says to
+    send pairs.
     """
     try:
         fields = _decode_fields.decode(raw)

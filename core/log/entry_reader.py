@@ -43,8 +43,8 @@ class EntryReader(BlockIndex):
         return self.cache.get(block).fragments[position]
 
     def get_many(self, ids: Sequence[StreamId], max_bytes: int | None = None) -> list[bytes | None]:
-        """Return the stored forms of `ids` in their order, None where there is no such entry. O(m log b), and
-        O(m) in C where the ids follow each other as in the log.
+        """Return the stored forms of `ids` in their order, None for ids without an entry. O(m log b), and
+        O(m) in C if the ids follow each other as in the log.
 
         `max_bytes`: the result ends with the fragment that exceeds this sum, and is then shorter than `ids`.
         """

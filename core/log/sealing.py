@@ -3,7 +3,7 @@
 Sealing compresses a block, about 20 us for one of 4 KiB. An import of 64 MiB fills 16 000 blocks in one step,
 and sealing them all in that step would block the writer for half a second. So each step seals about
 `STEP_BYTES`, and the other blocks wait here. A waiting block is read and loses entries like any other block.
-This module never decides when the next step comes: the owner of the engine does.
+The owner of the engine decides when the next step runs; this module never does.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A sealed block's payload is in memory until a checkpoint has stored it, and is read from storage afterwards.
 If the block is compressed again, the new payload is in memory until the next checkpoint. This module never
-reads storage itself: the source that storage gives does.
+reads storage itself: it calls the source that storage provides.
 """
 
 from __future__ import annotations

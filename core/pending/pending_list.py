@@ -1,17 +1,16 @@
 """The pending entries list (PEL) of one group: each entry's owner, delivery time and delivery count.
 
-Rules that this package keeps, whatever commands run:
+Rules that always hold:
 
 * An entry is pending at most once in a group, and has one owner or, after XNACK, none.
 * Runs do not overlap (see `core.pending.pending_index`).
-* The order of delivery has all unowned entries first, in order of their nack, then the owned ones by
-  time of delivery; of equal times, the entry that got its time first comes first (rule 35).
+* The order of delivery has all unowned entries first, in the order of their nacks. Owned entries follow, by
+  time of delivery. Entries with equal times are in the order in which they got this time (rule 35).
 * A consumer's own index contains exactly the entries that the list says the consumer owns.
 
-Where the costs come from: a read of n entries adds one run to each index. An acknowledgment sets one byte of
-a run. Claiming a stretch of a run splits the run and moves the piece; claiming scattered entries makes a
-bunch, and claiming all of a bunch again moves it as one. Only commands that ask for all entries walk all of
-the list.
+Costs: a read of n entries adds one run to each index. An acknowledgment sets one byte of a run. Claiming a
+stretch of a run splits the run and moves the piece; claiming scattered entries makes a bunch, and claiming
+all of a bunch again moves it as one. Only commands that ask for all entries walk the whole list.
 
 This module decides which entries form a unit. It never reads the fields of an entry, and never decides what a
 command does.

@@ -73,7 +73,7 @@ class UnitTable(PendingIndex):
             self._forget_scattered((value,), unit.consumer)
 
     def _remove_scattered(self, ids: Iterable[StreamId]) -> list[StreamId]:
-        """Remove those of `ids` that are in singles and bunches; return the others. O(1) an entry."""
+        """Remove those of `ids` that are in singles and bunches; return the others. O(1) for each."""
         others = []
         gone: defaultdict[Consumer | None, list[StreamId]] = defaultdict(list)
         for value in ids:

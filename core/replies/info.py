@@ -45,8 +45,8 @@ class StreamInfo(Struct, frozen=True):
     last_entry: Entries
     """The last entry, or no entries for an empty stream."""
     incarnation: str | None = None
-    """What tells the stream from an earlier or later one under the same key; None if the store keeps none.
-    Redis has nothing like it."""
+    """A text that distinguishes the stream from earlier and later ones under the same key; None if the store
+    keeps none. Redis does not have it."""
 
 
 class GroupInfo(Struct, frozen=True):

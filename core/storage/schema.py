@@ -77,7 +77,7 @@ def sync_directory(directory: Path) -> None:
         os.close(handle)
 
 
-class Connections(NamedTuple):
+class DatabaseConnections(NamedTuple):
     """Two connections to one database. `reading` reads committed data only, and never writes."""
 
     writing: sqlite3.Connection
@@ -94,7 +94,7 @@ class Connections(NamedTuple):
 
 
 @contextmanager
-def opening(directory: Path) -> Iterator[Connections]:
+def opening(directory: Path) -> Iterator[DatabaseConnections]:
     """Yield connections to the database in `directory`; a missing database is created. The connections stay
     open after the context.
 
@@ -119,11 +119,11 @@ def opening(directory: Path) -> Iterator[Connections]:
             raise
 
 
-def _connected(directory: Path) -> Connections:
+def _connected(directory: Path) -> DatabaseConnections:
     with ExitStack() as opened_so_far:
         writing = sqlite3.connect(directory / FILE_NAME, isolation_level=None, check_same_thread=False)
         opened_so_far.enter_context(closing(writing))
-        connections = Connections(writing, connect_for_reading(directory))
+        connections = DatabaseConnections(writing, connect_for_reading(directory))
         opened_so_far.pop_all()
     return connections
 

@@ -1,4 +1,5 @@
-"""Every bench runs, checks its answers and gives rows; its figures, at so little effort, say nothing."""
+"""Every bench runs, checks its answers and returns rows. The runs are too short for their figures to mean
+anything."""
 
 from __future__ import annotations
 

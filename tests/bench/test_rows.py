@@ -1,4 +1,4 @@
-"""What is printed and written of rows, what is asked for on the command line, and what a comparison shows."""
+"""The rows of the benches: how they are printed and written, chosen on the command line, and compared."""
 
 from __future__ import annotations
 

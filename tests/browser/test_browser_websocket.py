@@ -44,7 +44,7 @@ socket.onmessage = ({data}) => {
 
 
 class Page:
-    """The page that runs the script, and what it posted."""
+    """The page that runs the script, and the data that it posted."""
 
     def __init__(self) -> None:
         self.posted: queue.Queue[bytes] = queue.Queue()

@@ -1,4 +1,5 @@
-"""The page at /docs in a real browser: it shows every operation, tries one, and can do without a mouse."""
+"""The page at /docs in a real browser: it shows every operation, sends a request, and works without a
+mouse."""
 
 from __future__ import annotations
 

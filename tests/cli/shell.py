@@ -94,7 +94,7 @@ class Background:
 
 
 class Terminal:
-    """A command on a terminal of its own: keys are typed, what is shown is waited for."""
+    """A command on a terminal of its own. A test presses keys and waits for text on the screen."""
 
     def __init__(
         self, url: str, *arguments: str, state: Path, program: Sequence[str | Path] = (TAILRACE,)
@@ -125,12 +125,12 @@ class Terminal:
         os.close(self._master)
 
     def type(self, keys: str) -> None:
-        """Press keys; what was shown so far no longer counts."""
+        """Press keys, and forget the text shown so far."""
         self.raw = b""
         os.write(self._master, keys.encode())
 
     def shown(self, text: str) -> str:
-        """What is shown since the last keys, once `text` is among it. Control sequences are left out."""
+        """Return the text since the last keys, as soon as it contains `text`. Without control sequences."""
         deadline_s = time.monotonic() + WITHIN_S
         while text not in (seen := _CONTROL.sub(b"", self.raw).decode("utf-8", "replace")):
             assert time.monotonic() < deadline_s, f"{text!r} was not shown, but {seen!r}"
@@ -145,7 +145,7 @@ class Terminal:
             self._read()
 
     def wait(self) -> int:
-        """The exit status, once the command has ended; what it still prints is read meanwhile."""
+        """Wait for the end of the command, read its remaining output, and return the exit status."""
         deadline_s = time.monotonic() + WITHIN_S
         while self.process.poll() is None:
             assert time.monotonic() < deadline_s, "it does not end"

@@ -1,4 +1,4 @@
-"""The same lines typed to `redis-cli` with a `redis-server`, and to `tailrace cli`: the same is printed."""
+"""`tailrace cli` prints the same for a line as `redis-cli` with a `redis-server`."""
 
 from __future__ import annotations
 

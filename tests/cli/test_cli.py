@@ -1,4 +1,4 @@
-"""`tailrace cli` as a command: one command, a pipe of them, exit status, and what goes wrong."""
+"""`tailrace cli` as a command: a single command, commands in a pipe, exit statuses, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`tailrace export`: every entry once, in every format, whatever cuts it; and what a format cannot say."""
+"""`tailrace export`: it writes every entry once in every format, after any interruption, and reports entries
+that a format cannot represent."""
 
 from __future__ import annotations
 

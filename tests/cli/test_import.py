@@ -1,4 +1,5 @@
-"""`tailrace import`: every row once, in order, whatever cuts it; and what does not fit, by its place."""
+"""`tailrace import`: it appends every row once and in order, after any interruption, and reports the place of
+an invalid row."""
 
 from __future__ import annotations
 

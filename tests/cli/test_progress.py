@@ -1,4 +1,4 @@
-"""How far an import came is shown on a terminal, and there alone."""
+"""An import shows its progress on a terminal, and only there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines as words, and bytes as quoted text."""
+"""Splitting of typed lines into words, and quoting of bytes as text."""
 
 from __future__ import annotations
 

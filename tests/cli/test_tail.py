@@ -1,4 +1,4 @@
-"""`tailrace tail`: what was last and what comes, through lost connections, and as a group's consumer."""
+"""`tailrace tail`: last entries and new ones, through lost connections, and as a consumer of a group."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ ADDRESS_ON_PAGE = "localhost:8080"
 
 @contextmanager
 def worker(base_url: str, directory: Path) -> Iterator[Path]:
-    """The page's program, running; what it prints goes to the file that is given."""
+    """Run the program of the page, with its output in the given file."""
     (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     output = directory / "output"
     with output.open("w") as stream:

@@ -32,7 +32,7 @@ NEW = {"create_stream", "xgroup_create", "xgroup_createconsumer"}
 """Operations whose example makes what the others find."""
 
 QUERIES = {"xgroup_delconsumer": {"force": "true"}}
-"""What an operation cannot do without on this state."""
+"""The parameters that an operation needs on this state."""
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def assert_fits_sdk(response: httpx.Response, name: str) -> None:
 
 
 def with_nulls(part: Any) -> Any:
-    """A part of the document in which what is `nullable` may be null."""
+    """Return a part of the document with null allowed for each `nullable` member."""
     if isinstance(part, list):
         return [with_nulls(each) for each in part]
     if not isinstance(part, dict):

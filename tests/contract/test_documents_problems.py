@@ -1,4 +1,5 @@
-"""Every problem that the document names for an operation is what that operation answers, and looks as shown.
+"""Each operation can return every problem that the document lists for it, in the documented form.
+`tests.support.api_client` checks in every test that an operation returns no other problem.
 
 That none is missing, `tests.support.api_client` holds for each request of each test.
 """

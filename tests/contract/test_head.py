@@ -1,4 +1,5 @@
-"""HEAD answers wherever GET does: the same status and headers, no body, no waiting, and no effect."""
+"""HEAD works wherever GET does: it returns the same status and headers, has no body, does not wait and
+changes nothing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The hot way answers as the documented route does, byte for byte except for what differs by request: the
-date, the request id, and ids that the server chose."""
+"""The hot way and the documented route return equal responses. Only the date, the request id, and ids that
+the server chose may differ."""
 
 from __future__ import annotations
 

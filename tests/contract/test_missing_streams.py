@@ -1,4 +1,5 @@
-"""What each operation answers where the stream or the group is missing: the table of docs/concepts.md, held.
+"""Responses of each operation if the stream or the group is missing: the table of docs/concepts.md is
+correct. It has a row for every operation of the document that names a stream.
 
 Every operation of the document that names a stream is a row of it.
 """
@@ -24,7 +25,7 @@ CODES = ("NO_SUCH_STREAM", "NOGROUP")
 
 
 class Rule(NamedTuple):
-    """A row: what is answered where the stream is missing, and where only the group is."""
+    """A row: the response if the stream is missing, and the response if only the group is missing."""
 
     stream: str
     group: str

@@ -1,4 +1,4 @@
-"""Requests made up from the OpenAPI document: no 500, no answer that the document does not foresee.
+"""Random requests from the OpenAPI document: no response is a 500, and the document describes every response.
 
 The engine is the real one, in process. Another seed: `TAILRACE_FUZZ_SEED=n`; more requests for each
 operation: `TAILRACE_FUZZ_EXAMPLES=n`.
@@ -48,7 +48,7 @@ CHECKS: Final = [
 
 @schemathesis.serializer("application/x-ndjson")
 def as_lines(_context: object, value: object) -> bytes:
-    """What is made up for an NDJSON body is text already; no other kind fits its schema."""
+    """A random NDJSON body is already text; no other type fits its schema."""
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
 
 
@@ -58,7 +58,7 @@ def _is_endless(context: Any) -> bool:
 
 
 REFUSALS: Final = ["400", "404", "406", "409", "413", "415", "422"]
-"""How a request that breaks its schema may be refused; 413 where it is only too much."""
+"""The statuses for a request that does not match its schema; 413 if it is too large."""
 
 schema = (
     schemathesis.openapi.from_asgi(

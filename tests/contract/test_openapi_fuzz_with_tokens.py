@@ -1,8 +1,8 @@
-"""Requests made up from the OpenAPI document where tokens are asked for, and chains of requests.
+"""Random requests from the OpenAPI document, and chains of requests, at a server that requires tokens.
 
-Without a token nothing is done, whatever else is wrong with a request; with one that may do all, every answer
-is foreseen as it is where there are no tokens. A chain uses what earlier answers named (a stream, a group, a
-consumer). Seeds and counts are set as in `test_openapi_fuzz`.
+Without a token the server executes no request, even if the request has other mistakes. With a token that has
+all rights, the document describes every response, as it does without tokens. A chain uses names from earlier
+responses (a stream, a group, a consumer). Seeds and counts are set as in `test_openapi_fuzz`.
 """
 
 from __future__ import annotations

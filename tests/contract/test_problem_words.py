@@ -1,4 +1,5 @@
-"""What problems say: REST's words over REST, Redis's lines where a Redis command was sent, and hints.
+"""The texts of problems: sentences for REST over REST, the lines of Redis for Redis commands, and hints. A
+request provokes each documented problem and each mistake of the table.
 
 Each documented problem is provoked, and so is each mistake of the table.
 """

@@ -1,4 +1,4 @@
-"""Readers that wait (rules 41 to 46), black box: long-polls and `/v1/command` against a running server."""
+"""Waiting readers (rules 41 to 46): long-polls and `/v1/command` at a running server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.server_process import running_server
 from tests.support.waiting_readers import WITHIN_S, Server, until
 
 WAIT_S = 8
-"""What a reader waits where nothing wakes it: sooner, it was woken."""
+"""How long a reader waits if nothing wakes it. An earlier reply means that it was woken."""
 """How much later than its time a wake-up may be seen here: the machine is shared, and a thread looks on."""
 
 _numbers = count()
@@ -229,7 +229,7 @@ def test_a_group_reader_is_told_nogroup_when_what_it_waits_for_is_gone(
 
 
 def deliver_to_dead(api: Server, key: str) -> float:
-    """One entry becomes pending for a consumer that is never heard of again; when, in seconds."""
+    """Deliver one entry to a consumer that then stops. Return the time before the delivery, in seconds."""
     api.command("XADD", key, "1-0", "a", "1")
     begun_s = time.monotonic()
     api.command("XREADGROUP", "GROUP", "g", "dead", "STREAMS", key, ">")
@@ -333,7 +333,7 @@ def waiting_connection(port: int) -> socket.socket:
 
 
 def read_all(connection: socket.socket) -> bytes:
-    """What it is sent until the server closes it."""
+    """Return everything that the server sends until it closes the connection."""
     received = b""
     while chunk := connection.recv(1 << 16):
         received += chunk

@@ -1,4 +1,5 @@
-"""What one client knows of its own stream from the answers it was given: the judge of a crash.
+"""The log of one client: its stream as its answers describe it. After a crash, the log decides what the
+server must still have.
 
 The stream is that client's alone and it sends one command at a time, so that every answer can be
 predicted. A command without an answer may have been done or not: both are right, and nothing else.

@@ -56,7 +56,7 @@ class Client:
         self._sent = 0
 
     def run(self, port: int) -> None:
-        """Send commands until the server is gone."""
+        """Send commands until the server has ended."""
         connection = Connection(port)
         try:
             while True:
@@ -148,7 +148,7 @@ class Client:
     # --- judging -------------------------------------------------------------------------------
 
     def judge(self, connection: Connection) -> bool | None:
-        """Whether what was under way was done, None where nothing was; fails where anything is wrong."""
+        """Return whether the running command took effect, or None if none was running. Fails on any error."""
         found = look(connection, self.key)
         unanswered, self.unknown = self.unknown, None
         if comparable(self.log) == comparable(found):
@@ -241,7 +241,7 @@ class BulkClient:
 
 
 class Reader:
-    """Waits for entries of the shared stream: what it was shown must never be taken back."""
+    """Waits for entries of the shared stream: entries that it received must survive every crash."""
 
     def __init__(self) -> None:
         self.shown: dict[Id, str] = {}

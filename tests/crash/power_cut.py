@@ -1,7 +1,7 @@
-"""What a power cut leaves of recorded operations: all that was synced, and chance decides the rest.
+"""The state of a disk after a power cut: all synced operations, and a random part of the others.
 
-A write that was not synced reaches the disk wholly, not at all, or in any of its sectors, whatever
-became of the writes before and after it. A sector is old or new, never a mixture.
+A write that was not synced reaches the disk completely, not at all, or in any of its sectors,
+independently of the writes before and after it. A sector is old or new, never a mixture.
 """
 
 from __future__ import annotations

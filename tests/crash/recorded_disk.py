@@ -98,7 +98,7 @@ class RecordedDisk:
         self._methods: dict[int, _Methods] = {}
 
     def fail(self, fault: Fault | None) -> None:
-        """Have operations fail, or no more."""
+        """Make operations fail, or stop failing."""
         self._fault = fault
 
     def _refusal(self, kind: str) -> int:
@@ -172,7 +172,7 @@ def _sqlite() -> ctypes.CDLL:
 
 @contextmanager
 def recorded_disk(directory: Path) -> Iterator[RecordedDisk]:
-    """Record what is asked of the files in `directory`, which connections opened inside the context use."""
+    """Record the operations on the files in `directory`, by connections that are opened in the context."""
     library = _sqlite()
     original = library.sqlite3_vfs_find(None).contents
     disk = RecordedDisk(directory.resolve())

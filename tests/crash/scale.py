@@ -1,4 +1,4 @@
-"""How long the crash tests run, and from which seed: short by default, as `make crash` asks otherwise."""
+"""The length of the crash tests and their seed: short by default, longer if `make crash` asks for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single flipped bits in what a killed server leaves: the file and its write-ahead log.
+"""Single flipped bits in the files of a killed server: the database and its write-ahead log.
 
 A flip is reported or changes nothing. One exception: a flip in the last commit of the log looks like a write
 that a power cut tore. The state before that commit is then restored.
@@ -52,7 +52,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
 
 
 def found_after_flip(kept: Kept, name: str, directory: Path, chance: random.Random) -> Any:
-    """What a start and a look at everything find, None where it is refused."""
+    """Start, and return everything that is stored; None if the start is refused."""
     content = bytearray(kept.files[name])
     content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
     write_files(directory, {**kept.files, name: bytes(content)})

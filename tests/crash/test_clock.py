@@ -1,4 +1,4 @@
-"""A clock that is set back and forth while streams are kept: ids rise, over restarts too."""
+"""The clock is set back and forth: ids still rise, also over restarts."""
 
 from __future__ import annotations
 

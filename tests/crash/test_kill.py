@@ -1,4 +1,4 @@
-"""`kill -9` under mixed load, again and again over one data directory: the clients' logs are the judge.
+"""`kill -9` under mixed load, many times with one data directory. The clients' logs decide what must survive.
 
 A killed process leaves everything it wrote to the system, synced or not: this tests order, recovery and
 what is promised to clients. What a power cut takes as well is tested in `test_power_loss`.

@@ -1,4 +1,4 @@
-"""Power loss, simulated below SQLite: everything not synced is dropped or torn.
+"""Power loss, simulated below SQLite: the disk drops or tears everything that was not synced.
 
 The recorder sees each write and sync that the storage really asks for, so the proof that these tests
 can fail is to have it ask for fewer: with the sync taken out they must find losses.
@@ -40,7 +40,7 @@ class Mark(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A random program that was carried out on a recorded disk."""
+    """A random program that ran on a recorded disk."""
 
     operations: list[Operation]
     marks: list[Mark]
@@ -75,7 +75,7 @@ def _marks(disk: Disk, recorder: RecordedDisk, seed: int) -> Iterator[Mark]:
 
 
 def found_after_cut(run: Run, directory: Path, at: int, chance: random.Random) -> Any:
-    """What a start finds after the power went behind the first `at` operations."""
+    """Return the state of a start after a power cut that follows the first `at` operations."""
     write_files(directory, after_power_cut(run.operations[:at], chance))
     with closing(connect(directory)) as writing, closing(connect_for_reading(directory)) as reading:
         keyspace = recover(writing, reading).keyspace

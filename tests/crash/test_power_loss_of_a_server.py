@@ -42,7 +42,7 @@ CUTS_PER_RUN: Final = 50
 
 
 class Shown(NamedTuple):
-    """An answer that left after so many operations: entries that are there, or are no longer pending."""
+    """An answer, and the number of operations before it: it shows entries, or acknowledged ones."""
 
     operations: int
     kind: str
@@ -122,7 +122,7 @@ def run_server(directory: Path, seed: int, synchronous: str, *, waits: bool) -> 
 
 
 def losses(left: list[Shown], keyspace: Keyspace) -> list[Shown]:
-    """What had left and is not found."""
+    """The revealed data that the restarted server does not have."""
     if KEY not in keyspace.streams:
         return left
     stream = keyspace.streams[KEY]

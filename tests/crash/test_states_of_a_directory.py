@@ -1,4 +1,4 @@
-"""The specification of what a start makes of a data directory: one table of named states.
+"""The specification of a start: a table of named states of a data directory, and the result of each.
 
 A state is either served, with exactly the entries that it should hold, or refused with a sentence that
 names the file, by the server and by `check`, `backup` and `restore` alike. A refusal changes nothing.
@@ -300,7 +300,7 @@ def test_every_command_says_so_in_one_line(crashed: Path, name: str, command: tu
 
 @contextmanager
 def unprivileged() -> Iterator[None]:
-    """As a user to whom permissions apply."""
+    """Run as a user to whom permissions apply."""
     user = os.geteuid()
     if user == 0:
         os.seteuid(NOBODY)

@@ -1,4 +1,5 @@
-"""SIGTERM under load with waiting readers: all get an answer, no acknowledged entry is lost."""
+"""SIGTERM under load with waiting readers: every request gets an answer, and no acknowledged entry is
+lost."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ GRACE_S: Final = 30
 
 
 def write(port: int, acknowledged: list[Id]) -> set[int]:
-    """Append until the server is gone; the statuses of the answers."""
+    """Append until the server has ended. Return the statuses."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     statuses = set()
     try:
@@ -39,7 +40,7 @@ def write(port: int, acknowledged: list[Id]) -> set[int]:
 
 
 def wait_for_data(port: int) -> int:
-    """The status of a read that waits for what never comes."""
+    """Return the status of a read that waits and never gets an entry."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=70)
     connection.request("GET", "/v1/streams/quiet/entries?after=$&wait_ms=60000")
     return connection.getresponse().status

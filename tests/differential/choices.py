@@ -1,4 +1,4 @@
-"""Random words of a command: names, ids, bounds, numbers, and how a good command is made a bad one.
+"""Random words of a command: names, ids, bounds, numbers, and mistakes in valid commands.
 
 It remembers the names and ids that were probably added, so that commands name existing ones. It knows no
 command.
@@ -23,7 +23,7 @@ from tests.differential.vocabulary import (
 
 
 class Choices:
-    """One program's worth of choices.
+    """The choices of one program.
 
     `_tops` and `_ids`: the greatest id and the ids that were probably added to a key. `_last_key`: the
     key chosen last, whose ids the rest of the command will name. `junk`: words that do not belong.

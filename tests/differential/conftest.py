@@ -1,4 +1,5 @@
-"""One server of each version of Redis for the whole session; skipped only where a missing one is allowed."""
+"""One server of each version of Redis for the whole session. A missing version is skipped only where this is
+allowed."""
 
 from __future__ import annotations
 

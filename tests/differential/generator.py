@@ -1,4 +1,5 @@
-"""Random programs of the stream commands of Redis 7.0, with few names and ids, so that commands meet.
+"""Random programs of the stream commands of Redis 7.0, with few names and ids, so that commands affect each
+other.
 
 Owns the commands, never the answers. A step is one command, or several that belong together when a
 program is shrunk. Times are far apart, so that no answer depends on a few milliseconds. What came

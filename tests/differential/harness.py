@@ -1,4 +1,4 @@
-"""Runs one program on the engine and on a real `redis-server`, and finds the first answer that differs.
+"""Runs one program on the engine and on a real `redis-server`, and finds the first reply that differs.
 
 Owns the order of things: Redis answers the whole program in one pipeline, then the engine runs it
 command by command at the time that Redis must have used. What may differ is up to the subclass of
@@ -116,7 +116,7 @@ class Comparison:
     # --- the answers ---------------------------------------------------------------------------
 
     def ask(self, *words: bytes) -> Reply:
-        """What the engine says of itself at this point of the program."""
+        """Return the state that the engine shows at this point of the program."""
         return comparable(list(words), self._execute(list(words), self._started_ms), self.omitted)
 
     def stream(self, key: bytes) -> Stream | None:

@@ -1,4 +1,5 @@
-"""Random programs of the stream commands of Redis 8.10: those of 7.0 with their newer options, and the rest.
+"""Random programs of the stream commands of Redis 8.10: the commands of 7.0 with their newer options, and all
+later commands.
 
 Owns the commands, never the answers. ``+`` as a position and the consumers that empty reads create are part
 of these programs; no probes are needed.

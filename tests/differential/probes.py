@@ -1,4 +1,4 @@
-"""Which commands can be compared, and the commands that 7.0 needs after some of them."""
+"""The commands that can be compared, and the extra commands that Redis 7.0 needs after some of them."""
 
 from __future__ import annotations
 

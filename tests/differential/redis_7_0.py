@@ -97,7 +97,7 @@ def with_early_lag(group: Group, length: int, first_id: StreamId, max_deleted_id
 
 
 def without_read_counters(group: Group) -> None:
-    """For a group whose counters came apart: by `counts_reads_blindly`, or by an ENTRIESREAD above the
+    """For a group whose counters differ: by `counts_reads_blindly`, or by an ENTRIESREAD above the
     entries added, which is capped since 8.2.2 (rule 56)."""
     del group[b"entries-read"], group[b"lag"]
 
@@ -147,7 +147,7 @@ class Comparison70(Comparison):
     # --- read counters -------------------------------------------------------------------------
 
     def before(self, words: Words) -> None:
-        """Note the groups whose counters come apart with this command."""
+        """Note the groups whose counters differ after this command."""
         if words[0].upper() == b"RENAME":
             old, new = words[1:2], words[2:3]
             self._apart |= {(key, group) for key in new for known, group in self._apart if [known] == old}

@@ -90,7 +90,7 @@ def alike(words: Words, reply: Reply) -> Any:
 
 
 def _as_redis(reply: Reply) -> Any:
-    """In the types in which `hiredis` gives replies."""
+    """Return the reply in the types that `hiredis` uses."""
     if isinstance(reply, ErrorText):
         return Refusal(reply.line)
     if isinstance(reply, hiredis.ReplyError):

@@ -42,7 +42,7 @@ class Refusal:
 
 
 def near(ms: int) -> Near | int:
-    """`ms` as a time to compare; "never" and 0 are no times of a clock and must be equal."""
+    """Return `ms` as a time to compare. "never" and 0 are not times of a clock and must be equal."""
     return ms if ms in (NEVER_MS, 0) else Near(ms)
 
 

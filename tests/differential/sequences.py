@@ -1,6 +1,6 @@
-"""Hand-written sequences that random programs seldom come to, each under the name of what it is about.
+"""Hand-written sequences of commands that random programs rarely contain, each with a name.
 
-One command a line; words are parted by single blanks, and ``''`` is the empty word.
+One command a line; single blanks separate words, and ``''`` is the empty word.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes a failing program small: steps are dropped for as long as it still fails.
+"""Shortens a failing program: drops steps as long as the program still fails.
 
 Knows only that a program is a list of steps and that a predicate says whether it fails.
 """
@@ -33,7 +33,7 @@ def _without_runs(program: Program, size: int, fails: Callable[[Program], bool])
 
 
 def as_text(commands: list[Words]) -> str:
-    """The commands as they would be typed, one a line; what is not plain ASCII is quoted."""
+    """Return the commands as a user types them, one per line. Other characters than ASCII are quoted."""
     return "\n".join(" ".join(map(_quoted, words)) for words in commands)
 
 

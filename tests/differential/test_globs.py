@@ -1,4 +1,4 @@
-"""KEYS with random patterns over random keys must find what Redis finds."""
+"""KEYS finds the same keys as Redis, for random patterns and keys."""
 
 from __future__ import annotations
 

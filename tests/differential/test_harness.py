@@ -1,4 +1,4 @@
-"""The comparison itself: that it sees a wrong answer, and that a failing program becomes small."""
+"""The comparison itself: it detects a wrong reply, and it shortens a failing program."""
 
 from __future__ import annotations
 

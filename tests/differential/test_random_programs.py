@@ -1,4 +1,4 @@
-"""Random programs get the same answers from the engine and from a real Redis, 7.0.15 and 8.10.2.
+"""The engine, Redis 7.0.15 and Redis 8.10.2 give the same replies to random programs.
 
 `TAILRACE_DIFFERENTIAL_COMMANDS` is how many commands are compared with each, and
 `TAILRACE_DIFFERENTIAL_SEED` is the seed of the first program. A program that fails is printed small,

@@ -1,4 +1,4 @@
-"""The examples of `docs/semantics.md` on a real Redis 8.10.2: the page says of Redis what Redis does."""
+"""The examples of `docs/semantics.md` on a real Redis 8.10.2: Redis replies as the page says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every answer to a hand-written sequence must be Redis's."""
+"""The engine replies to every hand-written sequence as Redis does."""
 
 from __future__ import annotations
 

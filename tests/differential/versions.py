@@ -38,7 +38,7 @@ class Peer:
         return self.version.generator(Random(seed)).program(steps)
 
     def first_difference(self, program: Program) -> Difference | None:
-        """None where the engine and the server answer alike."""
+        """None if the engine and the server give the same reply."""
         commands = commands_of([*OPENING, *program, *FAREWELL])
         return self.version.comparison(commands, self.server.run_all(commands)).run()
 

@@ -1,4 +1,4 @@
-"""The words that random programs are made of: few names and ids, good and bad arguments.
+"""The words of random programs: few names and ids, valid and invalid arguments.
 
 Times are far apart, so that no answer depends on a few milliseconds.
 """

@@ -1,4 +1,4 @@
-"""The scripts on the pages, in a real browser's console on the server's own `/docs`, as readers run them.
+"""The scripts of the pages run in a real browser, in the console of the server's own `/docs`.
 
 Each script reads entries and shows them; another tab's appends are a timer in the same page.
 """

@@ -1,4 +1,5 @@
-"""The code on the pages: shell commands and Python programs run here, and every other block has a test."""
+"""The code on the pages: shell commands and Python programs run here. Every other block has a test
+elsewhere."""
 
 from __future__ import annotations
 

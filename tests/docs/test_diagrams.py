@@ -44,7 +44,7 @@ SVG: Final = "{http://www.w3.org/2000/svg}"
 
 
 def invalid_lines(diagram: str) -> list[str]:
-    """The lines that have none of the forms of the kind of diagram."""
+    """Return the lines that have no known form of this kind of diagram."""
     first, *rest = diagram.splitlines()
     forms = next((forms for kind, forms in LINES.items() if re.fullmatch(kind, first)), None)
     if forms is None:

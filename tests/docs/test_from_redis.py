@@ -1,4 +1,4 @@
-"""`docs/from-redis.md`: no command and no operation is missing, routes are the document's, its code runs."""
+"""`docs/from-redis.md` lists every command and every operation with its route, and its code runs."""
 
 from __future__ import annotations
 

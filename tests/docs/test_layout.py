@@ -10,7 +10,7 @@ from typing import Final
 from tests.support.pages import ROOT, text_of
 
 FOLDERS: Final = ("core", "api", "app", "spark_client/tailrace_spark", "spark_client/pyspark_tailrace")
-CODE: Final = (*FOLDERS, "openapi/python/tailrace_client")
+CODE: Final = (*FOLDERS, "openapi/python/tailrace_client", "bench", "docker")
 LINES_MAX: Final = 250
 ROW: Final = re.compile(r"^\| `([\w/]+)/` \| (.+) \|$", re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""What the pages point at is there: pages, headings, files; and every page can be found from the index."""
+"""Links on the pages lead to pages, headings and files that exist, and the index leads to every page."""
 
 from __future__ import annotations
 

@@ -65,6 +65,14 @@ REPLACEMENTS: Final = {
     r"(?:anybody|everybody|everyone else)": "every client, all other code",
     r"likewise": "with the same option, also",
     r"nothing (?:that|which) (?:is|was|are) not": "say what is",
+    r"in stock": "in advance, stored",
+    r"of one mind": "agree",
+    r"strokes? of chance": "random changes",
+    r"(?:becomes|became|become) of": "the result of, the end of",
+    r"comes? along": "is included, is loaded",
+    r"parted by": "separated by",
+    r"gone over": "exceeded",
+    r"none the less": "nevertheless, still",
     r"(?:hitherto|thereof|therein|wherein|whereof|thereby|whereby)": "name the thing",
 }
 """Pattern of a phrase, and the advice for it."""

@@ -1,4 +1,4 @@
-"""`docs/semantics.md`: its examples run on the engine, and its tables are complete and true."""
+"""`docs/semantics.md`: its examples run on the engine, and its tables are complete and correct."""
 
 from __future__ import annotations
 

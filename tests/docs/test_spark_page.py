@@ -1,4 +1,4 @@
-"""The table of Kafka's options in docs/spark.md: it names options that exist, and each option that exists."""
+"""The table of Kafka options in docs/spark.md lists all options of the package, and only these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`docs/websocket.md`, its Python program, against a fresh server: what is handled is acknowledged."""
+"""The Python program of `docs/websocket.md` runs on a fresh server and acknowledges the entries that it has
+processed."""
 
 from __future__ import annotations
 

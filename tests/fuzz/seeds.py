@@ -1,4 +1,4 @@
-"""What fuzzing begins with: a few good inputs for each target, and every find that was ever made."""
+"""The seeds of fuzzing: a few valid inputs for each target, and every input that ever failed."""
 
 from __future__ import annotations
 

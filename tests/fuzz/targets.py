@@ -1,4 +1,4 @@
-"""What is fuzzed: everything that reads what a client sends, each part as a function of some bytes.
+"""The targets of fuzzing: each decoder of client input, as a function of some bytes.
 
 A target returns, whatever it is given. What its part may raise by contract (a refusal) it catches; anything
 else is a find, and so is a broken invariant after it. A find becomes a seed (`tests.fuzz.seeds`).
@@ -43,7 +43,7 @@ PRELUDE: Final = (
     b"XREADGROUP GROUP g alice COUNT 2 STREAMS s >",
     b"XADD s IDMP p k * n v",
 )
-"""What there is before a program of commands begins, so that commands find something."""
+"""The streams that exist before a program of commands begins, so that commands find entries."""
 
 
 class _World:
@@ -76,7 +76,7 @@ class _World:
 
 
 def commands(data: bytes) -> None:
-    """A program of Redis commands, a line each; what they leave behind is sound, also when stored."""
+    """A program of Redis commands, one per line. The streams stay valid, also after storing them."""
     world = _World()
     for line in data.split(b"\n")[:20]:
         if words := line.split(b" "):
@@ -118,7 +118,7 @@ HOT: Final[tuple[Callable[[bytes], Command], ...]] = (
 
 
 def hot_bodies(data: bytes) -> None:
-    """The bodies of the hot routes; what they append can be read again."""
+    """The bodies of the hot routes. The entries that they append can be read again."""
     world = _World()
     for decode in HOT:
         try:
@@ -140,7 +140,7 @@ def hot_requests(data: bytes) -> None:
 
 
 def compressed_bodies(data: bytes) -> None:
-    """Bodies in gzip and zstd, and what is in them."""
+    """Bodies in gzip and zstd, and their content."""
     for encoding in ("gzip", "zstd", data[:8].decode("latin-1")):
         try:
             hot_bodies(unpacked(data, encoding_of([encoding])))
@@ -199,7 +199,7 @@ def json_frames(data: bytes) -> None:
 
 
 def msgpack_frames(data: bytes) -> None:
-    """Frames of a WebSocket that speaks MessagePack, parted by a byte that MessagePack never uses."""
+    """Frames of a WebSocket that speaks MessagePack, separated by a byte that MessagePack never uses."""
     _frames(MSGPACK, b"\xc1", data)
 
 

@@ -1,4 +1,4 @@
-"""Every seed, and what a few strokes of chance make of it, through every target.
+"""Every seed, and random changes of it, through every target. `make fuzz` is the long run.
 
 The long run is `make fuzz`. Another seed of chance: `TAILRACE_FUZZ_SEED=n`; more of it:
 `TAILRACE_FUZZ_MUTATIONS=n` for each input.

@@ -1,4 +1,4 @@
-"""Servers with bounds that are reached within a test."""
+"""Servers with limits that a test can reach."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.support.server_process import ServerProcess, running_server
 
 QUICK = ("--header-timeout-s", "2", "--answer-timeout-s", "2")
-"""Short, and long enough for a test on a busy machine to send what it means to send in time."""
+"""A short deadline, and long enough for a test on a busy machine to send its data in time."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""How many of anything there may be at once, each gone over on a server of its own."""
+"""Limits on the number of open objects. Each test exceeds one limit on a server of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that are too slow: told so where an answer is possible, and gone in any case.
+"""Slow clients: the server ends their connections, after an answer if that is possible.
 
 Nothing here asserts a time. What is awaited is the end of a connection, and it comes or the test fails.
 """
@@ -161,7 +161,7 @@ def test_a_client_that_takes_nothing_of_its_answer_is_cut(impatient: ServerProce
 
 
 def _after_the_server_let_go(wire: Wire) -> bytes:
-    """What can be read once the server has cut a connection that it could not send on."""
+    """Return the data that is readable after the server has cut a connection with unsent data."""
     assert wire.send_until_cut(b"\r\n")
     rest = wire.read_to_end()
     wire.close()

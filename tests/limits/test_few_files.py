@@ -1,4 +1,4 @@
-"""A server that may open few files serves as many clients as it states, also when more clients connect."""
+"""A server with few open files serves as many clients as it states, even if more clients connect."""
 
 from __future__ import annotations
 

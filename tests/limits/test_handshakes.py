@@ -1,4 +1,4 @@
-"""Opening handshakes that cannot be accepted: answered with a 4xx, and the connection ends."""
+"""Invalid opening handshakes: the server answers with a 4xx and ends the connection."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_a_text_that_is_not_valid_in_one_read_with_a_close_frame_ends_the_connec
 
 @pytest.mark.parametrize("case", UNREADABLE)
 def test_handshakes_that_cannot_be_read_take_no_connection_for_good(tmp_path: Path, case: str) -> None:
-    """As many as the server keeps connections: the next client is served none the less."""
+    """As many as the limit of connections: the server still serves the next client."""
     raw, status, _ = UNREADABLE[case]
     options = ("--durability", "none", "--connections-max", str(CONNECTIONS_MAX), "--header-timeout-s", "2")
     with running_server(tmp_path, *options) as server, ExitStack() as stack:

@@ -1,6 +1,5 @@
-"""500 clients that send nothing or drip, 100 WebSocket clients that never read: all of them are cut, and the
-honest client is served meanwhile. The times are printed; `python -m bench.hostile` judges them.
-"""
+"""500 clients that send nothing or very slowly, and 100 WebSocket clients that never read: the server cuts
+all of them, and serves an honest client in the meantime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stream remembers of its producers is bounded, and a long id takes no more memory than another."""
+"""The memory for the producers of a stream is limited, and a long id takes no more of it than a short one."""
 
 from __future__ import annotations
 

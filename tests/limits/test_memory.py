@@ -1,4 +1,5 @@
-"""The memory ceiling: the server refuses growth, accepts all else, and no longer counts freed memory."""
+"""The memory limit: the server refuses commands that add data, accepts all others, and stops counting freed
+memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Random WebSocket frames at a running server: no crash, nothing like a 500, and nothing is changed by what
-is refused.
+"""Random WebSocket frames at a running server: it does not fail, and a refused frame changes nothing.
 
-Frames are made from good requests (`tests.fuzz.seeds`), a few strokes of chance each. Another seed:
+Frames are made from good requests (`tests.fuzz.seeds`), with a few random changes each. Another seed:
 `TAILRACE_FUZZ_SEED=n`; more of them: `TAILRACE_FUZZ_FRAMES=n`.
 """
 
@@ -29,7 +28,7 @@ from tests.support.wire import request, wired
 FRAMES: Final = int(os.environ.get("TAILRACE_FUZZ_FRAMES", "1500"))
 JSON, MSGPACK = "tailrace.v1.json", "tailrace.v1.msgpack"
 CLOSE_CODES: Final = {1002, 1003, 1007, 1009}
-"""How a connection may end for what it was sent; 1011, the server's own failure, is not among them."""
+"""The close codes for invalid frames; 1011, a failure of the server, is not one of them."""
 
 SERVER_ERRORS: Final = range(500, 600)
 
@@ -43,7 +42,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 
 class Talk:
-    """One connection after another: where the server ends one for what it was sent, the next is opened."""
+    """A connection; if the server ends it because of a frame, the next one is opened."""
 
     def __init__(self, port: int, subprotocol: str) -> None:
         self._port = port

@@ -1,8 +1,7 @@
-"""Random heads, handshakes and frames in raw bytes, at a running server: each connection is answered or
-closed, nothing is a failure of the server, no connection stays behind, and an honest client is served.
+"""Random heads, handshakes and frames in raw bytes: the running server answers or closes each connection.
 
-Bytes are made from good requests, a few strokes of chance each. Another seed: `TAILRACE_FUZZ_SEED=n`; more of
-them: `TAILRACE_FUZZ_HEADS=n`.
+Bytes are made from good requests, with a few random changes each. Another seed: `TAILRACE_FUZZ_SEED=n`; more
+of them: `TAILRACE_FUZZ_HEADS=n`.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ def random_head(chance: Random) -> bytes:
 
 
 def random_conversation(chance: Random) -> bytes:
-    """What one client sends, without waiting for an answer."""
+    """Send the data of one client without waiting for a response."""
     return b"".join(random_head(chance) for _ in range(chance.randint(1, 3)))
 
 
@@ -106,7 +105,7 @@ def random_frames(chance: Random) -> bytes:
 
 
 def open_connections(port: int) -> int:
-    """What the server counts, this connection apart."""
+    """Return the count of the server, without this connection."""
     with wired(port) as wire:
         metrics = wire.ask(request("GET", "/metrics", b"", "connection: close")).body.decode()
     found = re.search(r"^tailrace_connections(?:\{[^}]*\})? (\d+)", metrics, re.MULTILINE)

@@ -71,7 +71,7 @@ def until_refused(wire: Wire, raw: bytes, status: int) -> int:
     ids=["hot", "documented", "hot, refused", "read", "nowhere"],
 )
 def test_a_burst_is_served_then_429_and_nothing_is_done(wire: Wire, raw: bytes, status: int) -> None:
-    """A request that turns out not to be hot is counted once, not twice."""
+    """A request that the hot way passes to the documented route is counted only once."""
     count = until_refused(wire, raw, status)
     # While the burst was sent the bucket may have gained a request or two.
     assert BURST <= count < 2 * BURST

@@ -1,4 +1,4 @@
-"""Token buckets on a clock that the test moves."""
+"""Token buckets, with a clock that the test sets."""
 
 from __future__ import annotations
 

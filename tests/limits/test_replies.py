@@ -1,4 +1,5 @@
-"""Replies of one request are bounded together, and a long pipeline lets others in."""
+"""The replies of one request together are limited, and the server handles other requests during a long
+pipeline."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Heads that are ambiguous, or of another version of HTTP: refused alike on the hot way and on the
-documented route. The connection ends, so that no proxy can disagree about where a request ends."""
+"""Ambiguous heads, and heads of another HTTP version: the hot way and the documented route refuse them in the
+same way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that are too large, too deep or too strange: a 4xx that says why, nothing kept, nothing changed.
+"""Requests that are too large, too deep or malformed get a 4xx with the reason, and change nothing.
 
 The servers here are shared by the file's tests, and at its end each must answer as if nothing had been.
 """
@@ -30,7 +30,7 @@ from tests.support.wire import Answer, Wire, request, wired
 
 NDJSON: Final = "application/x-ndjson"
 GROWTH_BYTES_MAX: Final = 512 * MIB
-"""What the server may be larger after a gigabyte was thrown at it: a few bodies at their bound, in parts."""
+"""How much the server may grow after it was sent a gigabyte: a few bodies of the greatest size."""
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_a_trailer_without_end_is_a_431(wire: Wire) -> None:
 
 
 def test_a_trailer_is_no_header(wire: Wire) -> None:
-    """It comes when the headers have been acted upon: one that names another type is not believed."""
+    """A trailer arrives after the headers were used: a media type in a trailer has no effect."""
     wire.send(request("POST", "/v1/command", b"", "transfer-encoding: chunked"))
     answer = wire.ask(b'8\r\n["PING"]\r\n0\r\ncontent-type: text/plain\r\naccept: text/html\r\n\r\n')
     assert json.loads(answer.body) == {"result": "PONG"}

@@ -1,4 +1,4 @@
-"""A naive model of the commands: what each one answers and changes, in ten lines or so.
+"""A naive model of the commands: the reply and the changes of each, in about ten lines.
 
 It covers the commands that current servers have and Redis 7.0 lacks, and the commands that they need. It does
 not model errors: its caller sends valid commands only.

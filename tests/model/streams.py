@@ -1,4 +1,4 @@
-"""Streams, groups and pending entries as plain lists and dicts, and what the rules say of them.
+"""Streams, groups and pending entries as plain lists and dicts, with the rules for them.
 
 One dataclass a thing, no clock and no commands: `naive` has those. Written from the rules, not from the
 engine, as slow and as obvious as can be. Ids are pairs ``(ms, seq)``.
@@ -55,7 +55,7 @@ class Group:
         return before - len(self.pel)
 
     def put(self, item: Pending) -> None:
-        """At the end of its zone: behind all unowned ones, or behind all delivered no later."""
+        """Insert the entry after all unowned entries, or after all that were delivered earlier or then."""
         self.drop(item.id)
         ahead = [
             other
@@ -131,7 +131,7 @@ class Stream:
 
 
 def trim_rule(policy: str, max_length: int | None = None, min_id: Id = ZERO) -> Callable[[Stream], int]:
-    """What XTRIM and the trimming of XADD do, exactly (rules 15 to 17)."""
+    """Trim as XTRIM and XADD do without `~` (rules 15 to 17)."""
 
     def apply(stream: Stream) -> int:
         removed = 0
@@ -150,7 +150,7 @@ def trim_rule(policy: str, max_length: int | None = None, min_id: Id = ZERO) -> 
 
 
 def delete_one(stream: Stream, policy: str, value: Id, *, acked: bool = False) -> int:
-    """What XDELEX answers for one id, and XACKDEL for one that it has just acknowledged."""
+    """Return the reply of XDELEX for one id, and of XACKDEL for an id that it has just acknowledged."""
     gone = stream.fields(value) is None
     if policy == "ACKED" and stream.is_referenced(value):
         return 2

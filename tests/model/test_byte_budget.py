@@ -1,4 +1,4 @@
-"""MAXSIZE over all kinds of reads: how much of the unbounded reply a byte budget lets through (rule 26).
+"""MAXSIZE for all kinds of reads: how much of the unlimited reply a byte budget allows (rule 26).
 
 The bounds are those of the rule, independent of a way to count: the reply without its last entry is below the
 budget, and a reply that was cut short has reached it.
@@ -23,7 +23,7 @@ KINDS: Final = {
     "claimed": "XREADGROUP GROUP read bob CLAIM 0 {} STREAMS s t > >",
 }
 NEXT_STREAM_HEAD: Final = len("*2\r\n$1\r\nt\r\n")
-"""Where the first stream ends within the budget, the second one's key is written before it is tested."""
+"""If the first stream ends within the budget, the key of the second one is written before the next test."""
 
 SIZES: Final = st.lists(st.integers(0, 400), max_size=6)
 

@@ -1,4 +1,5 @@
-"""The engine against the naive model, step by step: the commands that Redis 7.0 lacks, and their basis.
+"""The engine against the naive model, step by step: the commands that Redis 7.0 lacks, and the commands that
+they need.
 
 After every step both are asked for everything (XINFO STREAM FULL), and the engine's structures are
 checked against each other.

@@ -1,4 +1,4 @@
-"""The naive model's state as XINFO STREAM FULL shows it. Looks, and changes nothing."""
+"""The state of the naive model, in the form of XINFO STREAM FULL. It changes nothing."""
 
 from __future__ import annotations
 

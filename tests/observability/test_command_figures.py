@@ -1,4 +1,4 @@
-"""What is counted of commands, whichever way they come."""
+"""The counters of commands, over every transport."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def carry_out(store: EngineStore, *commands: c.Command) -> list[Any]:
 
 
 def moved(store: EngineStore) -> dict[str, int]:
-    """What is not zero."""
+    """Return the counters that are not zero."""
     found = {name: getattr(store.figures.counters, name) for name in MEANINGS}
     return {name: count for name, count in found.items() if count}
 

@@ -1,4 +1,4 @@
-"""To whom `/metrics` tells the names of keys."""
+"""Which tokens see the names of keys in `/metrics`."""
 
 from __future__ import annotations
 

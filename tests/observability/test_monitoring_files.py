@@ -1,5 +1,5 @@
-"""The dashboard, the alert rules and the operations page against a real scrape: none names a figure that
-does not exist, and none is left unexplained."""
+"""The dashboard, the alert rules and the operations page against a real scrape: they name only existing
+metrics, and explain every metric."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def names(families: dict[str, str]) -> set[str]:
 
 
 def figures_in(expression: str) -> set[str]:
-    """Raises `ValueError` where it is no PromQL."""
+    """Raises `ValueError` if the expression is not PromQL."""
     for variable, value in INTERVALS.items():
         expression = expression.replace(variable, value)
     found: set[str] = set()

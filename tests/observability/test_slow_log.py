@@ -1,4 +1,4 @@
-"""The slow log: what is kept of an operation, which ones, and how it is shown."""
+"""The slow log: which operations it records, with which data, and how it shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trace context that an entry carries when its producer asks for it."""
+"""The trace context in an entry, if the producer asks for it."""
 
 from __future__ import annotations
 

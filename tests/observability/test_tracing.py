@@ -1,4 +1,4 @@
-"""Spans: of a request, of the time in which it waited, and when there are none."""
+"""Spans of requests and of their waits, and the cases without spans."""
 
 from __future__ import annotations
 

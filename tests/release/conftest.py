@@ -1,4 +1,4 @@
-"""The release that all tests of this folder look at: what RELEASE_DIRECTORY names, else one made for them."""
+"""The release that the tests of this folder examine: RELEASE_DIRECTORY, or one that is built for them."""
 
 from __future__ import annotations
 

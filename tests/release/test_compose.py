@@ -1,4 +1,5 @@
-"""The compose files: they name what exists, open nothing, and give containers no more than they need.
+"""The compose files: they name only things that exist, open no port to the network, and restrict the
+containers. `docker compose config` checks the rest on a machine with Docker.
 
 What an engine makes of them is not shown here: `docker compose config` is, where there is a Docker.
 """
@@ -27,7 +28,7 @@ SECONDS: Final = "s"
 
 
 def together(files: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """What several files say, section by section; none of them changes what another says of a service."""
+    """Merge several files by section. No file changes a service of another file."""
     joined: dict[str, dict[str, Any]] = {}
     for file in files:
         for section, content in yaml.safe_load((FOLDER / file).read_text()).items():

@@ -1,4 +1,4 @@
-"""What is in the distributions: all that belongs there, nothing else, and metadata that says what it is."""
+"""The contents of the distributions are complete, contain nothing else, and have correct metadata."""
 
 from __future__ import annotations
 

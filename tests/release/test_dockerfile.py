@@ -1,5 +1,5 @@
-"""The images, as far as they can be tried without a container engine: their files are read by a linter, and
-the server's is carried out, step by step, in a clean directory, and started as a container would be."""
+"""The images, tested without a container engine: a linter checks the Dockerfiles. The steps of the server's
+Dockerfile run in a clean directory, and the result starts as in a container."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_container_with_a_token_serves_and_writes_nowhere_but_to_its_volume(im
 
 
 def succeeded(done: subprocess.CompletedProcess[str]) -> str:
-    """What a command that succeeded printed."""
+    """Return the output of a command, which must succeed."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -1,4 +1,4 @@
-"""Each distribution, installed where there is nothing else, does there what it is for."""
+"""Each distribution works after its installation into an empty environment."""
 
 from __future__ import annotations
 

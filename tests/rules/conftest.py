@@ -1,4 +1,4 @@
-"""The fixture of all rules' tests: one engine under a fixed clock."""
+"""The fixture of all tests of the rules: one engine with a fixed clock."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def reply_of(r: R, outcome: Outcome) -> object:
 
 
 def wakes(r: R, text: str) -> set[tuple[bytes | None, Signal, bytes | None]]:
-    """Whom a command wakes: key, why, and which group's readers."""
+    """Return the wake-ups of a command: key, reason and group."""
     return {(wake_up.key, wake_up.signal, wake_up.group) for wake_up in r.outcome(*text.split()).wake_ups}
 
 

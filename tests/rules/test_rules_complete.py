@@ -1,4 +1,5 @@
-"""Every rule is on `docs/semantics.md` and has a test of its number, and every citation leads there."""
+"""Every rule is on `docs/semantics.md` and has a test with its number, and every citation names a rule that
+exists."""
 
 from __future__ import annotations
 

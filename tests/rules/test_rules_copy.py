@@ -1,4 +1,4 @@
-"""COPY and XIDMPRECORD, as Redis 8.10 answers them."""
+"""COPY and XIDMPRECORD reply as in Redis 8.10."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_copy_works_in_a_transaction_on_what_came_before_it(r: R) -> None:
 
 
 def woken(r: R, waiting: str, *words: str) -> Outcome | StreamError:
-    """What a waiting reader gets when it looks again after the command `words`."""
+    """Return the reply of a waiting reader that runs again after the command `words`."""
     outcome = r.outcome(*waiting.split())
     assert outcome.wait is not None
     queue = WaitQueue()

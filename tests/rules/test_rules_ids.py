@@ -1,4 +1,4 @@
-"""Rules 1 to 10: ids, how they are written, and which comes next."""
+"""Rules 1 to 10: ids, their forms, and the choice of the next id."""
 
 from __future__ import annotations
 

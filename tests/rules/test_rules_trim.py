@@ -1,4 +1,4 @@
-"""Rules 11 to 21: trimming and deleting, and what becomes of references to what is gone."""
+"""Rules 11 to 21: trimming and deleting, and references to removed entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The TypeScript SDK: its own tests against a running server, what is generated, what is published.
+"""The TypeScript SDK: its own tests against a running server, its generated code, and its published files.
 
 Each file of its tests runs under Node with a server of its own, which asks for tokens and which the tests may
 have restarted. Without Node or the package's dependencies a test says so and is skipped; under CI that is a
@@ -43,7 +43,7 @@ class Steward:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the tests need to know."""
+        """The environment variables that the tests read."""
         return {
             "TAILRACE_URL": self.server.base_url,
             "TAILRACE_TOKEN": self._token,

@@ -60,7 +60,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def site(folder: Path) -> Iterator[str]:
-    """The origin of a site that holds the package where npm would install it, and what is in `folder`."""
+    """The origin of a site that has the package where npm would install it, and the files of `folder`."""
     installed = folder / "node_modules/tailrace-client"
     installed.parent.mkdir(parents=True)
     installed.symlink_to(built())

@@ -1,4 +1,5 @@
-"""The programs of `docs/typescript.md` and of the package's README: compiled, run, their output compared."""
+"""The programs of `docs/typescript.md` and of the package's README compile and run, with the documented
+output."""
 
 from __future__ import annotations
 

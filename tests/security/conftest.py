@@ -1,4 +1,4 @@
-"""A server with tokens, for tests that ask of it what a token allows."""
+"""A server with tokens, for the tests of what a token allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Who is who: headers, expiry, changes of the file. In process, under a clock that is set."""
+"""Authentication: headers, expiry, and changes of the tokens file. In process, with a clock that the test
+sets."""
 
 from __future__ import annotations
 

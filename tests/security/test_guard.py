@@ -1,4 +1,4 @@
-"""The rights of a request and of a connection while they are used: order, records, ends. In process."""
+"""The rights of a request and of a connection during their use: order, audit records, ends. In process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tokens on the hot routes: hot or documented, one rule and one answer."""
+"""Tokens on the hot routes: the hot way and the documented route apply the same rules and return the same
+responses."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Rights:
         self.text = secured.token(scope, keys=(pattern,), name=f"{scope}-{pattern[:4]}")
 
     def allow(self, name: str, need: str | None) -> bool:
-        """Whether they suffice for what is called `name` and needs `need`."""
+        """Return whether the scopes suffice for the operation `name`, which needs `need`."""
         if need in {"any", "open", None}:
             return True
         if name in LISTINGS:

@@ -1,4 +1,4 @@
-"""Options that reach further than the scope of their command need `admin` too, whichever way they come."""
+"""Options with a wider effect than the scope of their command also need `admin`, over every transport."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pages may talk to the server, what they may send and see, and under which names it answers."""
+"""Which pages may use the server, what they may send and read, and which host names the server accepts."""
 
 from __future__ import annotations
 

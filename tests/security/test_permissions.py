@@ -1,4 +1,4 @@
-"""The table of what commands need: complete, and of one mind with the grammar and the operations."""
+"""The table of the scopes of commands is complete, and agrees with the grammar and the operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is open under a token ends with it: waiting reads, tails, sockets, downloads."""
+"""Everything that was opened with a token ends with the token: waiting reads, tails, WebSockets, exports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WITHIN_S = 10
 
 
 def messages_until_closed(socket: ClientConnection) -> tuple[list[Any], int, str]:
-    """What came, and the close code and reason."""
+    """Return the received messages, and the code and reason of the close."""
     found: list[Any] = []
     with suppress(ConnectionClosed):
         found.extend(map(json.loads, socket))

@@ -1,4 +1,4 @@
-"""How a server is started safely or not at all: tokens and hosts, TLS, origins; and what it writes down."""
+"""The conditions for a start: tokens and hosts, TLS, origins. And the records of what happened."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def _all_of(response: httpx.Response) -> str:
 
 
 def _handshake(url: str, *subprotocols: str) -> str:
-    """What the server says to a handshake."""
+    """Return the response of the server to a handshake."""
     try:
         with open_socket(url, *subprotocols) as opened:
             return f"{opened.response} {opened.recv()!r}"

@@ -1,4 +1,4 @@
-"""The book of tickets, under a clock that is set."""
+"""The store of tickets, with a clock that the test sets."""
 
 from __future__ import annotations
 

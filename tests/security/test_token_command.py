@@ -1,4 +1,4 @@
-"""`tailrace token`: what it prints where, what it keeps, and what wrong arguments get."""
+"""`tailrace token`: its output, the tokens file, and wrong arguments."""
 
 from __future__ import annotations
 

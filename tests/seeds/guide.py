@@ -1,4 +1,5 @@
-"""The transcripts of the streams guide, in its order, with its ids: the clock is set to what they show.
+"""The transcripts of the streams guide, in order and with its ids: the clock is set to the times that they
+show.
 
 Where current servers answer differently from the guide, this file has the current answer and a comment why.
 """

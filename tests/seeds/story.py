@@ -1,4 +1,4 @@
-"""What a transcript is: commands in order, each at a time, and what the server says to it.
+"""The form of a transcript: commands in order, each with a time and the reply of the server.
 
 Knows neither the guide nor how a command reaches a server.
 """

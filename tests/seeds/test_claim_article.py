@@ -1,4 +1,5 @@
-"""What the article says of CLAIM, and the example of the reference: 20 idle and 200 new entries."""
+"""The statements of the article about CLAIM, and the example of the reference: 20 idle and 200 new
+entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stories of the guide told over REST: the same race, the same answers, as resources."""
+"""The stories of the guide over REST: the same race and the same replies, as resources."""
 
 from __future__ import annotations
 

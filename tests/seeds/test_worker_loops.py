@@ -1,4 +1,4 @@
-"""The program of the guide and the reference: a consumer that first recovers its own history."""
+"""The consumer program of the guide and the reference, which first processes its own pending entries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KEY: Final = "my_stream_key"
 
 
 class Worker:
-    """Reads its backlog first, then new messages, ten at a time; acknowledges what it processed."""
+    """Reads its pending entries first, then new ones, ten at a time, and acknowledges processed ones."""
 
     def __init__(self, r: R, name: str) -> None:
         self.r, self.name = r, name
@@ -19,7 +19,7 @@ class Worker:
         self._in_backlog = True
 
     def turn(self, *, crash_before_ack: bool = False) -> bool:
-        """One turn of the loop; False where there was nothing to do."""
+        """Run one turn of the loop. Return False if there was no entry."""
         position = self._last_id if self._in_backlog else ">"
         words = f"XREADGROUP GROUP mygroup {self.name} BLOCK 2000 COUNT 10 STREAMS {KEY} {position}"
         reply = self.r.line(words)

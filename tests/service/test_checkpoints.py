@@ -1,4 +1,4 @@
-"""Checkpoints of a running store: when they run, that they do not overlap, and the disk space."""
+"""Checkpoints of a running store: when they run, one at a time, and how much disk space they return."""
 
 from __future__ import annotations
 

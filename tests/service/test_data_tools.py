@@ -1,4 +1,4 @@
-"""`tailrace check`, `backup` and `restore` as their users run them, with a running server and without."""
+"""`tailrace check`, `backup` and `restore` as commands, with and without a running server."""
 
 from __future__ import annotations
 

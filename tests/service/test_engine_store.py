@@ -1,4 +1,4 @@
-"""The single writer and its ticking, from inside."""
+"""The single writer and its periodic work, tested in process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG_AFTER_MS = 1_000_000
 
 
 class SetClock:
-    """A clock that shows what it is set to."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.now_ms = NOW_MS

@@ -1,4 +1,4 @@
-"""A client that ends its side of the connection after a request, as `nc -N` does, gets its answer."""
+"""A client that ends its side of the connection after a request, as `nc -N` does, gets its response."""
 
 from __future__ import annotations
 

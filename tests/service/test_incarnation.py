@@ -1,4 +1,4 @@
-"""The incarnations of streams through restarts, crashes, backups and servers that keep nothing."""
+"""The incarnations of streams through restarts, crashes, backups, and with `--durability none`."""
 
 from __future__ import annotations
 

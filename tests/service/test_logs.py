@@ -1,4 +1,4 @@
-"""What is logged of a request, and what never is."""
+"""The log record of a request: what it contains, and what it never contains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `/metrics` says, from outside."""
+"""`/metrics` of a running server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def scrape(server: ServerProcess) -> str:
 
 
 def figures(server: ServerProcess, **labels: str) -> dict[str, float]:
-    """By name, of all samples that have these labels."""
+    """Return the values of all samples with these labels, by name."""
     families = text_string_to_metric_families(scrape(server))
     return {
         sample.name: sample.value

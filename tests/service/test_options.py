@@ -1,4 +1,4 @@
-"""The command line: help, version, document, and what wrong options get."""
+"""The command line: help, version, document, and the errors for wrong options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A system that refuses a start: it is named as what it is, damage is not claimed, and nothing changes."""
+"""If the system prevents a start, the error names the cause, does not claim damage, and nothing changes."""
 
 from __future__ import annotations
 

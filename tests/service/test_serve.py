@@ -1,4 +1,4 @@
-"""`tailrace serve` from outside: how it starts, says so, and ends."""
+"""`tailrace serve` as a process: its start, its ready line and its end."""
 
 from __future__ import annotations
 

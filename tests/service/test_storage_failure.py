@@ -1,5 +1,5 @@
-"""A disk that fails: from its first refusal on nothing is acknowledged, committed data is read on, and
-a restart finds all that was acknowledged.
+"""A failing disk: after its first error the server acknowledges nothing, still reads committed data, and a
+restart finds all acknowledged data.
 
 Faults are injected below SQLite, so that the program under test is the one that ships; every test
 asserts that its fault fired.
@@ -50,7 +50,7 @@ FAULTS: Final = [
 
 
 class Server:
-    """The API over a real store and storage, in this process, and what it acknowledged."""
+    """The API over a real store and storage, in this process, and the entries that it acknowledged."""
 
     def __init__(self, disk: RecordedDisk, client: httpx.AsyncClient) -> None:
         self.disk = disk
@@ -101,7 +101,7 @@ def with_server(directory: Path, story: Callable[[Server], Awaitable[None]]) -> 
 
 
 def kept(directory: Path) -> Keyspace:
-    """What a restart finds."""
+    """Return the state after a restart."""
     with closing(connect(directory)) as connection:
         return recover(connection, connection).keyspace
 

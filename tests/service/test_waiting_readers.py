@@ -1,4 +1,4 @@
-"""Readers that wait, from inside: two clocks that are set by hand, and no socket."""
+"""Waiting readers, in process: the test sets both clocks, and there is no socket."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def group_read(consumer: bytes = b"x", block_ms: int = 0, **options: Any) -> Rea
 
 
 async def waiting(store: EngineStore, *commands: Read | ReadGroup) -> list[asyncio.Task[Any]]:
-    """Start the reads one after another, and come back when all of them wait."""
+    """Start the reads one after another, and return when all of them wait."""
     tasks = []
     for command in commands:
         tasks.append(asyncio.ensure_future(_as_coroutine(store.execute(command))))

@@ -23,7 +23,7 @@ TOO_MANY: Final = (
 
 
 class Fault(Enum):
-    """What becomes of a request."""
+    """The result of a request."""
 
     NONE = "answered as the server answers"
     ANSWER_LOST = "carried out, and the connection cut before the answer"
@@ -32,7 +32,7 @@ class Fault(Enum):
 
 
 class FaultyProxy:
-    """`url` stands for the server's. `fired` counts what became of the requests."""
+    """`url`: use it in place of the URL of the server. `fired`: the number of requests for each fault."""
 
     def __init__(self, port: int, fault_of: Callable[[int], Fault]) -> None:
         self.fired: Counter[Fault] = Counter()
@@ -100,7 +100,7 @@ class FaultyProxy:
 
 @contextmanager
 def faulty_proxy(port: int, fault_of: Callable[[int], Fault]) -> Iterator[FaultyProxy]:
-    """A proxy before the server on `port`; `fault_of` says what becomes of the n-th request, from 0."""
+    """A proxy before the server on `port`; `fault_of` returns the fault of the n-th request, from 0."""
     proxy = FaultyProxy(port, fault_of)
     thread = threading.Thread(target=proxy.http.serve_forever, daemon=True)
     thread.start()

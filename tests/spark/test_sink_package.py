@@ -1,4 +1,4 @@
-"""What comes along with the package, and what does not."""
+"""The dependencies and the version of the package. An import loads nothing of the server."""
 
 from __future__ import annotations
 

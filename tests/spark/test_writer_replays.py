@@ -1,5 +1,5 @@
-"""A batch that comes back through `writeStream.format("tailrace")`: every row once, whatever became of the
-first run, and a refusal that adds nothing if the rows are cut into other partitions."""
+"""A batch that comes back through `writeStream.format("tailrace")`: every row once, after any end of
+the first run, and a refusal that adds nothing if the rows are cut into other partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""openapi-generator takes the document for generators without a complaint, and its Java client compiles.
+"""openapi-generator accepts the document for generators without a warning, and its Java client compiles.
 
 What the client needs to compile (Jackson, annotations) is what PySpark brings. One file is written by the
 generator for each model and each tag; the compiler is Debian's.
@@ -36,7 +36,7 @@ HARMLESS = (
 
 @pytest.fixture(scope="module")
 def java_client(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """Where the client was generated, and what the generator said."""
+    """The folder of the generated client, and the output of the generator."""
     target = tmp_path_factory.mktemp("java")
     options = ("--generator-name", "java", "--library", "native", "--additional-properties", OPTIONS)
     return target, generator("generate", *options, "--input-spec", str(DOCUMENT), "--output", str(target))

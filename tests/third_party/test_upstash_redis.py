@@ -1,4 +1,4 @@
-"""@upstash/redis, the client that most use for Redis over REST, against a running server, as it comes.
+"""@upstash/redis, the usual client for Redis over REST, works unchanged with a running server.
 
 It sends headers of its own (a token, `Upstash-Encoding`, a sync token, telemetry), numbers and booleans as
 JSON has them, and pipelines what is asked at once. What it makes of a reply is asserted here.

@@ -1,4 +1,4 @@
-"""Appending: one entry, batches, imports; what is refused, and that nothing is lost on the way."""
+"""Appends of one entry, batches and imports: the results, the refusals, and that no data is lost."""
 
 from __future__ import annotations
 
@@ -383,7 +383,7 @@ BODIES = st.fixed_dictionaries(
 
 
 def is_accepted(body: bytes) -> bool:
-    """What only the content decides, not the form, is no disagreement: here that text is base64."""
+    """A difference that depends on the content alone does not count: here, whether a text is base64."""
     try:
         raw, _ = decode_xadd(body)
         trimming_of(raw.trim)

@@ -1,4 +1,4 @@
-"""The OpenAPI document: complete, and true to what the surface answers."""
+"""The OpenAPI document is complete, and agrees with the responses."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ QUERIES: dict[str, dict[str, Any]] = {
     "xpending": {"count": 1},
     "xrange": {"count": 1},
 }
-"""What an operation's example is the answer to, where it is not the plain request."""
+"""The requests that return the example of an operation, if its plain request does not."""
 
 BEFORE = {
     "create_stream": KEY,

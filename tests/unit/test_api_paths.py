@@ -1,4 +1,4 @@
-"""Names in paths, verbs behind colons, and what answers a path that nothing serves."""
+"""Names in paths, verbs after colons, and the response to a path without a route."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading, deleting, trimming and planning over one stream."""
+"""Reads, deletions, trims and plans of one stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is settled for every request: parameters, media types, sizes, request ids, failures."""
+"""The checks of every request: parameters, media types, sizes, request ids, failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams as wholes over HTTP."""
+"""Operations on whole streams over HTTP."""
 
 from __future__ import annotations
 

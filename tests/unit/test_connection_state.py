@@ -41,7 +41,7 @@ EVERY_STEP = [(*now, event) for now in OPEN for event in Event]
 
 
 def expected(receiving: Receiving, answering: Answering, event: Event) -> tuple[Receiving, Answering] | None:
-    """By the tables, one machine at a time."""
+    """Return the next states by the tables, one machine at a time."""
     received = RECEIVING[event].get(receiving) if event in RECEIVING else receiving
     answered = ANSWERING[event].get(answering) if event in ANSWERING else answering
     return None if received is None or answered is None else (received, answered)

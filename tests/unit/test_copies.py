@@ -1,4 +1,5 @@
-"""COPY: what the copy holds, and that neither stream notices what is done to the other, on disk or off."""
+"""COPY: the contents of the copy. Later changes of one stream do not affect the other, in memory or on
+disk."""
 
 from __future__ import annotations
 
@@ -95,7 +96,7 @@ WORK: Sequence[Callable[[bytes], c.Command]] = (
     lambda key: c.Append(key, [FRAGMENT], idempotency=c.Idempotency(b"p", b"other", None, 6)),
     lambda key: c.DeleteKeys((key,)),
 )
-"""What can be done to a stream."""
+"""The commands that change a stream."""
 
 
 @pytest.mark.parametrize(("changed", "other"), [(b"s", b"t"), (b"t", b"s")])
@@ -222,7 +223,7 @@ class Copying:
             self.compare(disk)
 
     def compare(self, disk: Disk) -> None:
-        """All is read from where it is now."""
+        """Every entry is read from its current place."""
         _forget_decoded(disk)
         assert picture(disk.engine.keyspace, self.now_ms) == picture(self.memory, self.now_ms)
 

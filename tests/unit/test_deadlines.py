@@ -1,4 +1,4 @@
-"""The clock of a connection: what counts as progress, and what becomes of a connection without any."""
+"""The deadlines of a connection: what counts as progress, and how a connection without progress ends."""
 
 from __future__ import annotations
 

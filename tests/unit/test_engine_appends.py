@@ -1,4 +1,4 @@
-"""Appending what Redis has no words for: batches, preconditions, producers with epochs."""
+"""Appends that Redis has no commands for: batches, preconditions, producers with epochs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consumers, pending entries and invariants, where Redis's commands do not lead."""
+"""Consumers, pending entries and invariants in cases that the commands of Redis do not reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages, bounds that were trimmed away, and plans made from the block index."""
+"""Pages, bounds below the first entry, and plans from the block index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries keep every byte they were given, whatever the form they come and go in."""
+"""Entries keep every byte, in every form of input and output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines are entries, each with what it says, or the first wrong one is named: however they are written."""
+"""Lines of NDJSON become entries, however they are written; an error names the first wrong line."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def alike(names: tuple[str, ...] = ("rider", "speed"), count: int = SHAPE_LINES_
 
 
 def one_by_one(lines: list[bytes]) -> list[bytes] | str:
-    """What taking each line for itself gives, or the complaint about the first that is wrong."""
+    """Decode line by line. Return the entries, or the error of the first invalid line."""
     fragments = []
     for number, line in enumerate(lines, start=1):
         if line.strip():

@@ -1,4 +1,4 @@
-"""Each command and each operation has everything that "Add a command" in CONTRIBUTING.md asks for.
+"""Each command and each operation has every part that "Add a command" in CONTRIBUTING.md lists.
 
 A failure names the step that is missing, and what lacks it.
 """

@@ -1,4 +1,4 @@
-"""Choosing fields: an entry with some of its fields is the entry as if it had no others."""
+"""A choice of fields: the entry is returned as if it had no other fields."""
 
 from __future__ import annotations
 

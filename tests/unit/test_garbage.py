@@ -1,4 +1,4 @@
-"""Deleted streams and groups: they are gone at once, and freed a few parts at a time."""
+"""Deleted streams and groups disappear at once, and their memory is freed in small steps."""
 
 from __future__ import annotations
 

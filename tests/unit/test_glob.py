@@ -1,4 +1,4 @@
-"""Glob patterns as Redis understands them."""
+"""Redis's glob patterns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client that ends its side of the connection gets the answers to all requests that it sent in full.
+"""A client that ends its side of the connection gets the answers to all of its complete requests.
 
 Requests that wait are the exception: the client may be gone, and the server cannot tell.
 """
@@ -36,7 +36,7 @@ def end_input(protocol: HttpProtocol, transport: Transport) -> None:
 
 
 async def answers_after_the_end(raw: bytes, store: EngineStore) -> list[bytes]:
-    """What is written in reply to `raw` if the client ends its side at once."""
+    """Return the response to `raw` if the client ends its side at once."""
     protocol, transport = sent(raw, store)
     end_input(protocol, transport)
     await until(lambda: transport.is_ended)

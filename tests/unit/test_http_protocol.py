@@ -1,5 +1,5 @@
-"""The HTTP protocol step by step, on a transport in memory: however the bytes of requests are divided, the
-answers are the same, in the same order."""
+"""The HTTP protocol step by step, on a transport in memory: the answers and their order do not depend on how
+the bytes of requests are divided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packed ids answer as the list of the same ids would."""
+"""Packed ids give the same results as a list of the same ids."""
 
 from __future__ import annotations
 

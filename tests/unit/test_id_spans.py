@@ -1,4 +1,4 @@
-"""Spans of ids, and which ids they contain by every way of looking; stretches of a block without holes."""
+"""Spans of ids: every way to look an id up gives the same result. Stretches of a block without holes."""
 
 from __future__ import annotations
 

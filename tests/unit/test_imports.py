@@ -1,5 +1,5 @@
-"""Large import bodies: decoded in slices to the same entries and refusals as at once, a few at a time, while
-the event loop serves others."""
+"""Large import bodies are decoded in slices, a few bodies at a time, with the same results as at once. The
+event loop serves other requests between slices."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_others_are_served_between_slices() -> None:
 
 
 class Client:
-    """A request whose body has arrived; its client leaves when `gone` is set."""
+    """A request whose body has arrived; its client disconnects when `gone` is set."""
 
     def __init__(self, body: bytes, encoding: str | None = None) -> None:
         self.gone = asyncio.Event()
@@ -134,7 +134,7 @@ class Stopping:
         monkeypatch.setattr(Unpacking, "run", stopping)
 
     async def arrived(self, count: int) -> None:
-        """So many have come in."""
+        """The number of requests that have arrived."""
         for _ in range(count):
             assert await asyncio.get_running_loop().run_in_executor(None, self._arrivals.acquire)
 

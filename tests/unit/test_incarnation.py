@@ -1,4 +1,4 @@
-"""The incarnation tells a stream from every other one, also from a later one under the same key."""
+"""The incarnation distinguishes a stream from every other one, including a later one under the same key."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_an_export_ends_where_its_stream_was_deleted_and_another_took_its_key(ap
 
 @contextmanager
 def opened(directory: Path) -> Iterator[Storage]:
-    """What a server has open, without the loop that a server runs on. It ends as a crash does."""
+    """The open files of a server, without its event loop. It ends like a crash."""
     storage = Storage(directory)
     try:
         yield storage

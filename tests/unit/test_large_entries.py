@@ -1,4 +1,5 @@
-"""Ranges of entries that fill a block each: what does not fit is refused before it is decompressed."""
+"""Ranges of entries that fill a block each: entries that do not fit are refused before their
+decompression."""
 
 from __future__ import annotations
 

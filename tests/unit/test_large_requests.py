@@ -1,4 +1,4 @@
-"""Large requests are read in a thread: what comes of them is the same, and others are served meanwhile."""
+"""Large requests are read in a thread, with the same results. The server serves others in the meantime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQLite's write-ahead log: a torn end is taken for what it is, damage before it is named."""
+"""SQLite's write-ahead log: a torn end is recognised, and damage before the end is reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Spoil = Callable[[bytearray], None]
 
 @pytest.fixture
 def crashed(tmp_path: Path) -> Path:
-    """What a killed process leaves: some commits in the log, an append each."""
+    """The files of a killed process: some commits in the log, with one append each."""
     with closing(Disk(tmp_path)) as disk:
         for number in range(COMMITS):
             disk.write(disk.engine.execute(c.Append(b"s", [b'{"n":"1"}']), 1000 + number).effects)
@@ -61,7 +61,7 @@ def length_found(directory: Path) -> int:
 
 
 def last_commit_begins(directory: Path) -> int:
-    """Where the frames of the last commit begin in the log."""
+    """Return the offset of the frames of the last commit in the log."""
     ends = read_log(directory / FILE_NAME).ends_commit
     frame = len(ends) - 1 - ends[-2::-1].index(True)
     return HEADER_BYTES + frame * FRAME_BYTES

@@ -1,4 +1,5 @@
-"""Commands that name many ids do what the same ids do one by one, and their work grows with the ids alone."""
+"""Commands with many ids do the same as one command for each id, and their work depends only on the number of
+ids."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ class Twin:
         assert repr(replies[0]) == repr(replies[1])
 
     def some_ids(self) -> list[str]:
-        """Ids of the stream, gone ones and others, in some order, repeated now and then."""
+        """Ids of live and deleted entries and others, in random order, with repetitions."""
         kind = self.random.randrange(5)
         start = self.random.randrange(len(self.ids))
         chosen = list(self.ids[start : start + self.random.choice((1, 3, 20, 120))])

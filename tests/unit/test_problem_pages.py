@@ -1,4 +1,5 @@
-"""The help of every problem code: complete, served at the path in `type`, and published in the docs."""
+"""The help for every problem code is complete, is served at the path in `type`, and is on the page
+docs/errors.md."""
 
 from __future__ import annotations
 

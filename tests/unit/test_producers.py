@@ -1,4 +1,4 @@
-"""Producers that replay whole batches: what a stream says about a batch, and taking a batch over."""
+"""Producers that replay whole batches: the state of a batch in the stream, and taking a batch over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects are the whole truth: replayed onto an empty keyspace they give the same keyspace.
+"""Effects are complete: replayed onto an empty keyspace, they rebuild the same keyspace.
 
 Random programs of commands, over few ids so that they meet; after every command the keyspace is
 checked against itself, and at the end it is rebuilt from the effects alone.

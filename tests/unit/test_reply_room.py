@@ -1,4 +1,4 @@
-"""What replies take of the room of their request, and what becomes of those that do not fit."""
+"""The room that replies take in their request, and the result if a reply does not fit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def with_three_large_entries() -> Calls:
 
 
 def with_room(calls: Calls, command: c.Command, size_bytes: int) -> tuple[Any, Outcome]:
-    """The reply, and what it changed, where so much is left."""
+    """Return the reply and the changes of a command with this much room left."""
     [reply], outcome = calls.engine.execute_some([[command]], [ReplyRoom(size_bytes)], calls.now_ms)
     return reply, outcome
 

@@ -1,4 +1,4 @@
-"""What is intact of a damaged directory is found, what is not is named, and nothing else changes."""
+"""Salvage finds all intact data of a damaged directory, names all lost data, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def test_a_group_that_contradicts_itself_is_damage(kept: tuple[Path, Any]) -> No
 
 
 def rescued(directory: Path, tmp_path: Path) -> tuple[Keyspace, list[str]]:
-    """As `salvaged`, of a directory whose files are damaged as such."""
+    """Salvage a directory with damaged files, like `salvaged`."""
     before = contents(directory)
     target = tmp_path / "rescued"
     target.mkdir()
@@ -306,7 +306,7 @@ def rescued(directory: Path, tmp_path: Path) -> tuple[Keyspace, list[str]]:
 
 
 def log_alone(disk: Disk, tmp_path: Path) -> Path:
-    """What is left where the database is lost and the log is not."""
+    """Salvage a directory in which only the log is left."""
     directory = tmp_path / "lost"
     directory.mkdir()
     (directory / f"{FILE_NAME}-wal").write_bytes((disk.directory / f"{FILE_NAME}-wal").read_bytes())

@@ -1,4 +1,4 @@
-"""Full blocks are sealed in steps: no step seals much, and a block that waits acts like a sealed one."""
+"""Full blocks are sealed in small steps, and a waiting block behaves like a sealed one."""
 
 from __future__ import annotations
 

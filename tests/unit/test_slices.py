@@ -1,4 +1,4 @@
-"""Long work of one request is done in slices: the same result as at once, with turns for others between."""
+"""Long work of one request runs in slices, with the same result, and other requests run between them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ENTRIES = [
 
 
 def turns_of(work: Coroutine[Any, Any, Any]) -> tuple[Any, int]:
-    """What the work gives, and how many turns others have meanwhile."""
+    """Return the result of the work, and the number of turns of other tasks in the meantime."""
 
     async def counted() -> tuple[Any, int]:
         count, working = 0, asyncio.ensure_future(work)

@@ -1,4 +1,4 @@
-"""A sorted view against sorting."""
+"""A sorted view gives the same results as sorting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Server-Sent Events as text, and the ids by which several streams are resumed."""
+"""The text of Server-Sent Events, and the ids with which several streams resume."""
 
 from __future__ import annotations
 

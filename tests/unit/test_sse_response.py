@@ -18,9 +18,9 @@ from tailrace.api.access.security import UNSECURED, Guard
 from tailrace.api.access.token_end import ABORT_EXTENSION
 from tailrace.api.http.disconnect import while_connected
 from tailrace.api.principals import ANONYMOUS_LOCAL
-from tailrace.api.tails.group_tail import GroupReader, GroupTail
+from tailrace.api.tails.group_tail import GroupTail, TailConsumer
 from tailrace.api.tails.sse import CHUNK_BYTES, EVENT_ENTRIES_MAX
-from tailrace.api.tails.tail import Form, PlainTail
+from tailrace.api.tails.tail import EventForm, PlainTail
 from tailrace.api.tails.tail_response import TailResponse
 from tailrace.api.tallies import OpenLimit
 from tailrace.app.store.service import EngineStore
@@ -31,7 +31,7 @@ from tailrace.core.replies import PendingSummaryReply, Reply, ServerStats
 from tests.support.sse_client import Event, parse_events
 
 FRAGMENT = b'{"a":"1"}'
-ONE = Form(Shape.NATURAL, labelled=False)
+ONE = EventForm(Shape.NATURAL, labelled=False)
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -43,7 +43,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 class Connection:
-    """A client that takes what it is sent while `reads` is set, and leaves when told."""
+    """A client that reads while `reads` is set, and disconnects when the test asks for it."""
 
     def __init__(self) -> None:
         self.reads = asyncio.Event()
@@ -148,7 +148,7 @@ def test_a_full_window_sends_comments_too_and_opens_soon_after_the_ack() -> None
     async def story(store: EngineStore, connection: Connection) -> None:
         await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
         await append(store, count=2)
-        tail = GroupTail(GroupReader(b"g", b"alice", prefetch=1), [b"s"], {}, ONE)
+        tail = GroupTail(TailConsumer(b"g", b"alice", prefetch=1), [b"s"], {}, ONE)
         task = served(store, connection, tail, heartbeat_ms=30)
         await until(lambda: any(block.comments for block in connection.blocks))
         await connection.has(1)
@@ -166,7 +166,7 @@ def test_a_full_window_sends_comments_too_and_opens_soon_after_the_ack() -> None
 def test_a_slow_client_is_read_for_only_when_it_has_taken_the_last_event() -> None:
     async def story(store: EngineStore, connection: Connection) -> None:
         await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
-        tail = GroupTail(GroupReader(b"g", b"alice"), [b"s"], {}, ONE)
+        tail = GroupTail(TailConsumer(b"g", b"alice"), [b"s"], {}, ONE)
         task = served(store, connection, tail)
         await append(store)
         await connection.has(1)

@@ -1,4 +1,4 @@
-"""The state of a tail, driven by hand against the real engine: no loop, no socket, no clock."""
+"""The state of a tail with the real engine, step by step: no event loop, socket or clock."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from tailrace.api.tails.group_tail import GroupReader, GroupTail
+from tailrace.api.tails.group_tail import GroupTail, TailConsumer
 from tailrace.api.tails.sse import EVENT_ENTRIES_MAX
-from tailrace.api.tails.tail import Form, PlainTail, Tail
+from tailrace.api.tails.tail import EventForm, PlainTail, Tail
 from tailrace.core import commands as c
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry_json import Shape
@@ -18,13 +18,13 @@ from tailrace.core.stream_id import format_id
 from tests.support.engine_calls import FRAGMENT, Calls, at
 from tests.support.sse_client import Event, parse_events
 
-ONE = Form(Shape.NATURAL, labelled=False)
-SEVERAL = Form(Shape.NATURAL, labelled=True)
-ALICE = GroupReader(b"g", b"alice", prefetch=4)
+ONE = EventForm(Shape.NATURAL, labelled=False)
+SEVERAL = EventForm(Shape.NATURAL, labelled=True)
+ALICE = TailConsumer(b"g", b"alice", prefetch=4)
 
 
 def step(calls: Calls, tail: Tail) -> list[Event]:
-    """What a driver does once; a full tail only asks."""
+    """Run one step of a driver. A full tail only asks its questions."""
     events: list[bytes] = []
     if questions := tail.questions():
         replies, _ = calls.engine.execute_all(questions, calls.now_ms)
@@ -151,7 +151,7 @@ def trim_somewhere(calls: Calls, key: bytes, chance: Random) -> None:
 
 
 def deliver_and_acknowledge(calls: Calls, key: bytes, chance: Random) -> None:
-    """Some become pending and stay so; the reference policy will then leave them where they are."""
+    """Some entries become pending and stay pending, so a trim with the reference policy keeps them."""
     limits = c.ReadLimits(count=3)
     reply = calls.reply(c.ReadGroup(b"g", b"x", (c.ReadFrom(key, c.Special.NEW),), limits))
     ids = [each for each in reply.streams[0].entries.ids if chance.random() < 0.6]
@@ -201,7 +201,7 @@ def test_the_consumers_own_entries_come_first_a_stream_at_a_time_and_only_those_
         calls.add(key, "1-0", "2-0")
         calls.read_new(key, b"g", b"alice")
         calls.add(key, "3-0")
-    reader = GroupReader(b"g", b"alice", prefetch=100)
+    reader = TailConsumer(b"g", b"alice", prefetch=100)
     tail = GroupTail(reader, [b"a", b"b"], {b"a": at("1-0"), b"b": 0}, SEVERAL)
     events = drained(calls, tail)
     assert [(event.data["key"], event.ids) for event in events] == [
@@ -230,7 +230,7 @@ def test_claimed_entries_do_not_move_the_position_back() -> None:
     calls.add(b"s", "1-0")
     calls.read_new(b"s", b"g", b"dead")
     calls.add(b"s", "2-0")
-    tail = GroupTail(GroupReader(b"g", b"alice", claim_min_idle_ms=1000), [b"s"], {}, ONE)
+    tail = GroupTail(TailConsumer(b"g", b"alice", claim_min_idle_ms=1000), [b"s"], {}, ONE)
     assert [event.id for event in step(calls, tail)] == ["2-0"]
     calls.now_ms += 1000
     calls.reply(c.Acknowledge(b"s", b"g", (at("2-0"),)))
@@ -242,7 +242,7 @@ def test_a_group_that_is_gone_ends_the_tail_whether_it_reads_or_asks() -> None:
     calls = Calls()
     group_of(calls)
     calls.add(b"s", "1-0")
-    tail = GroupTail(GroupReader(b"g", b"alice", prefetch=1), [b"s"], {}, ONE)
+    tail = GroupTail(TailConsumer(b"g", b"alice", prefetch=1), [b"s"], {}, ONE)
     step(calls, tail)
     calls.reply(c.DestroyGroup(b"s", b"g"))
     with pytest.raises(StreamError, match="NOGROUP"):
@@ -281,7 +281,7 @@ def test_never_more_than_the_window_is_unacknowledged_and_everything_comes_in_th
     for key in keys:
         group_of(calls, key)
     prefetch = chance.randint(1, 7)
-    consumer = Consumer(calls, GroupTail(GroupReader(b"g", b"alice", prefetch), keys, {}, SEVERAL))
+    consumer = Consumer(calls, GroupTail(TailConsumer(b"g", b"alice", prefetch), keys, {}, SEVERAL))
     for _ in range(40):
         calls.reply(c.Append(chance.choice(keys), [FRAGMENT] * chance.randint(1, 5)))
         consumer.take()

@@ -1,4 +1,4 @@
-"""What is written to disk is what is read back, and damage is found and named."""
+"""Stored data is read back unchanged, and damage is found and named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading and writing ids."""
+"""Parsing and formatting of ids."""
 
 from __future__ import annotations
 

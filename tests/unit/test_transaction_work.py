@@ -1,4 +1,4 @@
-"""A transaction may take a bounded amount of work, and so may a turn of a pipeline."""
+"""The work of a transaction, and of one turn of a pipeline, is limited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trims that look at references: the same as entry by entry, and work that grows with runs, not with
+"""Trims that examine references: the same results as entry by entry, and work that grows with runs, not with
 entries."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What the server relies on inside uvicorn. Some of it is private to uvicorn, so the dependency is pinned
-below the next minor version, and each thing is named here with a digest of its source.
+"""The parts of uvicorn that the server uses. Some are private, so the dependency is pinned below the next
+minor version, and each part is listed here with a digest of its source.
 
 If a test here fails, uvicorn has changed: read what changed, look at who relies on it, run the tests of
 `tests/limits`, `tests/contract` and `tests/service`, and only then write the new digest down.
@@ -27,15 +27,15 @@ from uvicorn.server import Server, ServerState
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 RELIED_UPON: dict[str, tuple[Any, str]] = {
-    # app/protocols/asgi.py: runs the application; its attributes are read and set while it runs
+    # app/protocols/asgi.py: runs the application; the adapter reads and sets its attributes
     "RequestResponseCycle": (RequestResponseCycle, "e67d470d435dcc1c"),
     "FlowControl": (FlowControl, "126debcdaa894c83"),
     "get_local_addr": (get_local_addr, "6be1e23931c77938"),
     "get_remote_addr": (get_remote_addr, "5cb127377672c133"),
     "is_ssl": (is_ssl, "cfb89711af847b7e"),
-    # app/protocols/asgi.py and http.py: the server's books, and the headers of every answer
+    # app/protocols/asgi.py and http.py: the sets of connections and tasks, and the headers of every answer
     "ServerState": (ServerState, "f2260fbf10154746"),
-    # app/protocols/http.py: how a connection's protocol is made, and told that the server stops
+    # app/protocols/http.py: how uvicorn creates the protocol of a connection, and stops it
     "Server.startup": (Server.startup, "2aa1d70a244bfcf2"),
     "Server.shutdown": (Server.shutdown, "9b33c50562992b1e"),
     "Server.on_tick": (Server.on_tick, "60ea49b06ccf68c1"),

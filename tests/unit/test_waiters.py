@@ -1,4 +1,4 @@
-"""Who is woken by what, and when."""
+"""Which readers wake up after which change, and when."""
 
 from __future__ import annotations
 

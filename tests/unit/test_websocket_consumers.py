@@ -42,7 +42,7 @@ def with_group(*ids: int) -> Client:
 
 
 def end(client: Client) -> None:
-    """What the endpoint does when the connection has gone."""
+    """Do what the endpoint does at the end of a connection."""
     client.session.close()
     held = client.session.unsettled
     questions = held.questions()

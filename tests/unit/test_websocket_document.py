@@ -1,4 +1,4 @@
-"""The AsyncAPI document and what is served hold together: every op, every example, every frame sent."""
+"""The AsyncAPI document agrees with the server: every op, every example, every frame that is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A WebSocket that ends while requests wait: its tasks end, and its place is free again.
+"""A WebSocket that ends while requests wait: its tasks end, and it no longer counts as open.
 
 The real endpoint runs over the real engine. The tests hold the engine back where they need it, and wait for
 events.

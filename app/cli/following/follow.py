@@ -22,7 +22,7 @@ from tailrace.app.cli.client.http_client import (
     stream_path,
 )
 from tailrace.app.cli.following.entries import Line
-from tailrace.app.cli.following.sse import Event, events
+from tailrace.app.cli.following.sse import ServerSentEvent, events
 
 PREFETCH: Final = 1_000
 """How many unacknowledged entries the server sends ahead to a consumer."""
@@ -32,7 +32,7 @@ PAUSE_MS_MAX: Final = 30_000
 _BEGINNING: Final = "0-0"
 
 
-class Reader(NamedTuple):
+class GroupMember(NamedTuple):
     """The consumer that a tail reads as. `acknowledges`: it acknowledges entries after printing them."""
 
     group: bytes
@@ -51,7 +51,7 @@ class Follower:
         self,
         server: Server,
         positions: Mapping[bytes, str],
-        reader: Reader | None,
+        reader: GroupMember | None,
         find_more: Callable[[], Sequence[bytes]] | None,
         on_notice: Callable[[str], None],
     ) -> None:
@@ -136,7 +136,7 @@ class Follower:
 
     # --- events ------------------------------------------------------------------------------------
 
-    def _lines(self, event: Event) -> list[Line]:
+    def _lines(self, event: ServerSentEvent) -> list[Line]:
         if not event.name:
             return []
         content: dict[str, Any] = msgspec.json.decode(event.data)
@@ -151,7 +151,7 @@ class Follower:
         return [Line(key, entry) for entry in content.get("entries", ())]
 
 
-def acknowledge(server: Server, reader: Reader | None, lines: Sequence[Line]) -> None:
+def acknowledge(server: Server, reader: GroupMember | None, lines: Sequence[Line]) -> None:
     """Acknowledge `lines`, all of one stream, if `reader` acknowledges. Raises `ServerProblem`."""
     if reader is not None and reader.acknowledges:
         path = stream_path(lines[0].key, f"/groups/{escaped(reader.group)}:ack")

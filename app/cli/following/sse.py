@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 
-class Event(NamedTuple):
+class ServerSentEvent(NamedTuple):
     """One event. An empty `name` is a heartbeat. `last_id` is the last id that any event has set.
 
     `retry_ms`: how long to wait before reconnecting; None if the event does not set it.
@@ -18,14 +18,14 @@ class Event(NamedTuple):
     retry_ms: int | None = None
 
 
-def events(lines: Iterable[str]) -> Iterator[Event]:
+def events(lines: Iterable[str]) -> Iterator[ServerSentEvent]:
     """Yield the events in `lines`, which have no line ends."""
     name, data, last_id, retry_ms = "", list[str](), "", None
     for line in lines:
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if not line:
-            yield Event(name, "\n".join(data), last_id, retry_ms)
+            yield ServerSentEvent(name, "\n".join(data), last_id, retry_ms)
             name, data, retry_ms = "", [], None
         elif field == "event":
             name = value

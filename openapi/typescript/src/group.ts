@@ -15,6 +15,7 @@ import {
 } from "./entries.js";
 import { TailraceError } from "./errors.js";
 import * as api from "./generated/index.js";
+import type { AckOptions, NackOptions } from "./settling.js";
 import type { Session } from "./websocket/session.js";
 import { Consumption, type ConsumeOptions, type Delivery } from "./websocket/subscriptions.js";
 
@@ -38,22 +39,6 @@ export interface GroupReadOptions extends Waiting, EntryForm {
    * `>`, the default: entries that are new to the group. An id: the consumer's own pending entries after it.
    */
   readonly after?: string;
-}
-
-export interface AckOptions extends Waiting {
-  /** Also delete the entries from the stream, in the same step. */
-  readonly delete?: boolean;
-  /** With `delete`: the effect on pending entries of other groups. */
-  readonly references?: "keep" | "delete" | "acknowledged";
-}
-
-export interface NackOptions extends Waiting {
-  /**
-   * `fail`, the default: the delivery counts. `silent`: it does not count. `fatal`: the entry should not be
-   * tried again.
-   */
-  readonly mode?: "silent" | "fail" | "fatal";
-  readonly retryCount?: number;
 }
 
 export interface ClaimOptions extends Waiting, EntryForm {

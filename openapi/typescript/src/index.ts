@@ -12,16 +12,15 @@ export { TailraceError } from "./errors.js";
 export type { SideEffects } from "./errors.js";
 export { Group } from "./group.js";
 export type {
-  AckOptions,
   ClaimOptions,
   CreateGroupOptions,
   GroupReadOptions,
-  NackOptions,
   PendingEntry,
   PendingOptions,
 } from "./group.js";
 export { DEFAULT_RETRY } from "./retry.js";
 export type { RetryPolicy } from "./retry.js";
+export type { AckOptions, NackOptions } from "./settling.js";
 export { Stream } from "./stream.js";
 export type { AppendManyOptions, AppendOptions, ReadOptions } from "./stream.js";
 export type { Gap, TailOptions } from "./tail.js";

@@ -1,7 +1,7 @@
 /**
- * A line to the server that can be cut: a TCP relay on loopback.
+ * A TCP relay on loopback between client and server, which a test can cut.
  *
- * It owns its connections. It reads nothing of what it passes on but how much it is.
+ * This module owns the connections. It counts the bytes that it forwards and does not interpret them.
  */
 import { once } from "node:events";
 import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";

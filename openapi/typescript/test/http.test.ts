@@ -1,4 +1,4 @@
-/** Streams and groups over HTTP, and what becomes of a request whose answer is lost. */
+/** Streams and groups over HTTP, and requests whose response is lost. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";

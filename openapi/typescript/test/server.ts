@@ -1,5 +1,5 @@
 /**
- * The server under test, as the program that runs these files made it known, and stream names of one's own.
+ * The server under test, from the environment variables of the test run, and unique stream names.
  */
 import { randomUUID } from "node:crypto";
 
@@ -7,7 +7,7 @@ import { Tailrace, type TailraceOptions } from "tailrace-client";
 
 export const url = wanted("TAILRACE_URL");
 
-/** A client that may do anything, and comes back quickly. */
+/** A client with all rights and short retries. */
 export function client(options: Partial<TailraceOptions> = {}): Tailrace {
   return new Tailrace({
     url,
@@ -22,13 +22,13 @@ export function fresh(what: string): string {
   return `${what}:${randomUUID()}`;
 }
 
-/** Have the server end as it does on SIGTERM, and begin again at the same address with the same data. */
+/** Stops the server with SIGTERM and starts it again at the same address with the same data. */
 export async function restart(): Promise<void> {
   const answer = await fetch(wanted("STEWARD_URL"), { method: "POST" });
   if (!answer.ok) throw new Error(`the server did not come back: ${await answer.text()}`);
 }
 
-/** All that an iteration gives until there are `count`; the iteration is ended. */
+/** Returns the first `count` items of an iteration, and ends the iteration. */
 export async function take<T>(items: AsyncGenerator<T, void, undefined>, count: number): Promise<T[]> {
   const taken: T[] = [];
   for await (const item of items) {
@@ -38,7 +38,7 @@ export async function take<T>(items: AsyncGenerator<T, void, undefined>, count: 
   return taken;
 }
 
-/** The error that the promise ends in. */
+/** Returns the error that the promise rejects with. */
 export async function failure<T extends Error = Error>(promise: Promise<unknown>): Promise<T> {
   try {
     await promise;
@@ -48,7 +48,7 @@ export async function failure<T extends Error = Error>(promise: Promise<unknown>
   throw new Error("there was no error");
 }
 
-/** Something that a test waits for and something else brings about. */
+/** A signal that a test awaits. */
 export function occasion(): { readonly came: Promise<void>; readonly comes: () => void } {
   let comes = (): void => undefined;
   const came = new Promise<void>((resolve) => (comes = resolve));

@@ -1,4 +1,4 @@
-/** Following a stream over Server-Sent Events, through cuts and a restart. */
+/** Tails over Server-Sent Events, through broken connections and a restart. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

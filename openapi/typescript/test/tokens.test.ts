@@ -1,4 +1,4 @@
-/** Tokens: sent as a header, changed into tickets for the WebSocket, and what becomes of those that do not suffice. */
+/** Tokens: the header, tickets for the WebSocket, and tokens without the necessary rights. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -10,7 +10,7 @@ import { WebSocketServer } from "ws";
 import { FaultyLine } from "./faulty-line.js";
 import { client, failure, fresh, occasion, restart, take } from "./server.js";
 
-/** A client whose WebSocket is closed when the test is over. */
+/** A client whose WebSocket is closed at the end of the test. */
 function connected(context: TestContext, address?: string): Tailrace {
   const tailrace = client(address === undefined ? {} : { url: address });
   context.after(() => tailrace.close());

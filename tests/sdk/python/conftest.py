@@ -1,4 +1,4 @@
-"""Clients of the session's server, and a key of its own for each test."""
+"""Clients of the session's server, and a separate key for each test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.server_process import ServerProcess
 
 @pytest.fixture
 def key(request: pytest.FixtureRequest) -> str:
-    """Of no other test; with the characters that paths make difficult."""
+    """A key that no other test uses, with characters that must be encoded in paths."""
     return f"sdk:python/{request.node.name}"
 
 

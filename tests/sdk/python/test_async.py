@@ -1,4 +1,4 @@
-"""The client for programs that await: it offers what the other one does, and does it."""
+"""The asyncio client has the same methods as the blocking one, with the same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transport: connections that are kept, dropped and waited for, and fail with the right error."""
+"""The transport: it keeps, drops and waits for connections, and raises the right error if one fails."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WHOLE = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
 
 def whole_request(connection: socket.socket) -> bytes:
-    """What is received, up to the end of the body."""
+    """Return the received bytes, up to the end of the body."""
     data = connection.recv(65_536)
     head, _, body = data.partition(b"\r\n\r\n")
     length = re.search(rb"content-length: (\d+)", head.lower())
@@ -33,7 +33,7 @@ def whole_request(connection: socket.socket) -> bytes:
 def scripted_server(
     answers: Sequence[bytes], closed: threading.Semaphore | None = None
 ) -> Iterator[tuple[str, list[bytes]]]:
-    """A server that gives each connection one request's answer and closes it; and what it was sent.
+    """A server that answers one request on each connection and closes it, and the requests that it received.
 
     `closed` is released for each connection once it is closed.
     """

@@ -1,4 +1,4 @@
-"""A consumer's loop: what it hands out, settles, takes over, sets aside and gives back."""
+"""The loop of a consumer: which entries it passes on, settles, claims, stores as dead letters and returns."""
 
 from __future__ import annotations
 

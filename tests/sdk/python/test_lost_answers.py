@@ -1,4 +1,4 @@
-"""Answers that never arrive: the server carried the request out, and was cut off before it could say so."""
+"""Lost responses: the server has executed the request, and the connection breaks before the response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package as a whole: generated from the published document, and free of the server."""
+"""The package as a whole: it is generated from the published document, and imports nothing of the server."""
 
 from __future__ import annotations
 

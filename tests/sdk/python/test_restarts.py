@@ -1,4 +1,4 @@
-"""A server that is killed and comes back, with the same port and data, while the client is at work."""
+"""The server is killed and restarted with the same port and data while the client works."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENT = RetryPolicy(deadline_s=90)
 
 
 class MortalServer:
-    """A server that can be killed and started again where it was."""
+    """A server that can be killed and restarted on the same port with the same data."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

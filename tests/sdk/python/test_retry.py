@@ -1,4 +1,5 @@
-"""Which failures are tried again, when, and for how long: decisions, with a clock and a chance given."""
+"""Which failures are retried, when, and for how long: the decisions, with a clock and random numbers that the
+test sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stream through the client: what is appended, read, trimmed and planned."""
+"""A stream through the client: append, read, trim, and plan parallel reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tails: entries as they come, through cuts, gaps and restarts of the server."""
+"""Tails: entries as they arrive, through broken connections, gaps and restarts of the server."""
 
 from __future__ import annotations
 

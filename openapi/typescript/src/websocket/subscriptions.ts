@@ -12,7 +12,7 @@
 import type { Waiting } from "../calls.js";
 import { type Delivered, type Entry, deliveredFromWire, fromWire } from "../entries.js";
 import type { DeliveredEntry } from "../generated/index.js";
-import type { NackOptions } from "../group.js";
+import type { NackOptions } from "../settling.js";
 import type { Gap } from "../tail.js";
 import type { Connection, Ok } from "./connection.js";
 import type { Arrival } from "./inbox.js";
