@@ -11,14 +11,14 @@ module             what it owns
 `request_reader`   the parser: turns bytes into heads and pieces of bodies
 `head_rules`       the rules for a head that the parser does not check
 `handshakes`       which requests open a WebSocket
-`asgi`             uvicorn's ASGI cycle, for all requests but the hot ones
-`hot_routes`       what a server needs to carry out hot requests
-`hot_request`      one hot request until it is answered
-`hot_run`          the hot requests of one read
-`cached_heads`     heads that were parsed before
-`hot_observer`     what is noted of a hot request
-`deadlines`        how long a client may keep the server waiting
-`refusals`         the answer to a request that the connection refuses by itself
+`asgi`             uvicorn's ASGI cycle, for all requests that are not hot
+`hot_routes`       the checks of a hot request, and its way to the store
+`hot_request`      one hot request, until it is answered
+`hot_run`          the hot requests of one read, executed together
+`cached_heads`     heads that a parser has already read
+`hot_observer`     metrics, slow log, access log and traces of hot requests
+`deadlines`        how long the server waits for a client
+`refusals`         the response to a request that the connection refuses
 `websocket`        the WebSocket protocol; `websocket_frames` makes its frames
 `connections`      all connections of the server: their number, their memory, the check of their deadlines
 =================  ==========================================================================================

@@ -25,7 +25,7 @@ class Answers:
         self.queue: deque[AsgiRequest] = deque()
 
     def submit(self, request: HotRequest) -> None:
-        """The store answers `request`. Nothing else is being answered, except earlier requests of its run."""
+        """Make `request` the current one. Only earlier requests of its run may be unanswered."""
         self._state.happened(Event.HOT_SUBMITTED)
         self.current = request
 

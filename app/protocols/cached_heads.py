@@ -24,7 +24,7 @@ CACHED_HEADS_MAX: Final = 1024
 
 CACHED_HEAD_BYTES_MAX: Final = 1024
 CACHED_REQUEST_BYTES_MAX: Final = 65_536
-"""Larger requests gain nothing here, and rarely come in one read."""
+"""Larger requests gain nothing from the cache, and rarely arrive in one read."""
 
 _END: Final = b"\r\n\r\n"
 _ONCE: Final = frozenset({b"x-request-id", b"idempotency-key"})
@@ -32,7 +32,7 @@ _ONCE: Final = frozenset({b"x-request-id", b"idempotency-key"})
 
 _LENGTH: Final = b"content-length"
 _FRAMED: Final = frozenset({b"transfer-encoding", b"expect"})
-"""Headers with which a body does not follow its head at once, in the length that the head names."""
+"""Headers after which the body is encoded, or arrives only later."""
 
 
 class CachedHead(NamedTuple):
@@ -45,7 +45,7 @@ class CachedHead(NamedTuple):
     credentials: Credentials
 
     def request(self, connection: HotConnection, data: bytes, start: int) -> HotRequest:
-        """The complete request at `start` of `data`: this head and its body."""
+        """Return the request at `start` of `data`, which is this head and a body."""
         request = HotRequest(connection, self.head, self.route, self.credentials)
         request.body = data[start + len(self.raw) : start + self.size]
         request.request_id = new_request_id()
@@ -63,7 +63,7 @@ class CachedHeads:
         return self._heads.get(_raw_head_of(data, start))
 
     def keep(self, data: bytes, request: HotRequest) -> None:
-        """Keep the head of `request`, if `data` begins with the whole request."""
+        """Store the head of `request`, if `data` begins with the whole request."""
         raw = _raw_head_of(data, 0)
         size = len(raw) + len(request.body)
         names = {name for name, _ in request.head.headers}
@@ -77,6 +77,6 @@ class CachedHeads:
 
 
 def _raw_head_of(data: bytes, start: int) -> bytes:
-    """The bytes from `start` to the body; empty if the head does not end."""
+    """Return the bytes from `start` to the body, or nothing if the head is incomplete or too long."""
     end = data.find(_END, start, start + CACHED_HEAD_BYTES_MAX)
     return data[start : end + len(_END)] if end >= 0 else b""

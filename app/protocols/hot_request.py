@@ -86,15 +86,15 @@ class HotRequest:
     is_answered = False
     """Always False: a hot request is answered only after its body is complete."""
     ends_connection = False
-    """The answer is the last one of the connection: the server stops."""
+    """True if the server stops: the connection ends after this answer."""
     answer = b""
-    """The whole answer, which the connection writes in its turn."""
+    """The whole response; the connection writes the responses in the order of the requests."""
     quota: Quota | None = None
     """The quota that the request was counted in; None if the server does not count requests."""
 
     _gathered: bytearray | None = None
     _content: bytes | None = None
-    """The body of the answer, if it is known before the answer may leave."""
+    """The body of the response, if it is known before the response may leave."""
 
     body: bytes
     request_id: str

@@ -74,10 +74,10 @@ class HotRoutes:
             return None
 
     def submit(self, request: HotRequest) -> bool:
-        """Have the store carry out a prepared request. Its connection is answered now or later.
+        """Pass the command of a prepared request to the store. The answer can come at once or later.
 
-        Return whether the connection may submit its next request before this one is answered: not if the
-        documented route has to answer it.
+        Return whether the connection may submit its next request before this one is answered. It may not if
+        the documented route has to answer this one.
         """
         try:
             answer = self._store.submit(request.command, request.receive)

@@ -1,10 +1,10 @@
 """The hot requests that one connection has under way: submitted one after another, answered in one write.
 
 A client that pipelines sends many requests in one read. The requests of a run do not wait for each other's
-answers, and their answers leave in the order of the requests. A run ends before a request that the documented
-route has to answer: that route gets the request when the run is answered, so commands run in the order of the
-requests. What arrives while a run is under way is held until then. This module owns the run. It never parses
-a head and never writes to a transport.
+answers, and the answers are written in the order of the requests. If the documented route has to answer a
+request, the run ends before that request, and the route gets the request after the answers of the run. So
+commands run in the order of the requests. Data that arrives during a run is held until its end. This module
+owns the run. It never parses a head and never writes to a transport.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class RunConnection(Protocol):
         ...
 
     def run_ended(self, last: HotRequest) -> None:
-        """All requests of the run are answered, and the answers are written."""
+        """Continue after a run, whose answers are written. `last`: its last request."""
         ...
 
     def start_documented(self, request: HotRequest) -> None:
-        """Have the documented route answer a complete hot request: nothing was changed for it."""
+        """Pass a complete hot request, which has changed nothing, to the documented route."""
         ...
 
 
@@ -63,7 +63,7 @@ class HotRun:
         """The request after the run, which the documented route answers."""
 
     def close(self) -> None:
-        """The connection is gone: drop the references in circles."""
+        """Drop the references that form circles with the connection, which has ended."""
         del self._connection
         self._due.clear()
         self._deferred = None
@@ -102,7 +102,7 @@ class HotRun:
         return self._hot.submit(request) and self._state.answering is Answering.HOT
 
     def hand_on(self, request: HotRequest) -> None:
-        """The store refused the request and changed nothing. It is the last of the run: see `foresee`."""
+        """Take back a request that the store refused without a change. It is the last of the run: see `foresee`."""
         if self._due:
             self._due.pop()
         self._defer(request)

@@ -1,7 +1,7 @@
 """HTTP/1.1 on one connection: executes the steps that `state` allows.
 
-It owns which collaborator takes each step. The store gets hot requests (`hot_run`); those whose heads are
-cached skip the parser. The application gets all others, one after another, and those that the store refuses.
+This module owns the choice of the collaborator for each step. Hot requests go to the store (`hot_run`), all
+others to the application, one after another. A hot request whose head is cached does not go through the parser.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class HttpProtocol(asyncio.Protocol):
         self._flow.resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Carry out hot requests whose heads are cached; have everything else parsed."""
+        """Execute hot requests whose heads are cached; pass all other data to the parser."""
         state, is_between = self.state, self.state.receiving is Receiving.IDLE
         if is_between and state.answering is Answering.FREE and not self._flow.write_paused:
             count, taken = self._run.carry_out_known(data)
@@ -163,7 +163,7 @@ class HttpProtocol(asyncio.Protocol):
     # --- what is answered ----------------------------------------------------------------------
 
     def start_documented(self, request: HotRequest) -> None:
-        """Have the documented route answer a complete hot request from its start."""
+        """Pass a complete hot request, which has changed nothing, to the documented route."""
         asked = self._asgi.complete_request(request.head, request.body, request.quota)
         if request.ends_connection:
             asked.end_connection_after()
@@ -179,18 +179,18 @@ class HttpProtocol(asyncio.Protocol):
         self.transport.write(answers)
 
     def run_ended(self, last: HotRequest) -> None:
-        """The answers of a run are written."""
+        """Continue after a run. `last`: its last request."""
         if last.ends_connection:
             self._ending.close()
         self._continue()
 
     def answered(self) -> None:
-        """A request of the application has its whole answer."""
+        """Continue after the complete answer to a request of the application."""
         self._server_state.total_requests += 1
         self._continue()
 
     def _continue(self) -> None:
-        """Start what comes after an answer: a request, the refusal, or the bytes that were held."""
+        """Start the next request, the refusal, or the data that arrived during a run."""
         self.state.happened(Event.ANSWERED)
         if self._memory.held_bytes:
             self._memory.release()

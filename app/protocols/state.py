@@ -90,8 +90,9 @@ What follows from the tables
   still legal, for an application that ended the connection itself while it wrote its answer.
 - ``CLOSED`` allows no event: a collaborator that still holds the connection must look at the state first.
 
-The deadlines (`deadlines`) are a function of both states: a connection waits for the client to send a head
-or a body, to take an answer, to come back, or to go; or it waits for the server, which has no deadline.
+The deadlines (`deadlines`) depend on both states. A connection waits for the client to send a head or a
+body, to read an answer, to send another request, or to end its side. Or it waits for the server, without a
+deadline.
 """
 
 from __future__ import annotations

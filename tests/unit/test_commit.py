@@ -1,4 +1,4 @@
-"""Group commit: what gathers into a row, when what waits is released, and what a failure ends."""
+"""Group commit: which effects form a row, when waiting replies are released, and what a failure ends."""
 
 from __future__ import annotations
 
