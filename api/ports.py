@@ -118,8 +118,8 @@ class HotStore(Protocol):
 
         The call can happen before this method returns, or later on the event loop. No task is needed.
 
-        Return the answer that `receive` gets unless the storage fails; nobody may see the answer before that
-        call. Return None if the answer is not known yet.
+        Return the answer that `receive` gets unless the storage fails. It may be shown only after that call.
+        Return None if the answer is not known yet.
         """
         ...
 

@@ -102,7 +102,7 @@ class HotRun:
         return self._hot.submit(request) and self._state.answering is Answering.HOT
 
     def hand_on(self, request: HotRequest) -> None:
-        """Take back a request that the store refused without a change. It is the last of the run: see `foresee`."""
+        """Take back a request that the store refused without a change; it is the last of the run."""
         if self._due:
             self._due.pop()
         self._defer(request)

@@ -1,7 +1,7 @@
 """HTTP/1.1 on one connection: executes the steps that `state` allows.
 
 This module owns the choice of the collaborator for each step. Hot requests go to the store (`hot_run`), all
-others to the application, one after another. A hot request whose head is cached does not go through the parser.
+others to the application, one after another. A hot request whose head is cached skips the parser.
 """
 
 from __future__ import annotations

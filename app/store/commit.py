@@ -110,7 +110,7 @@ class GroupCommit:
         self._is_arranged = False
         self._waiting: deque[tuple[int, Release]] = deque()
         self.seq = seq
-        """The number of the last row that was begun."""
+        """The number of the last row."""
         self.durable_seq = seq
         self.failure: Exception | None = None
 
