@@ -65,9 +65,14 @@ docker-lint: $(TEST) ## Lint the Dockerfiles, and check the files that they and 
 	@$(BIN)/hadolint Dockerfile docker/spark.Dockerfile
 	@$(BIN)/python -m pytest tests/release/test_dockerfile.py tests/release/test_compose.py $(PYTEST_ARGS)
 
+# The tests of losses and duplicates that share one session, on executors in processes of their own.
+ON_EXECUTORS := source_replays writer_replays sink_replays sink_sessions archive_readers archive_incarnations
+
 .PHONY: test-spark-slow
 test-spark-slow: $(TEST) java ## Kill Spark's drivers and executors on separate clusters, 120 000 rows per case
 	@SPARK_ROWS=120000 $(BIN)/python -m pytest -m 'spark_slow or spark_faults' tests/spark $(PYTEST_ARGS)
+	@$(if $(PYTEST_ARGS),true,SPARK_MASTER='local-cluster[2,1,1024]' \
+	  $(BIN)/python -m pytest $(ON_EXECUTORS:%=tests/spark/test_%.py))
 
 .PHONY: spark-chaos
 spark-chaos: $(TEST) java ## Send 240 000 rows through sink, source and archive while everything is killed, and count them (CHAOS_ARGS='--seed 7')

@@ -31,7 +31,7 @@ ROWS: Final = 1_000_000
 ROUNDS: Final = 5
 CHUNK_ROWS: Final = 5_000
 STREAM: Final = "bench"
-GOAL: Final = 0.4
+GOAL: Final = 0.5
 GOAL_ROW_BY_ROW: Final = 1.0
 
 

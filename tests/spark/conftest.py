@@ -1,6 +1,8 @@
 """One Spark session for all Spark tests, and the environment that it needs.
 
 Two task threads, and tasks that fail are retried up to four times, as on a cluster (`local[2]` retries none).
+`SPARK_MASTER` names another master, such as `local-cluster[2,1,1024]`, whose tasks run in two other
+processes.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from typing import Final
 
 # Set before Java starts: else workers use another Python, and the driver listens where no worker connects.
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -16,7 +19,9 @@ os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark.spark_processes import standalone_cluster
+from tests.spark.spark_processes import PYTHONPATH, standalone_cluster
+
+MASTER: Final = os.environ.get("SPARK_MASTER", "local[2,4]")
 
 
 @pytest.fixture(scope="session")
@@ -24,8 +29,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Use `spark.newSession()` to change its configuration; it costs nothing."""
     directory = tmp_path_factory.mktemp("spark")
     session = (
-        SparkSession.builder.master("local[2,4]")
+        SparkSession.builder.master(MASTER)
         .appName("tailrace-tests")
+        .config("spark.executorEnv.PYTHONPATH", PYTHONPATH)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         # Small, so that rows pass from one Python worker to the next while a task still produces more.

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from tailrace_client import Tailrace
 from tailrace_spark import archive_stream, read_history
-from tailrace_spark.errors import BadArchive
+from tailrace_spark.errors import BadArchive, BadOption
 from tests.support.server_process import running_server
 
 FIRST_MS = 1_767_229_200_000
@@ -150,3 +150,14 @@ def test_a_damaged_manifest_is_an_error_that_names_it(
         manifest.with_name(f".{manifest.name}.crc").unlink(missing_ok=True)
         with pytest.raises(BadArchive, match=rf"{manifest.name}: .*{said}"):
             read_history(spark, url_of(tailrace), "damaged", str(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["a*", "{a,b}", "[a]", "a?", "a\\b"])
+def test_a_path_that_spark_reads_as_a_pattern_is_refused_before_anything_is_sent(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    path = str(tmp_path / name)
+    for act in (archive_stream, read_history):
+        with pytest.raises(BadOption, match=r"^path: .* reads as a pattern; use a path without them"):
+            act(spark, "http://127.0.0.1:1", "s", path)
+    assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@ hundred entries. httpx still owns the form of URLs; each URL is parsed once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -15,8 +16,8 @@ import httpx
 
 from tailrace_client.json_lines import encode_json
 
-_url: Final = lru_cache(maxsize=256)(httpx.URL)
-"""A cache of parsed URLs, because a program uses the same few again and again."""
+_DOTS: Final = re.compile(r"(?<=/)\.{1,2}(?=/|$)")
+"""The segments that httpx removes from a path, one of them together with the segment before it."""
 
 
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
@@ -42,7 +43,7 @@ class Outgoing(NamedTuple):
 def outgoing(base_url: str, headers: Mapping[str, str], request: Mapping[str, Any]) -> Outgoing:
     """Return the request that the arguments of a generated operation describe. `headers`: the headers of
     every request."""
-    url = _url(base_url + request["url"])
+    url = _url(base_url, request["url"])
     if params := request.get("params"):
         url = url.copy_merge_params(params)
     method = request["method"].upper()
@@ -51,6 +52,19 @@ def outgoing(base_url: str, headers: Mapping[str, str], request: Mapping[str, An
     if length or method in _WITH_BODY:
         own["Content-Length"] = str(length)
     return Outgoing(method, url, {**headers, **own}, parts)
+
+
+def exact_path(path: str) -> str:
+    """Return the path of a generated operation so that httpx sends it as it is. `.` and `..` can be names of
+    streams, groups and consumers; without this, the path would name another resource."""
+    segments, mark, query = path.partition("?")
+    return _DOTS.sub(lambda dots: "%2E" * len(dots[0]), segments) + mark + query
+
+
+@lru_cache(maxsize=256)
+def _url(base_url: str, path: str) -> httpx.URL:
+    """Return a parsed URL. The cache pays because a program uses the same few again and again."""
+    return httpx.URL(base_url + exact_path(path))
 
 
 def _body_of(request: Mapping[str, Any]) -> tuple[Iterable[bytes], int]:

@@ -21,7 +21,7 @@ from tailrace_client.answers import WholeAnswer
 from tailrace_client.call import Call
 from tailrace_client.connections import transport_to
 from tailrace_client.errors import TailraceError, error_of_answer, error_of_transport
-from tailrace_client.outgoing import Outgoing, outgoing
+from tailrace_client.outgoing import Outgoing, exact_path, outgoing
 from tailrace_client.retry import RetryPolicy
 
 T = TypeVar("T")
@@ -68,6 +68,22 @@ class Settings:
         return httpx.Timeout(self.timeout_s, read=self.timeout_s + waits_ms / MS_PER_S)
 
 
+class _Client(httpx.Client):
+    """A client of httpx that keeps names of dots in paths."""
+
+    def build_request(self, method: str, url: httpx.URL | str, **more: Any) -> httpx.Request:
+        """Return the request."""
+        return super().build_request(method, exact_path(str(url)), **more)
+
+
+class _AsyncClient(httpx.AsyncClient):
+    """A `_Client` for programs that await."""
+
+    def build_request(self, method: str, url: httpx.URL | str, **more: Any) -> httpx.Request:
+        """Return the request."""
+        return super().build_request(method, exact_path(str(url)), **more)
+
+
 class Session:
     """The connections of a `Tailrace`. `http`: the client for the generated operations, over the same
     connections."""
@@ -75,7 +91,7 @@ class Session:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._transport = transport_to(settings.url, settings.connections_max, settings.verify)
-        self.http = httpx.Client(**settings.arguments(), transport=self._transport)
+        self.http = _Client(**settings.arguments(), transport=self._transport)
         self._base_url = settings.url.rstrip("/")
         self._headers = {"Accept": "*/*", "User-Agent": self.http.headers["User-Agent"], **settings.headers}
 
@@ -137,7 +153,7 @@ class AsyncSession:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.http = httpx.AsyncClient(**settings.arguments())
+        self.http = _AsyncClient(**settings.arguments())
 
     async def send(self, call: Call[T]) -> T:
         """Send a call, like `Session.send`."""

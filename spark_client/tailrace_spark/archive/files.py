@@ -22,7 +22,7 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from tailrace_spark.errors import BadArchive
+from tailrace_spark.errors import BadArchive, BadOption
 
 MANIFESTS: Final = "_tailrace"
 """The directory of the manifests. Spark's readers ignore names that begin with an underscore."""
@@ -30,6 +30,8 @@ FORMAT: Final = 2
 FORMATS_READ: Final = (1, FORMAT)
 """Manifests of format 1 have neither `in_pairs` nor `incarnation`; see `parquet` for their files."""
 STEP_DIGITS: Final = 20
+PATTERN: Final = frozenset("*?[]{}\\")
+"""Characters that Hadoop and Spark read as a pattern of several paths."""
 UNFINISHED: Final = "_temporary"
 """Where Hadoop's committer keeps the files of finished tasks until their job ends. A later job to the same
 path moves them into place together with its own."""
@@ -65,9 +67,14 @@ class Manifest:
 
 
 class ArchiveFiles:
-    """The archive at `path`. The path need not exist yet."""
+    """The archive at `path`. The path need not exist yet. Raises `BadOption`."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
+        if PATTERN.intersection(path):
+            raise BadOption(
+                f"path: {path!r} contains a character of {' '.join(sorted(PATTERN))}, which Spark reads as a "
+                "pattern; use a path without them"
+            )
         self.path = path.rstrip("/")
         jvm: Any = spark._jvm  # noqa: SLF001 - Python has no other access to Hadoop's file systems
         configuration = spark._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001

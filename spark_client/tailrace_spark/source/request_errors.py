@@ -28,7 +28,10 @@ def source_error(error: TailraceError, where: str) -> SourceError:
     if error.code == "NO_SUCH_STREAM":
         return no_such_stream(where)
     if error.code == "POSITION_TRIMMED":
-        return data_loss(f"entries were trimmed before they were read ({error.detail})", where)
+        begins = error.problem.get("first_id")
+        return data_loss(
+            f"entries were trimmed before they were read; the stream begins at {begins} now", where
+        )
     if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return SourceError(
             f"{where}: {with_status(error)}: check that the token is valid and may read this stream"

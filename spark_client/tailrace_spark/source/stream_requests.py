@@ -130,11 +130,11 @@ class SourceStream(Requests):
 
     def check_not_recreated(self, last_id: str, offset_id: str) -> None:
         """Raise `DataLoss` if the stream ends before the offset, which means that it was deleted and created
-        again."""
+        again, or set back."""
         if later(last_id, offset_id) != last_id:
             self.lose(
                 f"the stream ends at {last_id}, below the query's offset {offset_id}: it was deleted "
-                "and created again"
+                "and created again, or XSETID set it back"
             )
 
     def move_group(self, name: str, after: str) -> None:

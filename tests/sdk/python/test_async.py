@@ -216,3 +216,16 @@ def test_an_error_that_cannot_pass_ends_all_workers(base_url: str, key: str) -> 
             await consumer.run()
 
     run(base_url, program)
+
+
+def test_names_of_dots_are_names_and_no_way_to_another_resource(base_url: str, key: str) -> None:
+    async def program(tailrace: AsyncTailrace) -> None:
+        stream = tailrace.stream(key)
+        await stream.append({"n": "1"})
+        group = stream.group("..")
+        await group.create("0")
+        assert (await group.info()).name == ".."
+        await group.destroy()
+        assert await stream.length() == 1, "the group was deleted, and not its stream"
+
+    run(base_url, program)

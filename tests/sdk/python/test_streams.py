@@ -244,3 +244,26 @@ def test_generated_operations_run_over_the_same_client(stream: Stream, tailrace:
     reply = xlen.sync(key=stream.key, client=tailrace.generated)
     assert isinstance(reply, StreamLengthReply)
     assert reply.length == 1
+
+
+@pytest.mark.parametrize("dots", [".", ".."])
+def test_names_of_dots_are_names_and_no_way_to_another_resource(
+    stream: Stream, tailrace: Tailrace, dots: str
+) -> None:
+    stream.append({"n": "1"})
+    group = stream.group(dots)
+    group.create("0")
+    assert group.info().name == dots
+    [delivery] = group.read(dots)
+    assert [consumer.name for consumer in group.consumers()] == [dots]
+    assert group.ack(delivery.id) == 1
+    assert group.delete_consumer(dots) == 0
+    group.destroy()
+    assert stream.length() == 1, "the group was deleted, and not its stream"
+    named = tailrace.stream(dots)
+    named.append({"n": "2"}, id="1-0")
+    assert list(named.read()) == [("1-0", {"n": "2"})]
+    assert b"".join(named.export_lines()) == b'{"id":"1-0","fields":{"n":"2"}}\n'
+    assert xlen.sync(key=dots, client=tailrace.generated) == StreamLengthReply(length=1)
+    named.drop()
+    assert stream.length() == 1
