@@ -102,6 +102,8 @@ def _position_set(keyspace: Keyspace, effect: StreamPositionSet) -> None:
     stream.last_id = effect.last_id
     stream.entries_added = effect.entries_added
     stream.max_deleted_id = effect.max_deleted_id
+    for group in stream.groups.values():
+        group.pending.order.look_again()
 
 
 def _idempotency_configured(keyspace: Keyspace, effect: IdempotencyConfigured) -> None:

@@ -823,6 +823,10 @@ export type Limits = {
      */
     xautoclaim_scan_max: number;
     /**
+     * Pending entries that one group read with `claim_min_idle_ms` or one list of idle pending entries examines in vain.
+     */
+    pending_looks_max: number;
+    /**
      * Blocks and entries with pending references that one trim with `references=acknowledged` examines.
      */
     acked_trim_looks_max: number;
