@@ -17,6 +17,7 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import (
     ACKED_TRIM_LOOKS_MAX,
     COMMAND_STEPS_MAX,
+    PENDING_LOOKS_MAX,
     READ_ENTRIES_MAX,
     SCAN_COUNT_MAX,
     TRANSACTION_STEPS_MAX,
@@ -170,7 +171,8 @@ def _readable(keyspace: Keyspace, group: Group, command: c.ReadGroup, source: c.
 
 def _of_pending_range(keyspace: Keyspace, command: c.PendingRange) -> int:
     pending = _pending_count(keyspace, command.key, command.group)
-    return _smaller(pending, command.count) + (pending // ENTRIES_PER_STEP if command.min_idle_ms else 0)
+    examined = _smaller(pending, 2 * PENDING_LOOKS_MAX) if command.min_idle_ms else 0
+    return _smaller(pending, command.count) + examined // ENTRIES_PER_STEP
 
 
 def _of_groups(keyspace: Keyspace, command: c.InfoGroups) -> int:
