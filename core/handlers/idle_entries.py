@@ -87,8 +87,7 @@ def claimable_from_ms(stream: Stream, group: Group) -> int | None:
     """
     for unit, _ in live_units(stream, group):
         return unit.delivered_at_ms
-    unit = next(group.pending.order.not_passed(), None)
-    return None if unit is None else unit.delivered_at_ms
+    return next((unit.delivered_at_ms for unit in group.pending.order.not_passed()), None)
 
 
 def live_units(stream: Stream, group: Group) -> Iterator[tuple[Unit, list[StreamId]]]:

@@ -43,7 +43,8 @@ def claim(count: int, *options: object) -> Any:
 
 
 def claimed(engine: Engine, count: int = 1, now_ms: int = NOW_MS) -> list[str]:
-    return list(map(format_id, engine.execute(claim(count), now_ms).reply.streams[0].entries.ids))
+    reply: Any = engine.execute(claim(count), now_ms).reply
+    return list(map(format_id, reply.streams[0].entries.ids))
 
 
 @pytest.mark.parametrize("at_once", [1, 10])
@@ -134,6 +135,6 @@ def test_claims_find_the_live_entries_that_are_idle_longest(seed: int) -> None:
         read = command(
             "XREADGROUP", "GROUP", "g", "b", "COUNT", count, "CLAIM", min_idle_ms, "STREAMS", "s", ">"
         )
-        reply = engine.execute(read, now_ms).reply
+        reply: Any = engine.execute(read, now_ms).reply
         assert list(map(format_id, reply.streams[0].entries.ids)) == wanted
         check(engine.keyspace)

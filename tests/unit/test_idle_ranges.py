@@ -67,7 +67,9 @@ def test_idle_entries_are_those_that_a_look_at_each_entry_finds(
             *random.choice(((), ("a",), ("x",))),
         )
         idle_ms = random.choice((1, 5, 30, 100, 10**15))
-        every = engine.execute(command("XPENDING", "s", "g", *options[:2], 1000, *options[3:]), now_ms).reply
+        every: Any = engine.execute(
+            command("XPENDING", "s", "g", *options[:2], 1000, *options[3:]), now_ms
+        ).reply
         wanted = [row for row in every if row.consumer is None or row.idle_ms >= idle_ms]
         found = found_or_refused(engine, now_ms, idle_ms, *options)
         assert found == wanted[: options[2]] or (found is None and looks_max == 5)
