@@ -132,7 +132,7 @@ class Limits(WireModel, ServerLimits):
     pending_looks_max: int = _bound(
         limits.PENDING_LOOKS_MAX,
         "Pending entries that one group read with `claim_min_idle_ms` or one list of idle pending entries "
-        "examines in vain.",
+        "examines without success.",
     )
     acked_trim_looks_max: int = _bound(
         limits.ACKED_TRIM_LOOKS_MAX,

@@ -48,7 +48,7 @@ class IdleRange:
         """Return the first `count` of them in id order. O(idle units + count); if more than
         `PENDING_LOOKS_MAX` units are idle, O(entries before the last of them).
 
-        Raises LIMIT_EXCEEDED if more than `PENDING_LOOKS_MAX` entries were examined in vain as well.
+        Raises LIMIT_EXCEEDED if more than `PENDING_LOOKS_MAX` entries were examined without success as well.
         """
         units = self._idle_units()
         found = self._by_id() if units is None else self._of_units(units)

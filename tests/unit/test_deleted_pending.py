@@ -98,7 +98,7 @@ def test_an_id_that_is_used_again_is_found_again() -> None:
 
 
 def expected(engine: Engine, count: int, min_idle_ms: int, now_ms: int) -> list[str]:
-    """The live idle entries, longest idle first, looked at one by one."""
+    """The live idle entries, longest idle first, examined one by one."""
     stream, group = stream_of(engine), group_of(engine)
     found = [
         value

@@ -823,7 +823,7 @@ export type Limits = {
      */
     xautoclaim_scan_max: number;
     /**
-     * Pending entries that one group read with `claim_min_idle_ms` or one list of idle pending entries examines in vain.
+     * Pending entries that one group read with `claim_min_idle_ms` or one list of idle pending entries examines without success.
      */
     pending_looks_max: number;
     /**

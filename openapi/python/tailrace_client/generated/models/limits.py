@@ -144,8 +144,8 @@ class Limits:
     xautoclaim_scan_max: int
     """ Pending entries that one scan for idle entries examines. """
     pending_looks_max: int
-    """ Pending entries that one group read with `claim_min_idle_ms` or one list of idle pending entries examines in
-    vain. """
+    """ Pending entries that one group read with `claim_min_idle_ms` or one list of idle pending entries examines
+    without success. """
     acked_trim_looks_max: int
     """ Blocks and entries with pending references that one trim with `references=acknowledged` examines. """
     reply_bytes_max: int
