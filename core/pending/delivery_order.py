@@ -130,8 +130,8 @@ class DeliveryOrder:
             unit.prev = unit.next = None
 
     def discard_owned(self, consumer: Consumer) -> None:
-        """Remove all units of `consumer`. O(all units), which costs less than `discard_all` if it owns many
-        of them."""
+        """Remove all units of `consumer`; others must stay. O(all units), which costs less than `discard_all`
+        if it owns many of them."""
         unit, previous, passed = self.head, None, None
         self.head = None
         self.last_of_time.clear()
@@ -151,8 +151,8 @@ class DeliveryOrder:
             if is_passed:
                 passed = previous
             unit = following
-        if previous is not None:
-            previous.next = None
+        assert previous is not None, "units of other consumers stay"
+        previous.next = None
         self.tail, self.passed = previous, passed
 
     def _unlink(self, before: Unit | None, after: Unit | None) -> None:

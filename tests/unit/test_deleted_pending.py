@@ -12,6 +12,8 @@ from tailrace.core.engine import Engine
 from tailrace.core.group import Group
 from tailrace.core.idle import idle_since
 from tailrace.core.invariants import check
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.stream_id import format_id
 from tests.support.engine_calls import at
 from tests.unit.test_many_ids import calls_of, command
@@ -97,6 +99,18 @@ def test_an_id_that_is_used_again_is_found_again() -> None:
     assert claimed(engine) == ["7-0"]
 
 
+def test_the_parts_of_a_split_run_are_both_passed_over() -> None:
+    consumer = Consumer(b"a", 0)
+    pending = PendingEntriesList()
+    pending.deliver(range(1, 11), consumer, 1)
+    pending.deliver(range(11, 21), consumer, 2)
+    [run, other] = pending.order
+    pending.order.pass_over(run)
+    pending.claim([4, 5, 6, 7], consumer, 3, [2, 2, 2, 2])
+    assert [list(unit.live_ids()) for unit in pending.order.not_passed()] == [[*range(11, 21)], [4, 5, 6, 7]]
+    assert next(pending.order.not_passed()) is other
+
+
 def expected(engine: Engine, count: int, min_idle_ms: int, now_ms: int) -> list[str]:
     """The live idle entries, longest idle first, examined one by one."""
     stream, group = stream_of(engine), group_of(engine)
@@ -123,6 +137,8 @@ def test_claims_find_the_live_entries_that_are_idle_longest(seed: int) -> None:
             (
                 ("XDEL", "s", *some),
                 ("XTRIM", "s", "MAXLEN", random.choice((300, 250, 100, 50))),
+                ("XTRIM", "s", "MAXLEN", random.choice((250, 150, 50)), "DELREF"),
+                ("XGROUP", "DELCONSUMER", "s", "g", random.choice("abc")),
                 ("XACK", "s", "g", *some),
                 ("XNACK", "s", "g", random.choice(("SILENT", "FAIL")), "IDS", len(some), *some),
                 ("XCLAIM", "s", "g", "c", 0, *some, "IDLE", random.randrange(200)),

@@ -227,8 +227,11 @@ def test_all_pending_entries_of_a_group_go_at_once(calls: Calls, command: c.Comm
     check(calls.engine.keyspace)
 
 
-def test_a_transfer_moves_the_entries_of_the_consumer_that_has_fewer(calls: Calls) -> None:
-    delivered_alone(calls, b"s", 3_000, *[b"alice"] * 99, b"bob")
+@pytest.mark.parametrize("names", [[b"alice"] * 99 + [b"bob"], [b"alice"] + [b"bob"] * 99])
+def test_a_transfer_moves_the_entries_of_the_consumer_that_has_fewer(
+    calls: Calls, names: list[bytes]
+) -> None:
+    delivered_alone(calls, b"s", 3_000, *names)
     calls.now_ms += 5
     calls.read_new(b"s", b"g", b"alice")
     seen = calls.reply(c.InfoConsumers(b"s", b"g"))
@@ -256,6 +259,7 @@ def test_the_entries_of_other_consumers_stay_in_their_order(calls: Calls, names:
 def test_a_trim_of_some_entries_leaves_the_other_pending_entries(calls: Calls, at_once: int) -> None:
     calls.add(b"s", *(f"{number}-0" for number in range(1, 601)))
     calls.reply(c.CreateGroup(b"s", b"g", 0))
+    calls.reply(c.CreateGroup(b"s", b"without pending entries", 0))
     for number in range(600 // at_once):
         calls.read_new(b"s", b"g", (b"alice", b"bob")[number % 2], at_once)
     for kept in (450, 205, 0):
