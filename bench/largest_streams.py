@@ -131,6 +131,31 @@ def large(name: str, *groups: str) -> Make:
     return requests
 
 
+def alone(name: str, *, deleted: bool = False) -> Make:
+    """A stream whose entries the group `g` received one at a time. `deleted`: all but the last one were
+    deleted afterwards."""
+
+    def requests(state: State) -> Iterator[Request]:
+        if not state.is_first(name):
+            return
+        path, count = f"/v1/streams/{name}", state.count(STREAMS)
+        portions = [
+            range(at, min(at + IDS_PER_REQUEST_MAX, count)) for at in range(0, count, IDS_PER_REQUEST_MAX)
+        ]
+        for portion in portions:
+            entries = [{"id": f"{number + 1}-0", "fields": {"f": "v"}} for number in portion]
+            yield post(f"{path}/entries:batch", {"entries": entries})
+        yield Request("PUT", f"{path}/groups/g", b'{"after":"0"}')
+        read = ["XREADGROUP", "GROUP", "g", "alice", "COUNT", "1", "STREAMS", name, ">"]
+        for portion in portions:
+            yield post("/v1/command/pipeline", [read] * len(portion))
+        for portion in portions if deleted else ():
+            ids = [f"{number + 1}-0" for number in portion if number + 1 < count]
+            yield post(f"{path}/entries:delete", {"ids": ids})
+
+    return requests
+
+
 def wide(state: State) -> Iterator[Request]:
     """Yield a stream of entries of the greatest allowed size."""
     if state.is_first("wide"):

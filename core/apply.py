@@ -102,6 +102,8 @@ def _position_set(keyspace: Keyspace, effect: StreamPositionSet) -> None:
     stream.last_id = effect.last_id
     stream.entries_added = effect.entries_added
     stream.max_deleted_id = effect.max_deleted_id
+    for group in stream.groups.values():
+        group.pending.order.look_again()
 
 
 def _idempotency_configured(keyspace: Keyspace, effect: IdempotencyConfigured) -> None:
@@ -151,9 +153,11 @@ def _consumer_deleted(keyspace: Keyspace, effect: ConsumerDeleted) -> None:
     stream = keyspace.streams[effect.key]
     group: Group = stream.groups[effect.group]
     stream.forget_references_from(ZERO_ID)
-    consumer: Consumer = group.consumers.pop(effect.consumer)
-    group.pending.drop_consumer(consumer)
-    keyspace.garbage.add_consumer(consumer)
+    gone = group.take_consumer(effect.consumer)
+    if isinstance(gone, Group):
+        keyspace.garbage.add_group(gone)
+    else:
+        keyspace.garbage.add_consumer(gone)
 
 
 def _consumer_seen(keyspace: Keyspace, effect: ConsumerSeen) -> None:
@@ -175,8 +179,7 @@ def _claimed(keyspace: Keyspace, effect: Claimed) -> None:
 
 
 def _transferred(keyspace: Keyspace, effect: Transferred) -> None:
-    group = _group(keyspace, effect)
-    group.pending.transfer(group.consumers[effect.consumer], group.consumers[effect.new_consumer])
+    _group(keyspace, effect).transfer(effect.consumer, effect.new_consumer)
 
 
 def _nacked(keyspace: Keyspace, effect: Nacked) -> None:
@@ -201,7 +204,9 @@ def _references_trimmed(keyspace: Keyspace, effect: ReferencesTrimmed) -> None:
     stream.forget_references_from(effect.first_ids[0])
     spans = IdSpans(effect.first_ids, effect.last_ids)
     for group in stream.groups.values():
-        if group.pending.count:
+        if group.pending.is_within(spans):
+            keyspace.garbage.add_group(group.take_pending())
+        elif group.pending.count:
             group.pending.remove_spans(spans)
 
 

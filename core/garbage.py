@@ -82,7 +82,7 @@ class Garbage:
     def add_all(
         self,
         streams: SortedDict[bytes, Stream],
-        keys_by_serial: SortedDict[int, bytes],
+        keys_by_serial: dict[int, bytes],
         scan_order: ScanOrder,
     ) -> None:
         """Add all streams of a keyspace, with the indexes of their names. O(1)."""

@@ -33,6 +33,37 @@ class Group:
         """The number of objects that a copy creates: the group, consumers, runs, scattered entries. O(1)."""
         return 1 + len(self.consumers) + len(self.pending.runs) + len(self.pending.scattered)
 
+    def take_pending(self) -> Group:
+        """Remove all pending entries, and return a group that has them, to be freed. O(consumers)."""
+        gone = Group(self.name, self.last_delivered_id, self.entries_read)
+        gone.pending, self.pending = self.pending, gone.pending
+        for consumer in self.consumers.values():
+            gone.consumers[consumer.name] = consumer.take_pending()
+        return gone
+
+    def take_consumer(self, name: bytes) -> Group | Consumer:
+        """Remove a consumer with its pending entries. Return what is to be freed: the consumer, or a group
+        that has the consumer if it owns all pending entries. O(1) in the second case, else as
+        `PendingEntriesList.drop_consumer`."""
+        consumer: Consumer = self.consumers.pop(name)
+        if consumer.pending_count < self.pending.count:
+            self.pending.drop_consumer(consumer)
+            return consumer
+        gone = Group(self.name, self.last_delivered_id, self.entries_read)
+        gone.pending, self.pending = self.pending, gone.pending
+        gone.consumers[name] = consumer
+        return gone
+
+    def transfer(self, name: bytes, new_name: bytes) -> None:
+        """Make the consumer `new_name` the owner of all entries of the consumer `name`. O(entries of the one
+        that has fewer)."""
+        consumer, new_consumer = self.consumers[name], self.consumers[new_name]
+        if consumer.pending_count > new_consumer.pending_count:
+            consumer.exchange_names(new_consumer)
+            self.consumers[name], self.consumers[new_name] = new_consumer, consumer
+            consumer, new_consumer = new_consumer, consumer
+        self.pending.transfer(consumer, new_consumer)
+
     def copy(self) -> Group:
         """Return an independent copy. O(consumers + pending units)."""
         twin = Group(self.name, self.last_delivered_id, self.entries_read)

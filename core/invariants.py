@@ -47,6 +47,16 @@ def check_stream(stream: Stream) -> None:
     for name, group in stream.groups.items():
         assert name == group.name, f"group {name!r} is called {group.name!r}"
         check_group(group)
+        _check_passed(stream, group.pending.order)
+
+
+def _check_passed(stream: Stream, order: DeliveryOrder) -> None:
+    """Check that no unit up to the one that was passed over has a live entry."""
+    left = set(map(id, order.not_passed()))
+    passed = [unit for unit in order if id(unit) not in left]
+    assert order.passed is (passed[-1] if passed else None), "the passed unit is not in the order"
+    live = stream.log.live_among(value for unit in passed for value in unit.live_ids())
+    assert not live, "a live entry was passed over"
 
 
 def check_memory(memory: IdempotencyMemory) -> None:

@@ -52,8 +52,8 @@ class Keyspace:
         self.sealing = SealingQueue()
         # The streams by key, in byte order. A flush replaces the table.
         self.streams: SortedDict[bytes, Stream] = SortedDict()
-        # The keys by their stream's serial: in the order in which the streams were created.
-        self.keys_by_serial: SortedDict[int, bytes] = SortedDict()
+        # The keys by their stream's serial.
+        self.keys_by_serial: dict[int, bytes] = {}
         # The settings of CONFIG GET: name and value.
         self.config: dict[str, int] = dict(CONFIG_DEFAULTS)
         # The settings that limit the size of a block.
@@ -120,7 +120,7 @@ class Keyspace:
         self.garbage.add_all(self.streams, self.keys_by_serial, self.scan_order)
         self.sealing.clear()
         self.streams = SortedDict()
-        self.keys_by_serial = SortedDict()
+        self.keys_by_serial = {}
         self.scan_order = ScanOrder()
 
     def put(self, key: bytes, stream: Stream) -> None:

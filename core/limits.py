@@ -194,5 +194,9 @@ XAUTOCLAIM_SCAN_MAX: Final = 20_000
 """Pending entries that one XAUTOCLAIM examines, even if its COUNT is higher: about 0.06 s of the writer's
 time. The next call continues from the returned cursor."""
 
+PENDING_LOOKS_MAX: Final = 200_000
+"""Pending entries, or units of them, that one command examines without success: XREADGROUP with CLAIM among
+deleted entries, XPENDING with IDLE among entries that are not idle. About 0.05 s of the writer's time."""
+
 AUTOCLAIM_COUNT_MAX: Final = 1 << 32
 """XAUTOCLAIM refuses a COUNT for which Redis could not allocate its list of deleted ids (rule 52)."""

@@ -17,6 +17,7 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import (
     ACKED_TRIM_LOOKS_MAX,
     COMMAND_STEPS_MAX,
+    PENDING_LOOKS_MAX,
     READ_ENTRIES_MAX,
     SCAN_COUNT_MAX,
     TRANSACTION_STEPS_MAX,
@@ -36,6 +37,9 @@ STEPS_PER_DELIVERY: Final = 4
 STEPS_PER_SCANNED: Final = 2
 """One pending entry that XAUTOCLAIM examines; one that it claims takes `STEPS_PER_DELIVERY` more."""
 
+STEPS_PER_DESCRIPTION: Final = 15
+"""One stream, group or consumer in the reply to XINFO STREAM, without its entries."""
+
 STEPS_PER_LOOK: Final = 5
 """One block or entry that a trim with ACKED examines."""
 
@@ -51,12 +55,12 @@ def require_bounded(keyspace: Keyspace, commands: Sequence[c.Command]) -> None:
     work = Work(keyspace)
     for command in commands:
         work.add(command)
-    if work.steps > TRANSACTION_STEPS_MAX:
-        raise StreamError(
-            ErrorCode.LIMIT_EXCEEDED,
-            f"ERR too much work for one transaction: {work.steps} steps, {TRANSACTION_STEPS_MAX} are "
-            "allowed; use several transactions, or a pipeline",
-        )
+        if work.steps > TRANSACTION_STEPS_MAX:
+            raise StreamError(
+                ErrorCode.LIMIT_EXCEEDED,
+                f"ERR too much work for one transaction: {work.steps} steps, {TRANSACTION_STEPS_MAX} are "
+                "allowed; use several transactions, or a pipeline",
+            )
 
 
 class Work:
@@ -170,7 +174,22 @@ def _readable(keyspace: Keyspace, group: Group, command: c.ReadGroup, source: c.
 
 def _of_pending_range(keyspace: Keyspace, command: c.PendingRange) -> int:
     pending = _pending_count(keyspace, command.key, command.group)
-    return _smaller(pending, command.count) + (pending // ENTRIES_PER_STEP if command.min_idle_ms else 0)
+    examined = _smaller(pending, 2 * PENDING_LOOKS_MAX) if command.min_idle_ms else 0
+    return _smaller(pending, command.count) + examined // ENTRIES_PER_STEP
+
+
+def _of_info(keyspace: Keyspace, command: c.InfoStream) -> int:
+    """Return the work of XINFO STREAM. O(groups)."""
+    stream, count = keyspace.streams.get(command.key), command.full_count
+    if stream is None or not isinstance(count, int):
+        return STEPS_PER_DESCRIPTION
+    most = count or stream.entries_added
+    steps = STEPS_PER_DESCRIPTION + _smaller(stream.length, most) // ENTRIES_PER_STEP
+    for group in stream.groups.values():
+        consumers, pending = len(group.consumers), group.pending.count
+        described = min(pending, most) + min(pending, most * consumers)
+        steps += STEPS_PER_DESCRIPTION * (1 + consumers) + described
+    return steps
 
 
 def _of_groups(keyspace: Keyspace, command: c.InfoGroups) -> int:
@@ -225,6 +244,7 @@ _ESTIMATES: Final[Mapping[type[c.Command], Callable[[Keyspace, Any], int]]] = {
     c.Read: _of_read,
     c.ReadGroup: _of_group_read,
     c.PendingRange: _of_pending_range,
+    c.InfoStream: _of_info,
     c.InfoGroups: _of_groups,
     c.InfoConsumers: _of_consumers,
     c.PendingSummary: _of_consumers,

@@ -60,6 +60,7 @@ router = APIRouter(tags=["pending"])
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
             ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.LIMIT_EXCEEDED,
             ErrorCode.NOGROUP,
             ErrorCode.REPLY_TOO_LARGE,
         ),

@@ -129,6 +129,11 @@ class Limits(WireModel, ServerLimits):
     xautoclaim_scan_max: int = _bound(
         limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle entries examines."
     )
+    pending_looks_max: int = _bound(
+        limits.PENDING_LOOKS_MAX,
+        "Pending entries that one group read with `claim_min_idle_ms` or one list of idle pending entries "
+        "examines without success.",
+    )
     acked_trim_looks_max: int = _bound(
         limits.ACKED_TRIM_LOOKS_MAX,
         "Blocks and entries with pending references that one trim with `references=acknowledged` examines.",

@@ -6,12 +6,13 @@ a consumer's history.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import compress, islice
 from typing import Final
 
 from tailrace.core.group import Group
 from tailrace.core.idle import idle_since
+from tailrace.core.limits import PENDING_LOOKS_MAX
 from tailrace.core.pending.units import Unit
 from tailrace.core.replies import Entries
 from tailrace.core.stream import Stream
@@ -29,65 +30,102 @@ class IdleEntries:
         self._group = group
         self._now_ms = now_ms
         self._min_idle_ms = min_idle_ms
+        # The pending entries found so far: ids, idle times and delivery counts.
+        self._ids: list[StreamId] = []
+        self._idle_ms: list[int] = []
+        self._counts: list[int] = []
 
     def first(self, wanted: int, max_bytes: int) -> Entries:
         """The first `wanted` live entries, or as many as fit into `max_bytes`. O(units + entries examined).
 
-        Deleted entries stay pending and are skipped (rule 38). Units below the first entry of the stream are
-        skipped as a whole. If other entries were deleted, the walk is repeated for more entries, until enough
-        of them are live.
+        Deleted entries stay pending and are skipped (rule 38). If the first entries are all live, the work
+        for each of them is in C. `live_units` bounds the work otherwise.
         """
-        limit = wanted
-        while True:
-            examined, live = self._examined(limit, max_bytes)
-            if len(live) >= wanted or examined < limit:
-                return live.first(wanted)
-            limit += 2 * (limit - len(live))
+        self._take_all(wanted)
+        entries = self._read(max_bytes)
+        if None in entries.fragments:
+            self._forget()
+            self._take_live(wanted)
+            entries = self._read(max_bytes)
+        return entries
 
-    def _examined(self, limit: int, max_bytes: int) -> tuple[int, Entries]:
-        """How many of the first `limit` entries fit, and the live ones among them."""
-        ids, idle_ms, counts = self._longest_idle(limit)
-        fragments = self._stream.log.get_many(ids, max_bytes)
-        fitting = Entries(ids, fragments, idle_ms, counts).first(len(fragments))
-        return len(fragments), without_deleted(fitting)
+    def _read(self, max_bytes: int) -> Entries:
+        fragments = self._stream.log.get_many(self._ids, max_bytes)
+        return Entries(self._ids, fragments, self._idle_ms, self._counts).first(len(fragments))
 
-    def _longest_idle(self, wanted: int) -> tuple[list[StreamId], list[int], list[int]]:
-        """The ids, idle times and delivery counts of the first `wanted` idle entries in delivery order.
-
-        O(units + ids); the work for each id is in C.
-        """
-        ids: list[StreamId] = []
-        idle_ms: list[int] = []
-        counts: list[int] = []
-        for unit in _units_with_entries(self._stream, self._group):
-            age_ms = idle_since(unit.delivered_at_ms, self._now_ms)
-            if age_ms < self._min_idle_ms or len(ids) == wanted:
+    def _take_all(self, wanted: int) -> None:
+        """Take the first `wanted` idle entries in delivery order, live or deleted."""
+        for unit in self._group.pending.order.not_passed():
+            if not self._is_idle(unit) or len(self._ids) == wanted:
                 break
-            some = list(islice(unit.live_ids(), wanted - len(ids)))
-            ids += some
-            idle_ms += [age_ms] * len(some)
-            counts += unit.counts_of(some)
-        return ids, idle_ms, counts
+            self._take(unit, list(islice(unit.live_ids(), wanted - len(self._ids))))
+
+    def _take_live(self, wanted: int) -> None:
+        """Take the first `wanted` idle entries that are live."""
+        for unit, ids in live_units(self._stream, self._group):
+            if not self._is_idle(unit) or len(self._ids) == wanted:
+                break
+            self._take(unit, ids[: wanted - len(self._ids)])
+
+    def _is_idle(self, unit: Unit) -> bool:
+        return idle_since(unit.delivered_at_ms, self._now_ms) >= self._min_idle_ms
+
+    def _take(self, unit: Unit, ids: list[StreamId]) -> None:
+        self._ids += ids
+        self._idle_ms += [idle_since(unit.delivered_at_ms, self._now_ms)] * len(ids)
+        self._counts += unit.counts_of(ids)
+
+    def _forget(self) -> None:
+        self._ids, self._idle_ms, self._counts = [], [], []
 
 
 def claimable_from_ms(stream: Stream, group: Group) -> int | None:
     """When the live entry that is pending longest was delivered, in Unix milliseconds; None if there is none.
 
-    O(units + entries examined): deleted entries are examined if the stream has an entry below them.
+    If that takes too many looks (`live_units`), the result is the time of an earlier unit: a reader that
+    waits until then looks further. O(units + entries examined).
     """
-    for unit in _units_with_entries(stream, group):
-        ids = unit.live_ids()
-        while some := list(islice(ids, _LOOKUP_CHUNK)):
-            if stream.log.live_among(some):
-                return unit.delivered_at_ms
-    return None
+    for unit, _ in live_units(stream, group):
+        return unit.delivered_at_ms
+    return next((unit.delivered_at_ms for unit in group.pending.order.not_passed()), None)
 
 
-def _units_with_entries(stream: Stream, group: Group) -> Iterator[Unit]:
-    """The pending units of `group`, longest pending first, without those whose entries were all trimmed from
-    the beginning of the stream. O(1) for each unit."""
+def live_units(stream: Stream, group: Group) -> Iterator[tuple[Unit, list[StreamId]]]:
+    """The pending units of `group` that have live entries, longest pending first, and these entries.
+
+    Units before the first of them are passed over for good (`DeliveryOrder.passed`), so the next call begins
+    after them. Ends after about `PENDING_LOOKS_MAX` entries or trimmed units were examined.
+    """
+    order, live_among = group.pending.order, stream.log.live_among
     least = stream.first_id if stream.length else MAX_ID + 1
-    return (unit for unit in group.pending.order if not unit.is_below(least))
+    units, examined, is_leading = order.not_passed(), 0, True
+    while examined < PENDING_LOOKS_MAX and (some := _some_of(units, least)):
+        examined += sum(len(ids) or 1 for _, ids in some)
+        live = live_among(value for _, ids in some for value in ids)
+        if is_leading and not live:
+            order.pass_over(some[-1][0])
+            continue
+        for unit, ids in some:
+            kept = [value for value in ids if value in live]
+            if kept:
+                is_leading = False
+                yield unit, kept
+            elif is_leading:
+                order.pass_over(unit)
+
+
+def _some_of(units: Iterator[Unit], least: StreamId) -> list[tuple[Unit, Sequence[StreamId]]]:
+    """Take units with about `_LOOKUP_CHUNK` entries. The entries of a unit that is below `least`, the first
+    entry of the stream, were trimmed: they are left out."""
+    some: list[tuple[Unit, Sequence[StreamId]]] = []
+    count = 0
+    for unit in units:
+        ids = () if unit.is_below(least) else list(unit.live_ids())
+        some.append((unit, ids))
+        count += len(ids) or 1
+        if count >= _LOOKUP_CHUNK:
+            break
+    return some
 
 
 def without_deleted(entries: Entries) -> Entries:

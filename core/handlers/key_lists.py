@@ -7,17 +7,19 @@ or cursor. If its patterns begin with literal bytes, only keys with that beginni
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice, takewhile
+from itertools import islice
 
-from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import KeyspaceSize, Listing, ListStreams, MatchKeys, ScanKeys
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
-from tailrace.core.glob import STEPS_PER_KEY, Glob, compile_glob
+from tailrace.core.glob import STEPS_PER_KEY, compile_glob
 from tailrace.core.limits import SCAN_COUNT_MAX
 from tailrace.core.replies import KeyScan, StreamList, StreamSummary
 from tailrace.core.scan_order import scan_position
 from tailrace.core.stream import Stream
+
+_KEYS_AT_ONCE = 1_000
+"""How many keys KEYS compares with its pattern at once."""
 
 _SORTED_KEYS_MAX = 10_000
 """Up to so many keys that a limited token may see, SCAN sorts these keys at each step. Above, it walks over
@@ -52,20 +54,17 @@ def match_keys(execution: Execution, command: MatchKeys) -> list[bytes]:
     """
     glob = compile_glob(command.pattern)
     room = execution.room()
-    keys = _paid(_visible(execution, command, glob.literal_prefix), glob, room)
-    found = [key for key in keys if glob.matches(key)]
-    room.charge_names(found)
-    return found
-
-
-def _paid(keys: Iterable[bytes], glob: Glob, room: ReplyRoom) -> Iterator[bytes]:
-    for key in keys:
-        if not room.take_steps(glob.steps(key)):
+    keys = _visible(execution, command, glob.literal_prefix)
+    found: list[bytes] = []
+    while some := list(islice(keys, _KEYS_AT_ONCE)):
+        if not room.take_steps(glob.steps_of_all(some)):
             raise StreamError(
                 ErrorCode.LIMIT_EXCEEDED,
                 "ERR KEYS would look at too many keys: use SCAN, or a pattern that begins with literal bytes",
             )
-        yield key
+        found += glob.matching(some)
+    room.charge_names(found)
+    return found
 
 
 def scan_keys(execution: Execution, command: ScanKeys) -> KeyScan:
@@ -119,8 +118,15 @@ def _visible(
 
 
 def _keys_in(execution: Execution, prefix: bytes, start: bytes) -> Iterator[bytes]:
-    keys: Iterator[bytes] = execution.keyspace.streams.irange(max(prefix, start))
-    return takewhile(lambda key: key.startswith(prefix), keys)
+    streams = execution.keyspace.streams
+    keys: Iterator[bytes] = streams.irange(max(prefix, start), _after(prefix), inclusive=(True, False))
+    return keys
+
+
+def _after(prefix: bytes) -> bytes | None:
+    """The least bytes above all that begin with `prefix`; None: there are none."""
+    rest = prefix.rstrip(b"\xff")
+    return rest[:-1] + bytes((rest[-1] + 1,)) if rest else None
 
 
 def _areas(patterns: Iterable[bytes], prefix: bytes) -> list[bytes]:

@@ -13,9 +13,11 @@ from tailrace.core.commands import PendingRange, PendingSummary
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.groups import require_key_and_group
+from tailrace.core.handlers.idle_ranges import IdleRange
 from tailrace.core.idle import idle_since
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.run import Run
+from tailrace.core.pending.units import Unit
 from tailrace.core.replies import PendingEntry, PendingSummaryReply
 from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 
@@ -46,25 +48,44 @@ def pending_summary(execution: Execution, command: PendingSummary) -> PendingSum
 
 
 def pending_range(execution: Execution, command: PendingRange) -> list[PendingEntry]:
-    """XPENDING with a range: pending entries in id order. O(log n + entries examined).
+    """XPENDING with a range: pending entries in id order. O(log n + entries returned), and with IDLE as
+    `IdleRange.entries`.
 
-    Raises NOGROUP and REPLY_TOO_LARGE.
+    Raises NOGROUP, REPLY_TOO_LARGE and LIMIT_EXCEEDED.
     """
     group = require_key_and_group(execution, command.key, command.group)
-    found: list[PendingEntry] = []
-    if command.count <= 0:
-        return found
-    if not _may_find_any(group, execution.now_ms, command.min_idle_ms):
-        return found
     consumer = None
     if command.consumer is not None:
         consumer = group.consumers.get(command.consumer)
         if consumer is None:
-            return found
-    if command.min_idle_ms <= 0 and (command.start, command.end) == (ZERO_ID, MAX_ID):
+            return []
+    if command.count <= 0:
+        return []
+    if command.min_idle_ms > 0:
+        return _idle_in_range(execution, group, consumer, command)
+    return _all_in_range(execution, group, consumer, command)
+
+
+def _idle_in_range(
+    execution: Execution, group: Group, consumer: Consumer | None, command: PendingRange
+) -> list[PendingEntry]:
+    found: list[PendingEntry] = []
+    rows = PendingRows(execution, group, consumer)
+    entries = IdleRange(group, consumer, command, execution.now_ms).entries()
+    while some := list(islice(entries, LOOKUP_CHUNK)):
+        found += rows.of_entries(some)
+    return found
+
+
+def _all_in_range(
+    execution: Execution, group: Group, consumer: Consumer | None, command: PendingRange
+) -> list[PendingEntry]:
+    """The entries of the range, idle or not. O(log n + entries returned)."""
+    found: list[PendingEntry] = []
+    if (command.start, command.end) == (ZERO_ID, MAX_ID):
         available = group.pending.count if consumer is None else consumer.pending_count
         require_room_for_rows(execution, min(command.count, available))
-    rows = PendingRows(execution, group, consumer, command.min_idle_ms)
+    rows = PendingRows(execution, group, consumer)
     ids, wanted = rows.ids(command.start), min(command.count, LOOKUP_CHUNK)
     while some := list(islice(ids, wanted)):
         found += rows.of(some[: bisect_right(some, command.end)], command.count - len(found))
@@ -72,18 +93,6 @@ def pending_range(execution: Execution, command: PendingRange) -> list[PendingEn
             break
         wanted = LOOKUP_CHUNK
     return found
-
-
-def _may_find_any(group: Group, now_ms: int, min_idle_ms: int) -> bool:
-    """Whether the entry that is pending longest is idle enough. O(1).
-
-    Without this check, a monitor that looks for stuck entries walks over all pending entries of a healthy
-    group.
-    """
-    oldest = group.pending.order.head
-    if oldest is None:
-        return False
-    return oldest.consumer is None or idle_since(oldest.delivered_at_ms, now_ms) >= min_idle_ms
 
 
 def require_room_for_rows(execution: Execution, count: int) -> None:
@@ -97,18 +106,14 @@ class PendingRows:
     """Describes pending entries of one group, or of one consumer, as replies show them, and charges the reply
     room.
 
-    Owned entries that are idle for less than `min_idle_ms` are left out. If the clock stepped back, an entry
-    that was delivered later than now has an idle time of 0.
+    If the clock stepped back, an entry that was delivered later than now has an idle time of 0.
     """
 
-    def __init__(
-        self, execution: Execution, group: Group, consumer: Consumer | None, min_idle_ms: int = 0
-    ) -> None:
+    def __init__(self, execution: Execution, group: Group, consumer: Consumer | None) -> None:
         self._room = execution.room()
         self._now_ms = execution.now_ms
         self._pending = group.pending
         self._consumer = consumer
-        self._min_idle_ms = min_idle_ms
 
     def ids(self, start: StreamId = ZERO_ID) -> Iterator[StreamId]:
         """Return the pending ids at or after `start`, rising. O(log n + m)."""
@@ -123,26 +128,32 @@ class PendingRows:
         for run, some in self._pending.by_run(ids, self._consumer) if ids else ():
             rows += self._of_scattered(some) if run is None else self._of_run(run, some)
         del rows[most:]
+        self._charge(rows)
+        return rows
+
+    def of_entries(self, entries: Iterable[tuple[StreamId, Unit]]) -> list[PendingEntry]:
+        """Return the rows of `entries`, each with its unit. O(entries). Raises REPLY_TOO_LARGE."""
+        rows = [self._row(value, unit) for value, unit in entries]
+        self._charge(rows)
+        return rows
+
+    def _charge(self, rows: Sequence[PendingEntry]) -> None:
         names_bytes = sum(map(len, filter(None, map(_name_of, rows))))
         self._room.charge(_ROW_BYTES * len(rows) + NAME_GROWTH_MAX * names_bytes)
-        return rows
 
     def _of_run(self, run: Run, ids: Sequence[StreamId]) -> Iterable[PendingEntry]:
         assert run.consumer is not None, "a run always has an owner"
         at_ms = run.delivered_at_ms
         idle_ms = idle_since(at_ms, self._now_ms)
-        if idle_ms < self._min_idle_ms:
-            return ()
         same = (repeat(run.consumer.name), repeat(idle_ms), repeat(at_ms), repeat(run.deliveries))
         return map(PendingEntry, ids, *same)
 
     def _of_scattered(self, ids: Sequence[StreamId]) -> Iterator[PendingEntry]:
-        now_ms, unit_of = self._now_ms, self._pending.scattered.__getitem__
-        for value, unit in zip(ids, map(unit_of, ids), strict=True):
-            if unit.consumer is None:
-                yield PendingEntry(value, None, UNOWNED_IDLE_MS, 0, unit.deliveries_of(value))
-                continue
-            idle_ms = idle_since(unit.delivered_at_ms, now_ms)
-            if idle_ms >= self._min_idle_ms:
-                name, at_ms = unit.consumer.name, unit.delivered_at_ms
-                yield PendingEntry(value, name, idle_ms, at_ms, unit.deliveries_of(value))
+        return map(self._row, ids, map(self._pending.scattered.__getitem__, ids))
+
+    def _row(self, value: StreamId, unit: Unit) -> PendingEntry:
+        if unit.consumer is None:
+            return PendingEntry(value, None, UNOWNED_IDLE_MS, 0, unit.deliveries_of(value))
+        at_ms = unit.delivered_at_ms
+        idle_ms = idle_since(at_ms, self._now_ms)
+        return PendingEntry(value, unit.consumer.name, idle_ms, at_ms, unit.deliveries_of(value))

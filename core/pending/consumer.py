@@ -54,6 +54,21 @@ class Consumer:
         # `scattered` in rising order, sorted at the first use.
         self.scattered_ids = SortedView(self.scattered)
 
+    def exchange_names(self, other: Consumer) -> None:
+        """Exchange names and times with `other`: each consumer then has the entries of the other. O(1)."""
+        self.name, other.name = other.name, self.name
+        self.seen_at_ms, other.seen_at_ms = other.seen_at_ms, self.seen_at_ms
+        self.active_at_ms, other.active_at_ms = other.active_at_ms, self.active_at_ms
+
+    def take_pending(self) -> Consumer:
+        """Forget all pending entries, and return a consumer that has their indexes. O(1)."""
+        gone = Consumer(self.name, self.seen_at_ms)
+        gone.runs, self.runs = self.runs, gone.runs
+        gone.scattered, self.scattered = self.scattered, gone.scattered
+        gone.scattered_ids, self.scattered_ids = self.scattered_ids, gone.scattered_ids
+        gone.pending_count, self.pending_count = self.pending_count, 0
+        return gone
+
     def pending_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """Return the consumer's pending ids at or after `start`, rising. O(log n + m).
 

@@ -7,13 +7,17 @@ Almost every change adds a unit at the end with the current time: O(1). A unit w
 or TIME) goes after the last unit of the greatest time that is not above its own, found in the index: O(log t)
 for t distinct times. Removing a unit is O(1), or O(log t) if it was the last unit of its time. CLAIM walks
 from the head. The list never looks at the entries of a unit.
+
+Entries that are deleted while they are pending stay pending, and CLAIM skips them. So that it skips them only
+once, the list remembers up to which unit its caller has found nothing but deleted entries: `passed`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
+from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.sorted_view import SortedView
 from tailrace.core.pending.units import Unit
 
@@ -28,12 +32,15 @@ def _time_of(unit: Unit) -> int:
 class DeliveryOrder:
     """All units of one group. Each unit is in the list once, linked by its `prev` and `next`."""
 
-    __slots__ = ("_times", "head", "last_of_time", "tail")
+    __slots__ = ("_times", "head", "last_of_time", "passed", "tail")
 
     def __init__(self) -> None:
         # The first and the last unit; None if the list is empty.
         self.head: Unit | None = None
         self.tail: Unit | None = None
+        # The last of the units, from the head on, of which the caller said that they have no live entry; None
+        # if there are none. A hint that saves time, neither stored nor copied.
+        self.passed: Unit | None = None
         # Each distinct time (UNOWNED_TIME for unowned units), and the last unit that has it.
         self.last_of_time: dict[int, Unit] = {}
         # The keys of `last_of_time` in rising order, sorted at the first use.
@@ -41,11 +48,19 @@ class DeliveryOrder:
 
     def __iter__(self) -> Iterator[Unit]:
         """Iterate from the head. The caller may remove the unit yielded last, and no other unit."""
-        unit = self.head
-        while unit is not None:
-            following = unit.next
-            yield unit
-            unit = following
+        return _units_from(self.head)
+
+    def not_passed(self) -> Iterator[Unit]:
+        """Iterate from the unit after `passed`, as `__iter__` does."""
+        return _units_from(self.head if self.passed is None else self.passed.next)
+
+    def pass_over(self, unit: Unit) -> None:
+        """Remember that no unit up to and with `unit` has a live entry. O(1)."""
+        self.passed = unit
+
+    def look_again(self) -> None:
+        """Forget `passed`: ids that were deleted may be used again. O(1)."""
+        self.passed = None
 
     def add(self, unit: Unit) -> None:
         """Insert `unit` after all units of its time or older. O(1) at the end, else O(log t)."""
@@ -53,8 +68,11 @@ class DeliveryOrder:
         if self.tail is None or time >= _time_of(self.tail):
             self._link(self.tail, unit)
         else:
-            before = next(self.times_up_to(time), None)
-            self._link(None if before is None else self.last_of_time[before], unit)
+            earlier = next(self.times_up_to(time), None)
+            before = None if earlier is None else self.last_of_time[earlier]
+            if self.passed is not None and time < _time_of(self.passed):
+                self.passed = before
+            self._link(before, unit)
         if time not in self.last_of_time:
             self._times.note((time,))
         self.last_of_time[time] = unit
@@ -76,6 +94,8 @@ class DeliveryOrder:
         was the last unit of its time."""
         time = _time_of(unit)
         before, after = unit.prev, unit.next
+        if self.passed is unit:
+            self.passed = before
         if self.last_of_time[time] is unit:
             if before is not None and _time_of(before) == time:
                 self.last_of_time[time] = before
@@ -84,6 +104,56 @@ class DeliveryOrder:
                 self._times.note((time,))
         self._unlink(before, after)
         unit.prev = unit.next = None
+
+    def discard_all(self, units: Collection[Unit]) -> None:
+        """As `discard`, for many units. O(units)."""
+        last_of_time = self.last_of_time
+        for unit in units:
+            before, after = unit.prev, unit.next
+            if before is None:
+                self.head = after
+            else:
+                before.next = after
+            if after is None:
+                self.tail = before
+            else:
+                after.prev = before
+            if unit is self.passed:
+                self.passed = before
+            time = unit.delivered_at_ms if unit.consumer is not None else UNOWNED_TIME
+            if last_of_time[time] is unit:
+                if before is not None and _time_of(before) == time:
+                    last_of_time[time] = before
+                else:
+                    del last_of_time[time]
+                    self._times.note((time,))
+            unit.prev = unit.next = None
+
+    def discard_owned(self, consumer: Consumer) -> None:
+        """Remove all units of `consumer`; others must stay. O(all units), which costs less than `discard_all`
+        if it owns many of them."""
+        unit, previous, passed = self.head, None, None
+        self.head = None
+        self.last_of_time.clear()
+        self._times = SortedView(self.last_of_time)
+        while unit is not None:
+            following, is_passed = unit.next, unit is self.passed
+            if unit.consumer is consumer:
+                unit.prev = unit.next = None
+            else:
+                unit.prev = previous
+                if previous is None:
+                    self.head = unit
+                else:
+                    previous.next = unit
+                previous = unit
+                self.last_of_time[unit.delivered_at_ms if unit.consumer is not None else UNOWNED_TIME] = unit
+            if is_passed:
+                passed = previous
+            unit = following
+        assert previous is not None, "units of other consumers stay"
+        previous.next = None
+        self.tail, self.passed = previous, passed
 
     def _unlink(self, before: Unit | None, after: Unit | None) -> None:
         if before is None:
@@ -98,6 +168,8 @@ class DeliveryOrder:
     def insert_after(self, unit: Unit, new: Unit) -> None:
         """Insert `new`, the upper part of a split run, right after `unit`, the lower part. O(1)."""
         self._link(unit, new)
+        if self.passed is unit:
+            self.passed = new
         time = _time_of(new)
         if self.last_of_time[time] is unit:
             self.last_of_time[time] = new
@@ -112,3 +184,10 @@ class DeliveryOrder:
         """Return the distinct times at or before `time`, falling; UNOWNED_TIME is the last one if units are
         unowned. O(log t) for the first time."""
         return self._times.up_to(time)
+
+
+def _units_from(unit: Unit | None) -> Iterator[Unit]:
+    while unit is not None:
+        following = unit.next
+        yield unit
+        unit = following

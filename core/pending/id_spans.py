@@ -39,6 +39,11 @@ class IdSpans:
         """The lowest and the highest id of all spans."""
         return self._firsts[0], self._lasts[-1]
 
+    def contains_all(self, first: StreamId, last: StreamId) -> bool:
+        """Whether one span contains all ids from `first` to `last`. O(log s)."""
+        start, end = self._meeting(first, last)
+        return end - start == 1 and self._firsts[start] <= first and last <= self._lasts[start]
+
     def meeting(self, first: StreamId, last: StreamId) -> Iterator[tuple[StreamId, StreamId]]:
         """Return the spans that have an id from `first` to `last`. O(log s)."""
         start, end = self._meeting(first, last)

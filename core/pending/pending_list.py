@@ -19,29 +19,20 @@ command does.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 from operator import eq
-from typing import Final
 
 from sortedcontainers import SortedDict
 
 from tailrace.core.log.id_sequence import pack_ids
+from tailrace.core.pending.bulk_removal import BulkRemoval
 from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.stretches import may_begin_stretch, stretch_length
-from tailrace.core.pending.unit_table import UnitTable
 from tailrace.core.pending.units import BUNCH_LENGTH_MAX, RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single
 from tailrace.core.stream_id import StreamId
 
-_IDS_PER_SPAN: Final = 64
-"""Looking a span up in a run costs about as much as this many ids of a mask."""
 
-_RUNS_SHARE: Final = 4
-"""Dropping more than one in this many runs costs more than making the table again without them."""
-
-
-class PendingEntriesList(UnitTable):
+class PendingEntriesList(BulkRemoval):
     """The pending entries of one group. n: pending entries, m: entries of one call.
 
     Only `core.apply`, and `Group.copy` and `core.storage` through `restore`, call the methods that change it.
@@ -173,59 +164,7 @@ class PendingEntriesList(UnitTable):
         bunch.members.update(zip(ids, deliveries, strict=True))
         self.order.add(bunch)
 
-    # --- spans of ids --------------------------------------------------------------------------
-
-    def remove_spans(self, spans: IdSpans) -> None:
-        """Remove all entries whose ids are in `spans`. O(log n) for each run and O(1) for each scattered
-        entry between the ends of the spans, and `IdSpans.mask` for a run that meets many spans."""
-        first, last = spans.bounds
-        for run in self._runs_between(first, last):
-            ends = run.first_id, run.last_id
-            count = spans.count_meeting(*ends)
-            if count == 1 or count * _IDS_PER_SPAN < run.high - run.low:
-                for span in spans.meeting(*ends):
-                    self._remove_between(run, *span)
-            else:
-                self._remove_masked(run, spans.mask(run.window()))
-        ids = list(self.scattered_ids.between(first, last)) if self.scattered else []
-        if ids:
-            self._remove_scattered(compress(ids, spans.fresh_mask(ids)))
-
-    def _remove_between(self, run: Run, first: StreamId, last: StreamId) -> None:
-        low, high = run.between(first, last)
-        live = run.count_live(low, high)
-        if live > 0:
-            self._remove_span(run, low, high - low, live)
-
-    def _remove_masked(self, run: Run, mask: bytes) -> None:
-        flags = run.flags_with(mask)
-        gone = run.live - flags.count(0)
-        if gone == run.live:
-            self._drop_run(run)
-        elif gone:
-            run.set_flags(flags)
-            self.count -= gone
-            assert run.consumer is not None
-            run.consumer.pending_count -= gone
-
     # --- all entries of a consumer -------------------------------------------------------------
-
-    def drop_consumer(self, consumer: Consumer) -> None:
-        """Remove all entries of `consumer`, which is used no more and keeps its own index. O(its units), and
-        O(m) in C; O(log runs) for each of its runs if others have most of the runs."""
-        runs, ids = consumer.runs, consumer.scattered
-        for unit in (*map(self.runs.__getitem__, runs), *dict.fromkeys(map(self.scattered.__getitem__, ids))):
-            self.order.discard(unit)
-        if len(runs) * _RUNS_SHARE < len(self.runs):
-            for key in runs:
-                del self.runs[key]
-        else:
-            self.runs = SortedDict(item for item in self.runs.items() if item[0] not in runs)
-        for value in ids:
-            del self.scattered[value]
-        self.scattered_ids.note(ids)
-        self.count -= consumer.pending_count
-        self._last_found = None
 
     def transfer(self, consumer: Consumer, new_consumer: Consumer) -> None:
         """Make `new_consumer` the owner of all entries of `consumer`. Times, counts and order do not change.

@@ -75,14 +75,19 @@ class UnitTable(PendingIndex):
     def _remove_scattered(self, ids: Iterable[StreamId]) -> list[StreamId]:
         """Remove those of `ids` that are in singles and bunches; return the others. O(1) for each."""
         others = []
+        emptied: list[Unit] = []
         gone: defaultdict[Consumer | None, list[StreamId]] = defaultdict(list)
         for value in ids:
             unit = self.scattered.pop(value, None)
             if unit is None:
                 others.append(value)
+                continue
+            gone[unit.consumer].append(value)
+            if isinstance(unit, Bunch) and len(unit.members) > 1:
+                unit.remove(value)
             else:
-                self._remove_from_unit(value, unit)
-                gone[unit.consumer].append(value)
+                emptied.append(unit)
+        self.order.discard_all(emptied)
         for consumer, values in gone.items():
             self._forget_scattered(values, consumer)
         return others

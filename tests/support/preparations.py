@@ -9,7 +9,7 @@ from tailrace.api.ports import StoreUnavailable
 from tailrace.core.apply import apply
 from tailrace.core.commands import Trim, TrimStream
 from tailrace.core.effects import AppendRemembered
-from tailrace.core.limits import EPOCH_KEYS_MAX
+from tailrace.core.limits import EPOCH_KEYS_MAX, PENDING_LOOKS_MAX
 from tests.support.api_client import ApiClient
 
 
@@ -42,3 +42,13 @@ def fill_epoch(api: ApiClient) -> None:
             api.store.engine.keyspace,
             AppendRemembered(b"race:france", b"timing-gate-1", key, (1,), None, 1, None),
         )
+
+
+def crowd_pending(api: ApiClient) -> None:
+    """Make many entries pending that are not idle, and after them as many that are idle, each delivered
+    alone."""
+    group = api.store.engine.keyspace.streams[b"race:france"].groups[b"judges"]
+    alice, now_ms, count = group.consumers[b"alice"], api.store.now_ms, PENDING_LOOKS_MAX + 1
+    for value in range(1, count + 1):
+        group.pending.deliver((count + value,), alice, 0)
+        group.pending.deliver((value,), alice, now_ms)

@@ -24,7 +24,14 @@ from tailrace.core.limits import (
 from tailrace.core.stream_id import MAX_ID, format_id
 from tests.support.api_client import FIRST, ApiClient
 from tests.support.documented import Operation
-from tests.support.preparations import begin_epoch, close_store, fill_epoch, remove_keyspace, trim_race
+from tests.support.preparations import (
+    begin_epoch,
+    close_store,
+    crowd_pending,
+    fill_epoch,
+    remove_keyspace,
+    trim_race,
+)
 
 ELSEWHERE: Final = frozenset(
     {
@@ -229,6 +236,7 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
     ("xread", "POSITION_TRIMMED"): Provocation(
         {"streams": [{"key": "race:france", "after": FIRST}], "strict": True}, prepare=trim_race
     ),
+    ("xpending", "LIMIT_EXCEEDED"): Provocation(query={"min_idle_ms": "1"}, prepare=crowd_pending),
     ("pipeline", "LIMIT_EXCEEDED"): Provocation([["PING"]] * (PIPELINE_COMMANDS_MAX + 1)),
     ("transaction", "LIMIT_EXCEEDED"): Provocation([["PING"]] * (TRANSACTION_COMMANDS_MAX + 1)),
     ("transaction", "TRANSACTION_ABORTED"): Provocation([["XLEN", "race:france"], ["XLEN"]]),

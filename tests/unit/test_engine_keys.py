@@ -220,3 +220,24 @@ def test_a_page_of_streams_is_filled_with_those_that_may_be_seen(calls: Calls) -
     assert ([stream.key for stream in page.streams], page.more) == ([b"a:9", b"b:1", b"b:3"], True)
     last = calls.reply(c.ListStreams(start_after=b"b:5", limit=3, visible=(b"?:[1357]",)))
     assert ([stream.key for stream in last.streams], last.more) == ([b"b:7"], False)
+
+
+def test_keys_compares_many_names_at_once() -> None:
+    calls = Calls()
+    names = [b"%04d" % number for number in range(2_000)]
+    calls.engine.execute_all([c.Append(name, [FRAGMENT]) for name in names], 1)
+    found: list[bytes] = []
+    assert calls_of(lambda: found.extend(calls.reply(c.MatchKeys(b"*")))) < 1_000
+    assert found == names
+    assert calls.reply(c.MatchKeys(b"*9*9")) == [
+        name for name in names if name.endswith(b"9") and b"9" in name[:-1]
+    ]
+
+
+def test_keys_finds_the_names_that_begin_with_the_greatest_byte() -> None:
+    calls = Calls()
+    for name in (b"\xfe", b"\xfe\xff", b"\xff", b"\xff\xff", b"\xff\xffz", b"a"):
+        calls.reply(c.Append(name, [FRAGMENT]))
+    assert calls.reply(c.MatchKeys(b"\xff*")) == [b"\xff", b"\xff\xff", b"\xff\xffz"]
+    assert calls.reply(c.MatchKeys(b"\xfe*")) == [b"\xfe", b"\xfe\xff"]
+    assert calls.reply(c.MatchKeys(b"\xfe\xff*")) == [b"\xfe\xff"]

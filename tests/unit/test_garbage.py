@@ -15,8 +15,11 @@ from tailrace.app.store.service import EngineStore
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
 from tailrace.core.garbage import FREED_PARTS_PER_TURN, GARBAGE_PARTS_MAX
+from tailrace.core.invariants import check
 from tailrace.core.storage.recovery import recover
+from tailrace.core.stream_id import MAX_ID
 from tests.support.engine_calls import FRAGMENT, Calls, at
+from tests.unit.test_many_ids import calls_of
 from tests.unit.test_replay import picture
 from tests.unit.test_storage import Disk
 
@@ -198,3 +201,69 @@ def test_a_census_outlives_a_flush(calls: Calls) -> None:
     calls.add(b"new", "1-0")
     list(steps)
     assert census.streams < 1000
+
+
+def delivered_alone(calls: Calls, key: bytes, count: int, *consumers: bytes) -> None:
+    """A stream whose entries the consumers of a group received in turn, one at a time."""
+    calls.add(key, *(f"{number}-0" for number in range(1, count + 1)))
+    calls.reply(c.CreateGroup(key, b"g", 0))
+    for number in range(count):
+        calls.read_new(key, b"g", consumers[number % len(consumers)], 1)
+
+
+def delete_consumer(name: bytes, heir: bytes | None = None) -> c.DeleteConsumer:
+    return c.DeleteConsumer(b"s", b"g", name, transfer_to=heir)
+
+
+TRIM_ALL = c.TrimStream(b"s", c.Trim(max_length=0, references=c.References.DELETE))
+
+
+@pytest.mark.parametrize("command", [delete_consumer(b"alice"), delete_consumer(b"alice", b"bob"), TRIM_ALL])
+def test_all_pending_entries_of_a_group_go_at_once(calls: Calls, command: c.Command) -> None:
+    delivered_alone(calls, b"s", 3_000, b"alice")
+    assert calls_of(lambda: calls.reply(command)) < 1_500
+    check(calls.engine.keyspace)
+    calls.engine.keyspace.garbage.free_all()
+    check(calls.engine.keyspace)
+
+
+@pytest.mark.parametrize("names", [[b"alice"] * 99 + [b"bob"], [b"alice"] + [b"bob"] * 99])
+def test_a_transfer_moves_the_entries_of_the_consumer_that_has_fewer(
+    calls: Calls, names: list[bytes]
+) -> None:
+    delivered_alone(calls, b"s", 3_000, *names)
+    calls.now_ms += 5
+    calls.read_new(b"s", b"g", b"alice")
+    seen = calls.reply(c.InfoConsumers(b"s", b"g"))
+    assert calls_of(lambda: calls.reply(delete_consumer(b"alice", b"bob"))) < 2_000
+    [bob] = calls.reply(c.InfoConsumers(b"s", b"g"))
+    assert (bob.name, bob.pending_count, bob.idle_ms) == (b"bob", 3_000, seen[1].idle_ms)
+    assert {row.consumer for row in calls.reply(c.PendingRange(b"s", b"g", 0, MAX_ID, 5_000))} == {b"bob"}
+    check(calls.engine.keyspace)
+
+
+@pytest.mark.parametrize("names", [[b"alice", b"bob"], [b"alice", b"bob", b"bob", b"bob", b"bob", b"bob"]])
+def test_the_entries_of_other_consumers_stay_in_their_order(calls: Calls, names: list[bytes]) -> None:
+    delivered_alone(calls, b"s", 600, *names)
+    calls.now_ms += 5
+    calls.read_new(b"s", b"g", b"alice")
+    group = calls.engine.keyspace.streams[b"s"].groups[b"g"]
+    bob = group.consumers[b"bob"]
+    kept = [unit for unit in group.pending.order if unit.consumer is bob]
+    assert calls.reply(delete_consumer(b"alice")) == 600 // len(names)
+    assert list(group.pending.order) == kept
+    check(calls.engine.keyspace)
+
+
+@pytest.mark.parametrize("at_once", [1, 10])
+def test_a_trim_of_some_entries_leaves_the_other_pending_entries(calls: Calls, at_once: int) -> None:
+    calls.add(b"s", *(f"{number}-0" for number in range(1, 601)))
+    calls.reply(c.CreateGroup(b"s", b"g", 0))
+    calls.reply(c.CreateGroup(b"s", b"without pending entries", 0))
+    for number in range(600 // at_once):
+        calls.read_new(b"s", b"g", (b"alice", b"bob")[number % 2], at_once)
+    for kept in (450, 205, 0):
+        calls.reply(c.TrimStream(b"s", c.Trim(max_length=kept, references=c.References.DELETE)))
+        rows = calls.reply(c.PendingRange(b"s", b"g", 0, MAX_ID, 5_000))
+        assert [row.id >> 64 for row in rows] == list(range(601 - kept, 601))
+        check(calls.engine.keyspace)

@@ -186,3 +186,26 @@ def test_a_deletion_that_would_ask_too_many_groups_is_refused_and_changes_nothin
     monkeypatch.setattr("tailrace.core.handlers.references.REFERENCE_LOOKS_MAX", 20)
     for command in commands:
         calls.reply(command)
+
+
+def test_a_turn_ends_after_full_descriptions_of_large_groups(calls: Calls) -> None:
+    short, full, larger = (Work(calls.engine.keyspace) for _ in range(3))
+    short.add(c.InfoStream(b"s"))
+    full.add(c.InfoStream(b"s", 10))
+    larger.add(c.InfoStream(b"s", 0))
+    assert short.steps < full.steps < larger.steps
+    assert full.steps >= 10 + 2 * 10
+    assert larger.steps >= 2 * READ_ENTRIES_MAX
+    missing = Work(calls.engine.keyspace)
+    missing.add(c.InfoStream(b"missing", 10))
+    assert missing.steps == short.steps
+
+
+def test_the_estimate_of_a_transaction_ends_at_its_limit(calls: Calls) -> None:
+    commands = [c.InfoStream(b"s", 0)] * TRANSACTION_COMMANDS_MAX
+
+    def refused() -> None:
+        with pytest.raises(StreamError, match="too much work for one transaction"):
+            calls.engine.execute_all(commands, 1)
+
+    assert calls_of(refused) < TRANSACTION_COMMANDS_MAX

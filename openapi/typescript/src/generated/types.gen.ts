@@ -823,6 +823,10 @@ export type Limits = {
      */
     xautoclaim_scan_max: number;
     /**
+     * Pending entries that one group read with `claim_min_idle_ms` or one list of idle pending entries examines without success.
+     */
+    pending_looks_max: number;
+    /**
      * Blocks and entries with pending references that one trim with `references=acknowledged` examines.
      */
     acked_trim_looks_max: number;
@@ -3322,7 +3326,7 @@ export type XpendingErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**

@@ -27,12 +27,12 @@ class Limits:
                 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max': 10000, 'transaction_commands_max':
                 2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000, 'command_arguments_max': 262144,
                 'copy_parts_max': 20000, 'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000,
-                'xautoclaim_scan_max': 20000, 'acked_trim_looks_max': 10000, 'reply_bytes_max': 50331648,
-                'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max': 10000, 'turn_reply_bytes_max':
-                262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'node_entries_default': 100, 'node_bytes_default': 4096,
-                'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max':
-                10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000, 'epoch_keys_max': 100000, 'autoclaim_count_max':
-                4294967296, 'trim_limit_max': 1000000}
+                'xautoclaim_scan_max': 20000, 'pending_looks_max': 200000, 'acked_trim_looks_max': 10000, 'reply_bytes_max':
+                50331648, 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max': 10000,
+                'turn_reply_bytes_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'node_entries_default': 100,
+                'node_bytes_default': 4096, 'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400,
+                'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000,
+                'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max': 1000000}
 
     """
 
@@ -143,6 +143,9 @@ class Limits:
     """ Keys that one `SCAN` examines, even if its `COUNT` is greater. """
     xautoclaim_scan_max: int
     """ Pending entries that one scan for idle entries examines. """
+    pending_looks_max: int
+    """ Pending entries that one group read with `claim_min_idle_ms` or one list of idle pending entries examines
+    without success. """
     acked_trim_looks_max: int
     """ Blocks and entries with pending references that one trim with `references=acknowledged` examines. """
     reply_bytes_max: int
@@ -285,6 +288,8 @@ class Limits:
 
         xautoclaim_scan_max = self.xautoclaim_scan_max
 
+        pending_looks_max = self.pending_looks_max
+
         acked_trim_looks_max = self.acked_trim_looks_max
 
         reply_bytes_max = self.reply_bytes_max
@@ -377,6 +382,7 @@ class Limits:
                 "matching_steps_max": matching_steps_max,
                 "scan_count_max": scan_count_max,
                 "xautoclaim_scan_max": xautoclaim_scan_max,
+                "pending_looks_max": pending_looks_max,
                 "acked_trim_looks_max": acked_trim_looks_max,
                 "reply_bytes_max": reply_bytes_max,
                 "socket_reply_bytes_max": socket_reply_bytes_max,
@@ -504,6 +510,8 @@ class Limits:
 
         xautoclaim_scan_max = d.pop("xautoclaim_scan_max")
 
+        pending_looks_max = d.pop("pending_looks_max")
+
         acked_trim_looks_max = d.pop("acked_trim_looks_max")
 
         reply_bytes_max = d.pop("reply_bytes_max")
@@ -593,6 +601,7 @@ class Limits:
             matching_steps_max=matching_steps_max,
             scan_count_max=scan_count_max,
             xautoclaim_scan_max=xautoclaim_scan_max,
+            pending_looks_max=pending_looks_max,
             acked_trim_looks_max=acked_trim_looks_max,
             reply_bytes_max=reply_bytes_max,
             socket_reply_bytes_max=socket_reply_bytes_max,

@@ -1,0 +1,129 @@
+"""Removing many entries of a pending entries list: those in spans of ids, or those of one consumer.
+
+If a large share of the entries goes, the tables are made again without them, which costs less than removing
+each entry. A caller that removes all entries replaces the list instead (`core.group`). This module never
+decides which entries go.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from itertools import compress, islice
+from typing import Final
+
+from sortedcontainers import SortedDict
+
+from tailrace.core.pending.consumer import Consumer, IdRunT
+from tailrace.core.pending.id_spans import IdSpans
+from tailrace.core.pending.run import Run
+from tailrace.core.pending.sorted_view import SortedView
+from tailrace.core.pending.unit_table import UnitTable
+from tailrace.core.stream_id import StreamId
+
+_IDS_PER_SPAN: Final = 64
+"""Looking a span up in a run costs about as much as this many ids of a mask."""
+
+_SHARE: Final = 4
+"""Removing more than one in this many entries costs more than going through all of them."""
+
+
+def without(runs: SortedDict[StreamId, IdRunT], keys: Collection[StreamId]) -> SortedDict[StreamId, IdRunT]:
+    """Return `runs` without `keys`, which it has: the same table, or a new one. O(keys log n), or O(n) in C
+    if there are many keys."""
+    if len(keys) * _SHARE > len(runs):
+        return SortedDict(item for item in runs.items() if item[0] not in keys)
+    for key in keys:
+        del runs[key]
+    return runs
+
+
+class BulkRemoval(UnitTable):
+    """n: pending entries, m: entries that are removed."""
+
+    __slots__ = ()
+
+    def is_within(self, spans: IdSpans) -> bool:
+        """Whether one of `spans` surely contains the ids of all entries, at least one. O(log n), and O(n) in
+        C if that is likely."""
+        if not self.count:
+            return False
+        first_ids = [self.runs.peekitem(0)[1].first_id] if self.runs else []
+        # The entry that became pending first is likely to have the lowest id.
+        first_ids += islice(self.scattered, 1)
+        if not spans.contains_all(min(first_ids), self._highest_id):
+            return False
+        return not self.scattered or spans.contains_all(min(self.scattered), self._highest_id)
+
+    def remove_spans(self, spans: IdSpans) -> None:
+        """Remove all entries whose ids are in `spans`. O(log n) for each run and O(1) for each scattered
+        entry between the ends of the spans, and `IdSpans.mask` for a run that meets many spans."""
+        first, last = spans.bounds
+        whole: list[Run] = []
+        for run in self._runs_between(first, last):
+            ends = run.first_id, run.last_id
+            count = spans.count_meeting(*ends)
+            if count == 1 and spans.contains_all(*ends):
+                whole.append(run)
+            elif count == 1 or count * _IDS_PER_SPAN < run.high - run.low:
+                for span in spans.meeting(*ends):
+                    self._remove_between(run, *span)
+            else:
+                self._remove_masked(run, spans.mask(run.window()))
+        self._drop_runs(whole)
+        ids = list(self.scattered_ids.between(first, last)) if self.scattered else []
+        if ids:
+            self._remove_scattered(compress(ids, spans.fresh_mask(ids)))
+
+    def _remove_between(self, run: Run, first: StreamId, last: StreamId) -> None:
+        low, high = run.between(first, last)
+        live = run.count_live(low, high)
+        if live > 0:
+            self._remove_span(run, low, high - low, live)
+
+    def _remove_masked(self, run: Run, mask: bytes) -> None:
+        flags = run.flags_with(mask)
+        gone = run.live - flags.count(0)
+        if gone == run.live:
+            self._drop_run(run)
+        elif gone:
+            run.set_flags(flags)
+            self.count -= gone
+            assert run.consumer is not None
+            run.consumer.pending_count -= gone
+
+    def drop_consumer(self, consumer: Consumer) -> None:
+        """Remove all entries of `consumer`, which is used no more and keeps its own index. O(its units), and
+        O(m) in C; O(n) if it has a large share of the entries."""
+        runs, ids = consumer.runs, consumer.scattered
+        if consumer.pending_count * _SHARE > self.count:
+            self.order.discard_owned(consumer)
+        else:
+            self.order.discard_all(list(map(self.runs.__getitem__, runs)))
+            self.order.discard_all(dict.fromkeys(map(self.scattered.__getitem__, ids)))
+        self.runs = without(self.runs, runs)
+        if len(ids) * _SHARE > len(self.scattered):
+            kept = {value: unit for value, unit in self.scattered.items() if unit.consumer is not consumer}
+            self.scattered, self.scattered_ids = kept, SortedView(kept)
+        else:
+            for value in ids:
+                del self.scattered[value]
+            self.scattered_ids.note(ids)
+        self.count -= consumer.pending_count
+        self._last_found = None
+
+    def _drop_runs(self, runs: Sequence[Run]) -> None:
+        """As `_drop_run`, for many runs. O(runs), or O(all runs) in C if these are many of them."""
+        if not runs:
+            return
+        self.order.discard_all(runs)
+        keys_of: defaultdict[Consumer, set[StreamId]] = defaultdict(set)
+        for run in runs:
+            assert run.consumer is not None
+            keys_of[run.consumer].add(run.key)
+            run.consumer.pending_count -= run.live
+        for consumer, keys in keys_of.items():
+            consumer.runs = without(consumer.runs, keys)
+        self.runs = without(self.runs, set().union(*keys_of.values()))
+        self.count -= sum(run.live for run in runs)
+        self._last_found = None
