@@ -21,7 +21,8 @@ Consistency: TypeAlias = Literal["strong", "eventual"]
 
 
 class EngineError(Exception):
-    """An error reply of the engine. `line`: the exact line as bytes, such as ``b"NOGROUP No such key ..."``."""
+    """An error reply of the engine. `line`: the exact line as bytes, such as ``b"NOGROUP No such key
+    ..."``."""
 
     def __init__(self, line: bytes) -> None:
         super().__init__(line)
@@ -39,8 +40,8 @@ class EngineError(Exception):
 class LinkDown(Exception):
     """The engine gave no answer that counts. `reason` names the node, and never contains a password.
 
-    `outcome_unknown` is False if the command was certainly not executed; then it may be sent again. It is True
-    if the command was written to a connection that was lost, or if too few replicas confirmed a write.
+    `outcome_unknown` is False if the command was certainly not executed; then it may be sent again. It is
+    True if the command was written to a connection that was lost, or if too few replicas confirmed a write.
     `retry_after_s`: when another try makes sense, in whole seconds.
     """
 
@@ -53,7 +54,8 @@ class LinkDown(Exception):
 
 @dataclass(frozen=True)
 class NodeState:
-    """One node as the link sees it. `slots`: how many slots it serves; 0 outside a Cluster, and for a replica.
+    """One node as the link sees it. `slots`: how many slots it serves; 0 outside a Cluster, and for a
+    replica.
 
     `why_down`: why it cannot be used now, for a person; empty if `is_up`.
     """
@@ -92,8 +94,8 @@ class Link(Protocol):
     ) -> Resp:
         """Run one command on the node of `key` (None: any master) and return its reply.
 
-        `min_replicas`: how many replicas must confirm a write; None means the default of the link. A write that
-        too few replicas confirm in time raises `LinkDown` with `outcome_unknown`. MOVED, ASK, TRYAGAIN,
+        `min_replicas`: how many replicas must confirm a write; None means the default of the link. A write
+        that too few replicas confirm in time raises `LinkDown` with `outcome_unknown`. MOVED, ASK, TRYAGAIN,
         CLUSTERDOWN, LOADING and refused connections are retried until a deadline. A write is never sent again
         after a lost connection. Raises `EngineError` or `LinkDown`.
         """
@@ -111,9 +113,9 @@ class Link(Protocol):
     ) -> list[Resp | EngineError]:
         """Run commands contiguously on one connection; return their replies and errors in order.
 
-        `atomic` wraps them in MULTI and EXEC: all keys must be in the slot of `key`, and either all run or none
-        does. Without it, a lost connection can leave a part of them executed. Raises `LinkDown`; with `atomic`
-        also the `EngineError` that made EXEC refuse the transaction.
+        `atomic` wraps them in MULTI and EXEC: all keys must be in the slot of `key`, and either all run or
+        none does. Without it, a lost connection can leave a part of them executed. Raises `LinkDown`; with
+        `atomic` also the `EngineError` that made EXEC refuse the transaction.
         """
         ...
 
@@ -151,9 +153,9 @@ class Link(Protocol):
     def arm(self, key: bytes, wake: Callable[[], None]) -> Armed:
         """Call `wake` at least once after every change of `key` from now on; more calls are possible.
 
-        Call this before the read is sent. After each wake a waiter reads again by `read_armed`, and then waits
-        again. `wake` runs on the event loop; it must not block and must not raise. It is also called every 5 to
-        10 seconds, and when the connection to the node is lost.
+        Call this before the read is sent. After each wake a waiter reads again by `read_armed`, and then
+        waits again. `wake` runs on the event loop; it must not block and must not raise. It is also called
+        every 5 to 10 seconds, and when the connection to the node is lost.
         """
         ...
 
@@ -163,15 +165,16 @@ class Link(Protocol):
         """Run reads of `key` on the tracking connection, which registers the key; return replies and errors.
 
         The commands are contiguous and follow an EXISTS of the key, so that XREADGROUP is watched too.
-        `is_write` must be True for XREADGROUP: it is not sent again after a lost connection. Raises `LinkDown`.
+        `is_write` must be True for XREADGROUP: it is not sent again after a lost connection. Raises
+        `LinkDown`.
         """
         ...
 
     def wake(self, key: bytes) -> None:
         """Wake the waiters of `key` in this process now, and those of other gateways soon.
 
-        For changes that the engine's tracking does not report: XNACK, XCLAIM, XGROUP, XSETID. Call it after the
-        reply of the command.
+        For changes that the engine's tracking does not report: XNACK, XCLAIM, XGROUP, XSETID. Call it after
+        the reply of the command.
         """
         ...
 
