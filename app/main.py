@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from tailrace.api.access.security import Security
 from tailrace.api.application import create_api
 from tailrace.app import __version__
-from tailrace.app.lifespan import keeping, ticking, tracing_until_the_end
+from tailrace.app.lifespan import keeping, linked, ticking, tracing_until_the_end
 from tailrace.app.metrics.endpoint import MetricsEndpoint
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.counters.loop_lag import PERIOD_S as LAG_PERIOD_S
@@ -24,6 +24,7 @@ from tailrace.app.protocols.hot_routes import HotRoutes
 from tailrace.app.request_observer import RequestObserver
 from tailrace.app.settings import Durability, Settings
 from tailrace.app.store.memory import MemoryCeiling
+from tailrace.app.store.service import EngineStore
 from tailrace.app.token_buckets import TokenBuckets
 from tailrace.app.tokens.authenticator import REFRESH_PERIOD_S, FileAuthenticator
 from tailrace.app.tokens.usage import recording_usage
@@ -41,6 +42,25 @@ def create_hot_routes(
     return HotRoutes(store, security, rates, observer)
 
 
+@asynccontextmanager
+async def _working(sources: Sources, settings: Settings) -> AsyncIterator[None]:
+    """Connect the store with what keeps its data: its own storage, or an engine."""
+    store = sources.store
+    if not isinstance(store, EngineStore):
+        async with linked(store, settings):
+            yield
+        return
+    ceiling = MemoryCeiling(settings.memory_limit_mb)
+
+    def tick() -> None:
+        store.tick()
+        store.refuse_growth(while_true=ceiling.is_exceeded())
+
+    waits = settings.durability is Durability.ALWAYS
+    async with keeping(store, sources.storage, waits=waits), ticking(tick):
+        yield
+
+
 def create_app(
     sources: Sources,
     settings: Settings,
@@ -55,19 +75,12 @@ def create_app(
     the `tokens`. `tracing` None: the application creates no spans.
     """
     store, registry = sources.store, sources.connections
-    ceiling = MemoryCeiling(settings.memory_limit_mb)
-
-    def tick() -> None:
-        store.tick()
-        store.refuse_growth(while_true=ceiling.is_exceeded())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        waits = settings.durability is Durability.ALWAYS
         async with (
             tracing_until_the_end(tracing),
-            keeping(store, sources.storage, waits=waits),
-            ticking(tick),
+            _working(sources, settings),
             ticking(registry.sweep, SWEEP_PERIOD_S),
             ticking(sources.loop_lag.sample, LAG_PERIOD_S),
             ticking(tokens.refresh, REFRESH_PERIOD_S),

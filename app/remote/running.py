@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from tailrace.app.remote.functions.library import is_missing
-from tailrace.app.remote.keys import listing, named, server
+from tailrace.app.remote.keys import listing, named, planning, server
 from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.readers.parts import Looks
 from tailrace.app.remote.words.engine import Engine
@@ -23,7 +23,7 @@ from tailrace.core import commands as c
 from tailrace.core.errors import StreamError, cross_slot, engine_lacks
 from tailrace.core.replies import ReadReply, Reply
 
-Job: TypeAlias = Callable[[Link, Any], Awaitable[Reply]]
+Job: TypeAlias = Callable[[Link, Engine, Any], Awaitable[Reply]]
 
 _JOBS: Final[Mapping[type[c.Command], Job]] = {
     c.ListStreams: listing.list_streams,
@@ -39,6 +39,8 @@ _JOBS: Final[Mapping[type[c.Command], Job]] = {
     c.SetConfig: server.set_config,
     c.ServerTime: server.server_time,
     c.ServerInfo: server.server_info,
+    c.SplitRange: planning.split_range,
+    c.SeekRange: planning.seek_range,
 }
 """Commands that concern many keys, or the whole engine."""
 
@@ -63,7 +65,7 @@ class Runner:
             return await self._completed(command, await self._looks.look(command))
         job = _JOBS.get(type(command))
         if job is not None:
-            return await job(self._link, command)
+            return await job(self._link, self._engine, command)
         plan = plan_of(self._engine, command)
         assert plan is not None, "every command is a plan or a job"
         return await self._planned(plan)

@@ -15,6 +15,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.server_limits import DEFAULT_LIMITS
@@ -34,7 +36,7 @@ from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.limits import TURN_COMMANDS_MAX
-from tailrace.core.replies import ReadReply, Reply
+from tailrace.core.replies import ReadReply, Reply, ServerStats
 
 Receive = Callable[[Answer], None]
 
@@ -43,24 +45,29 @@ _RETRY_AFTER_DRAINING_S: Final = 1
 
 
 class RemoteStore:
-    """One store. Use it from one event loop only. `readers_max`: how many reads may wait."""
+    """One store. Use it from one event loop only, and call `use` before the first command. `readers_max`: how
+    many
+    reads may wait."""
+
+    link: Link
+    engine: Engine
 
     def __init__(
-        self,
-        link: Link,
-        engine: Engine,
-        slow_log: SlowLog | None = None,
-        readers_max: int = DEFAULT_LIMITS.waiting_readers_max,
+        self, slow_log: SlowLog | None = None, readers_max: int = DEFAULT_LIMITS.waiting_readers_max
     ) -> None:
-        self.link = link
-        self.engine = engine
         self.figures = CommandFigures()
         self.slow_log = slow_log or SlowLog()
-        self._looks = Looks(link, engine)
-        self._runner = Runner(link, engine, self._looks)
-        self._readers = WaitingReads(link, engine, self._looks, self._failure, readers_max)
+        self._readers_max = readers_max
         self._refusal: StoreUnavailable | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+
+    def use(self, link: Link, engine: Engine) -> None:
+        """Run commands on `engine`, over `link`."""
+        self.link = link
+        self.engine = engine
+        looks = Looks(link, engine)
+        self._runner = Runner(link, engine, looks)
+        self._readers = WaitingReads(link, engine, looks, self._failure, self._readers_max)
 
     @property
     def not_ready_reason(self) -> str | None:
@@ -103,6 +110,12 @@ class RemoteStore:
         engine_ns = time.perf_counter_ns() - begin_ns
         self.figures.ran(command, outcome_of(command, reply), engine_ns)
         note_commands((command,), engine_ns)
+        return self._completed(reply)
+
+    def _completed(self, reply: Reply) -> Reply:
+        """Return `reply`. A reply to INFO gets the number of reads that wait at this gateway."""
+        if isinstance(reply, ServerStats):
+            return replace(reply, blocked_clients=self.waiting_count)
         return reply
 
     async def _failure(self, error: Exception, command: Command) -> StreamError | StoreUnavailable:
@@ -235,7 +248,7 @@ class RemoteStore:
             return await self._failure(found, command)
         if isinstance(found, Exception):
             raise found
-        return found
+        return self._completed(found)
 
     def _note(self, commands: Sequence[Command], answers: Sequence[Answer], engine_ns: int) -> None:
         self.figures.last_engine_ns = engine_ns

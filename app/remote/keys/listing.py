@@ -13,12 +13,13 @@ from typing import Final
 
 from tailrace.app.remote.functions.names import is_reserved
 from tailrace.app.remote.link.port import EngineError, Link, Resp
-from tailrace.app.remote.replies.infos import stream_info
+from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import text, value, values
-from tailrace.core.commands import KeyspaceSize, Listing, ListStreams, MatchKeys, ScanKeys
+from tailrace.app.remote.words.table import plan_of
+from tailrace.core.commands import InfoStream, KeyspaceSize, Listing, ListStreams, MatchKeys, ScanKeys
 from tailrace.core.glob import compile_glob
 from tailrace.core.limits import SCAN_COUNT_MAX
-from tailrace.core.replies import KeyScan, StreamList, StreamSummary
+from tailrace.core.replies import KeyScan, StreamInfo, StreamList, StreamSummary
 
 _STEP: Final = b"1000"
 """Keys that one SCAN of a list examines."""
@@ -28,7 +29,7 @@ _NODES: Final = 1_024
 state."""
 
 
-async def list_streams(link: Link, command: ListStreams) -> StreamList:
+async def list_streams(link: Link, engine: Engine, command: ListStreams) -> StreamList:
     """Return a page of streams in byte order of their keys."""
     after = command.start_after
     is_visible = _visible(command)
@@ -42,33 +43,35 @@ async def list_streams(link: Link, command: ListStreams) -> StreamList:
     else:
         page = nsmallest(command.limit, found)
         more = len(found) > command.limit
-    summaries = [await _summary(link, key) for key in page]
+    summaries = [await _summary(link, engine, key) for key in page]
     return StreamList([each for each in summaries if each is not None], more)
 
 
-async def _summary(link: Link, key: bytes) -> StreamSummary | None:
+async def _summary(link: Link, engine: Engine, key: bytes) -> StreamSummary | None:
     """Return the row of a stream; None if it was deleted meanwhile."""
+    plan = plan_of(engine, InfoStream(key))
+    assert plan is not None
     try:
-        answer = await link.call([b"XINFO", b"STREAM", key], key=key, is_write=False)
+        info = plan.read(await link.call_together(plan.commands, key=key, is_write=False))
     except EngineError:
         return None
-    info = stream_info(answer)
+    assert isinstance(info, StreamInfo)
     return StreamSummary(key, info.length, info.last_id, info.group_count)
 
 
-async def count_streams(link: Link, command: KeyspaceSize) -> int:
+async def count_streams(link: Link, _engine: Engine, command: KeyspaceSize) -> int:
     """Return how many streams there are."""
     is_visible = _visible(command)
     return sum([1 async for key in stream_keys(link, b"*") if is_visible(key)])
 
 
-async def match_keys(link: Link, command: MatchKeys) -> list[bytes]:
+async def match_keys(link: Link, _engine: Engine, command: MatchKeys) -> list[bytes]:
     """Return the streams that a pattern matches, in byte order."""
     is_visible = _visible(command)
     return sorted([key async for key in stream_keys(link, command.pattern) if is_visible(key)])
 
 
-async def scan_keys(link: Link, command: ScanKeys) -> KeyScan:
+async def scan_keys(link: Link, _engine: Engine, command: ScanKeys) -> KeyScan:
     """Run one step of SCAN, on one node."""
     masters = link.masters()
     cursor, number = divmod(command.cursor, _NODES)

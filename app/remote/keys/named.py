@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tailrace.app.remote.functions import streams
 from tailrace.app.remote.functions.names import is_reserved, state_key
 from tailrace.app.remote.link.port import Link
-from tailrace.app.remote.words.plan import Plan, Result, number, text, value
+from tailrace.app.remote.words.engine import Engine
+from tailrace.app.remote.words.plan import Plan, Result, number, text
 from tailrace.core.commands import CopyKey, CountKeys, DeleteKeys, RenameKey
 from tailrace.core.errors import cross_slot, no_such_key, wrong_type
 
@@ -19,7 +21,7 @@ _STREAM = b"stream"
 _MISSING = b"none"
 
 
-async def delete_keys(link: Link, command: DeleteKeys) -> int:
+async def delete_keys(link: Link, engine: Engine, command: DeleteKeys) -> int:
     """Delete streams with their state, and return how many existed. Atomic for each key.
 
     Raises WRONGTYPE before the first deletion if a key is no stream.
@@ -28,9 +30,10 @@ async def delete_keys(link: Link, command: DeleteKeys) -> int:
     await require_streams(link, keys)
     count = 0
     for key in keys:
-        words = [b"DEL", key], [b"DEL", state_key(key)]
-        results = await link.call_together(words, key=key, is_write=True, atomic=True)
-        count += number(results[0])
+        if engine.library is None:
+            count += number(await link.call([b"DEL", key], key=key, is_write=True))
+        else:
+            count += await engine.library.run(link, streams.delete(key))
         link.wake(key)
     return count
 
@@ -46,7 +49,7 @@ async def require_streams(link: Link, keys: Sequence[bytes]) -> list[bool]:
     return found
 
 
-async def count_keys(link: Link, command: CountKeys) -> int:
+async def count_keys(link: Link, _engine: Engine, command: CountKeys) -> int:
     """Return how many of the names are streams. A name given twice counts twice."""
     count = 0
     for key in command.keys:
@@ -75,7 +78,7 @@ def delete_together(command: DeleteKeys) -> Plan:
     return Plan([[b"DEL", *keys], [b"DEL", *states]], read, keys[0], is_write=True, wakes=True)
 
 
-async def rename_key(link: Link, command: RenameKey) -> None:
+async def rename_key(link: Link, engine: Engine, command: RenameKey) -> None:
     """Rename a stream. Raises NO_SUCH_STREAM, WRONGTYPE and CROSSSLOT."""
     key, new_key = command.key, command.new_key
     exists, _ = await require_streams(link, [key, new_key])
@@ -84,32 +87,28 @@ async def rename_key(link: Link, command: RenameKey) -> None:
     if key == new_key:
         return
     _require_one_slot(link, key, new_key)
-    old_state, new_state = state_key(key), state_key(new_key)
-    has_state = await link.call([b"EXISTS", old_state], key=key, is_write=False)
-    words = [[b"RENAME", key, new_key], [b"DEL", new_state]]
-    if has_state:
-        words[1] = [b"RENAME", old_state, new_state]
-    for result in await link.call_together(words, key=key, is_write=True, atomic=True):
-        value(result)
+    if engine.library is None:
+        await link.call([b"RENAME", key, new_key], key=key, is_write=True)
+    else:
+        await engine.library.run(link, streams.rename(command))
     link.wake(key)
     link.wake(new_key)
 
 
-async def copy_key(link: Link, command: CopyKey) -> int:
+async def copy_key(link: Link, engine: Engine, command: CopyKey) -> int:
     """Copy a stream; return 1, or 0 if nothing was copied. Raises WRONGTYPE and CROSSSLOT."""
     key, new_key = command.key, command.new_key
     exists, _ = await require_streams(link, [key, new_key])
     if not exists:
         return 0
     _require_one_slot(link, key, new_key)
-    replace = [b"REPLACE"] if command.replace else []
-    words = [
-        [b"COPY", key, new_key, *replace],
-        [b"COPY", state_key(key), state_key(new_key), *replace],
-    ]
-    results = await link.call_together(words, key=key, is_write=True, atomic=True)
+    if engine.library is None:
+        replace = [b"REPLACE"] if command.replace else []
+        copied = number(await link.call([b"COPY", key, new_key, *replace], key=key, is_write=True))
+    else:
+        copied = await engine.library.run(link, streams.copy(command))
     link.wake(new_key)
-    return number(results[0])
+    return copied
 
 
 def _require_one_slot(link: Link, key: bytes, new_key: bytes) -> None:

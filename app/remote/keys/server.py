@@ -6,9 +6,11 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
+from tailrace.app.remote.functions.hidden import visible_groups
 from tailrace.app.remote.keys.listing import stream_keys
 from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.replies.infos import group_infos
+from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import number, text, values
 from tailrace.core.commands import Flush, GetConfig, ServerInfo, ServerTime, SetConfig
 from tailrace.core.errors import engine_lacks
@@ -28,18 +30,18 @@ _NEEDS: Final[Mapping[str, str]] = {
 }
 
 
-async def flush(link: Link, _: Flush) -> None:
+async def flush(link: Link, _engine: Engine, _command: Flush) -> None:
     """Delete all keys of the database, on every master."""
     await link.call_masters([b"FLUSHDB"], is_write=True)
 
 
-async def server_time(link: Link, _: ServerTime) -> int:
+async def server_time(link: Link, _engine: Engine, _command: ServerTime) -> int:
     """Return the time of the engine in Unix milliseconds."""
     seconds, microseconds = map(text, values(await link.call([b"TIME"], key=None, is_write=False)))
     return int(seconds) * 1000 + int(microseconds) // 1000
 
 
-async def get_config(link: Link, command: GetConfig) -> dict[str, int]:
+async def get_config(link: Link, _engine: Engine, command: GetConfig) -> dict[str, int]:
     """Return the settings of streams whose names match; those that the engine lacks are left out."""
     found: dict[str, int] = {}
     globs = [compile_glob(pattern) for pattern in command.patterns]
@@ -52,7 +54,7 @@ async def get_config(link: Link, command: GetConfig) -> dict[str, int]:
     return found
 
 
-async def set_config(link: Link, command: SetConfig) -> None:
+async def set_config(link: Link, _engine: Engine, command: SetConfig) -> None:
     """Change settings on every master."""
     words = [b"CONFIG", b"SET"]
     for name, value in command.values:
@@ -66,7 +68,7 @@ async def set_config(link: Link, command: SetConfig) -> None:
         raise engine_lacks(f"CONFIG SET of {newest}", _NEEDS.get(newest, "Redis 7")) from None
 
 
-async def server_info(link: Link, _: ServerInfo) -> ServerStats:
+async def server_info(link: Link, _engine: Engine, _command: ServerInfo) -> ServerStats:
     """Return totals over all streams. O(streams + groups), and two commands for each stream."""
     streams = entries = groups = pending = 0
     async for key in stream_keys(link, b"*"):
@@ -76,7 +78,7 @@ async def server_info(link: Link, _: ServerInfo) -> ServerStats:
             continue
         streams += 1
         entries += number(length)
-        found = group_infos(values(infos))
+        found = visible_groups(group_infos(values(infos)))
         groups += len(found)
         pending += sum(group.pending_count for group in found)
     return ServerStats(streams, entries, groups, pending, now_ms=time.time_ns() // 1_000_000)

@@ -10,9 +10,6 @@ from tailrace.core.log.entry import BadEntry, fragment_from_flat
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import SEQ_BITS, StreamId
 
-_PLAIN_WIDTH = 2
-"""Items of an entry: its id and its fields. A read with CLAIM adds idle time and deliveries."""
-
 
 def id_of(raw: Resp) -> StreamId:
     """Return the id that the engine wrote."""
@@ -48,11 +45,12 @@ def entries_of(rows: Sequence[Resp]) -> Entries:
     deliveries: list[int] = []
     for row in rows:
         assert isinstance(row, list)
-        ids.append(id_of(row[0]))
-        fragments.append(fragment_of(row[1]))
-        if len(row) > _PLAIN_WIDTH:
-            idle_ms.append(int_of(row[2]))
-            deliveries.append(int_of(row[3]))
+        value, fields, *delivery = row
+        ids.append(id_of(value))  # type: ignore[arg-type] # entries have no errors
+        fragments.append(fragment_of(fields))  # type: ignore[arg-type]
+        if delivery:
+            idle_ms.append(int_of(delivery[0]))  # type: ignore[arg-type]
+            deliveries.append(int_of(delivery[1]))  # type: ignore[arg-type]
     if len(idle_ms) == len(ids) and ids:
         return Entries(ids, fragments, idle_ms, deliveries)
     return Entries(ids, fragments)

@@ -7,6 +7,8 @@ with ENGINE_LACKS_FEATURE.
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 from tailrace.app.remote.functions.call import Call
@@ -24,13 +26,13 @@ class Engine(Struct, frozen=True):
     library: Library | None
     """The library; None if the engine cannot run it."""
 
-    def call(self, call: Call, feature: Feature) -> Plan:
+    def call(self, call: Call[Any], feature: Feature) -> Plan:
         """Return the plan of a call of the library. Raises ENGINE_LACKS_FEATURE with the name of
         `feature`."""
         words = self.words(call, feature)
         return Plan([words], last(lambda result: call.read(value(result))), call.key, is_write=call.is_write)
 
-    def words(self, call: Call, feature: Feature) -> Words:
+    def words(self, call: Call[Any], feature: Feature) -> Words:
         """Return the words of a call. Raises ENGINE_LACKS_FEATURE with the name of `feature`."""
         if self.library is None:
             raise engine_lacks(feature.name, feature.reason.removeprefix("needs "))

@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from tailrace.app.remote.functions.call import Call
 from tailrace.app.remote.functions.hidden import (
     visible_consumers,
     visible_full_groups,
@@ -21,7 +22,7 @@ from tailrace.app.remote.functions.hidden import (
     visible_stream,
 )
 from tailrace.app.remote.functions.names import RESERVED
-from tailrace.app.remote.functions.streams import StreamState, read_state
+from tailrace.app.remote.functions.streams import StreamState
 from tailrace.app.remote.link.port import EngineError
 from tailrace.app.remote.replies.infos import consumer_infos, group_infos, stream_full_info, stream_info
 from tailrace.app.remote.words.appends import refused_if_exists
@@ -138,8 +139,9 @@ def create_stream(command: CreateStream, settings: Plan | None = None) -> Plan:
 # --- looking -------------------------------------------------------------------------------------------
 
 
-def info_stream(command: InfoStream, state: Words | None = None) -> Plan:
-    """XINFO STREAM, short or full. `state`: the words that ask the library for the state of the stream."""
+def info_stream(command: InfoStream, state: tuple[Words, Call[StreamState | None]] | None = None) -> Plan:
+    """XINFO STREAM, short or full. `state`: the call that asks the library for the state of the
+    stream, and its words."""
     key, full_count = command.key, command.full_count
     if isinstance(full_count, Malformed):
         return refused_if_exists(key, full_count)
@@ -150,13 +152,13 @@ def info_stream(command: InfoStream, state: Words | None = None) -> Plan:
 
     def read(results: Sequence[Result]) -> StreamInfo | StreamFullInfo:
         answer = value(results[0])
-        known = None if state is None else read_state(value(results[1]))
+        known = None if state is None else state[1].read(value(results[1]))
         if not is_full:
             return with_state(stream_info(answer), known)
         full = stream_full_info(answer, time.time_ns() // 1_000_000)
         return StreamFullInfo(with_state(full.info, known), full.entries, visible_full_groups(full.groups))
 
-    return Plan([words] if state is None else [words, state], read, key)
+    return Plan([words] if state is None else [words, state[0]], read, key)
 
 
 def with_state(info: StreamInfo, state: StreamState | None) -> StreamInfo:

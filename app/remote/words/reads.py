@@ -94,8 +94,8 @@ class _ReadAnswers:
         after = source.after
         assert not isinstance(after, Malformed)
         if after is Special.LAST_ENTRY:
-            entries = entries_of(values(next(looks)))
-            return StreamRead(source.key, entries, next=entries.ids[0] if entries.ids else ZERO_ID)
+            newest = entries_of(values(next(looks)))
+            return StreamRead(source.key, newest, next=newest.ids[0] if newest.ids else ZERO_ID)
         if after is Special.LAST_ID:
             return StreamRead(source.key, NO_ENTRIES, next=_last_id(next(looks)))
         assert isinstance(after, int)
@@ -157,15 +157,14 @@ def is_new(source: ReadFrom) -> bool:
 
 
 def read_group(command: ReadGroup, *, has_max_count: bool) -> Plan:
-    """XREADGROUP without BLOCK. A read of the consumer's history by the API shows idle times and deliveries,
+    """XREADGROUP without BLOCK. A read of the consumer's history shows idle times and deliveries,
     which
     XPENDING tells before the read changes them."""
     key = command.streams[0].key
     bad = malformed(command)
     if bad is not None:
         return _refused(command, bad)
-    shows_times = command.limits.page_bytes is not None
-    histories = [source for source in command.streams if shows_times and not is_new(source)]
+    histories = [source for source in command.streams if not is_new(source)]
     looks = [_history_words(command, source) for source in histories]
     commands = [*looks, group_words(command, has_max_count=has_max_count)]
     return Plan(
@@ -179,7 +178,9 @@ def read_group(command: ReadGroup, *, has_max_count: bool) -> Plan:
 
 def _history_words(command: ReadGroup, source: ReadFrom) -> Words:
     assert isinstance(source.after, int)
-    count = min(command.limits.count or READ_ENTRIES_MAX, READ_ENTRIES_MAX)
+    limits = command.limits
+    bounds = [each for each in (limits.count, limits.max_count) if each is not None]
+    count = min([*bounds, READ_ENTRIES_MAX])
     start = id_word(source.after + 1)
     return [b"XPENDING", source.key, command.group, start, b"+", number_word(count), command.consumer]
 
@@ -228,7 +229,7 @@ def _group_stream(
     shown = next(histories, None)
     found = NO_ENTRIES if entries is None else entries
     if isinstance(shown, list):
-        found = _with_times(found, shown)
+        found = _with_times(found, values(shown))
     return StreamRead(source.key, found, next=found.ids[-1] if found.ids else after, history=True)
 
 

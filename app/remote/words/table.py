@@ -115,9 +115,8 @@ def _create_stream(engine: Engine, command: c.CreateStream) -> Plan:
 def _info_stream(engine: Engine, command: c.InfoStream) -> Plan:
     if engine.library is None or isinstance(command.full_count, c.Malformed):
         return groups.info_stream(command)
-    return groups.info_stream(
-        command, engine.words(stream_calls.state(command.key), engine.capabilities.functions)
-    )
+    call = stream_calls.state(command.key)
+    return groups.info_stream(command, (engine.words(call, engine.capabilities.functions), call))
 
 
 def _read(engine: Engine, command: c.Read) -> Plan:
