@@ -6,9 +6,9 @@ It owns the router and the refreshing of the layout. Waiting readers are served 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
+from tailrace.app.remote.link.channel import Channel
 from tailrace.app.remote.link.discovery import Discovery
 from tailrace.app.remote.link.exchange import AtomicExchange, Exchange, TogetherExchange, Way, packed
 from tailrace.app.remote.link.handshake import Greeting
@@ -23,13 +23,17 @@ from tailrace.app.remote.link.url import StoreUrl
 
 
 class Caller:
-    """Runs commands on the engine at `url`. `min_replicas`: how many replicas must confirm a write by
-    default."""
+    """Runs commands on the engine at `url`.
+
+    `min_replicas`: how many replicas must confirm a write by default. `on_channel` is called for each new
+    channel.
+    """
 
     def __init__(self, url: StoreUrl, timing: Timing, min_replicas: int = 0) -> None:
         self.url = url
         self.min_replicas = min_replicas
         greeting = Greeting(url.username, url.password, url.database, url.tls, url.kind == "cluster")
+        self.on_channel: Callable[[Node, Way, Channel], None] = lambda _node, _way, _channel: None
         self._loop = asyncio.get_running_loop()
         self._discovery = Discovery(url, greeting, timing)
         self._greeting = greeting
@@ -40,7 +44,7 @@ class Caller:
         layout = await self._discovery.find()
         if layout.node_timeout_s is not None:
             self._timing = self._timing.below(layout.node_timeout_s)
-        context = NodeContext(self._greeting, self._timing, self._prepare)
+        context = NodeContext(self._greeting, self._timing, self._new_channel)
         self.router = Router(context, self._ask_refresh)
         self.refreshing = Refreshing(
             self._discovery, self._timing, self.router.adopt, lambda: list(self.router.nodes), self._is_whole
@@ -52,8 +56,8 @@ class Caller:
     def _ask_refresh(self) -> None:
         self.refreshing.ask()
 
-    def _prepare(self, node: Node, way: Way, channel: Any) -> None:
-        """A new channel: `tracking` listens on its own."""
+    def _new_channel(self, node: Node, way: Way, channel: Channel) -> None:
+        self.on_channel(node, way, channel)
 
     def _is_whole(self) -> bool:
         return all(node.is_up for node in self.router.masters)

@@ -43,6 +43,8 @@ class Way(Enum):
     """Reads from a replica."""
     TRACKING = "tracking"
     """Reads of waiting readers; RESP3 with client tracking."""
+    WAKES = "wakes"
+    """Messages of other gateways; RESP3, so that they come as pushes."""
 
 
 Failure: TypeAlias = EngineError | LinkDown

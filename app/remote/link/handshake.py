@@ -33,7 +33,7 @@ class Greeting:
         name = [] if not self.username else [self.username.encode()]
         secret = self.password.encode()
         words: list[Words] = []
-        if way is Way.TRACKING:
+        if way in {Way.TRACKING, Way.WAKES}:
             auth = [b"AUTH", name[0] if name else b"default", secret] if secret else []
             words.append([b"HELLO", b"3", *auth])
         elif secret:

@@ -40,6 +40,7 @@ class Node:
         self._channels: dict[Way, Channel] = {}
         self._again: asyncio.TimerHandle | None = None
         self._failures = 0
+        self._is_closed = False
 
     def __repr__(self) -> str:
         return f"<Node {self.address}>"
@@ -86,6 +87,8 @@ class Node:
         self._failures = 0
 
     def _went_down(self, _reason: str) -> None:
+        if self._is_closed:
+            return
         timing = self._context.timing
         bound_s = min(timing.backoff_most_s, timing.backoff_least_s * 2**self._failures)
         self._failures = min(self._failures + 1, 10)
@@ -109,6 +112,6 @@ class Node:
         """Close all channels for good."""
         if self._again is not None:
             self._again.cancel()
+        self._is_closed = True
         for channel in self._channels.values():
-            channel.on_down = lambda _reason: None
             channel.close()
