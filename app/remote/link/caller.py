@@ -179,20 +179,19 @@ class Caller:
 
     async def _require_replicas(self, slot: int | None, needed: int) -> None:
         """Raise `LinkDown` if the master has too few replicas: better before the write than after it."""
-        if self._replicas(slot) >= needed:
+        node = self.router.node_of_slot(slot or 0)
+        if node is None or len(node.replicas) >= needed:
             return
-        await self.refreshing.now()
-        if (there := self._replicas(slot)) < needed:
-            node = self.router.node_of_slot(slot or 0)
+        # The layout does not show replicas that have just been connected.
+        if not node.knows_online(self._loop.time()):
+            info = await self.call_node(str(node.address), [b"INFO", b"replication"], is_write=False)
+            node.note_online(self._loop.time(), info)
+        if node.online_replicas < needed:
             raise LinkDown(
-                f"{node.address if node else 'the master'} has {there} replicas, and {needed} must confirm"
-                " the write; it was not sent",
+                f"{node.address} has {node.online_replicas} replicas, and {needed} must confirm the write;"
+                " it was not sent",
                 outcome_unknown=False,
             )
-
-    def _replicas(self, slot: int | None) -> int:
-        node = self.router.node_of_slot(slot or 0)
-        return len(node.replicas) if node is not None else 0
 
     async def close(self) -> None:
         """See `port.Link`."""

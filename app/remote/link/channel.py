@@ -155,6 +155,9 @@ class Channel:
         if self._closed:
             connection.drop("the link is closed")
             return
+        if connection.why_lost:  # right after its handshake
+            self._went_down(connection.why_lost)
+            return
         self._connection = connection
         self.why_down = ""
         connection.on_writable = self._flush

@@ -43,8 +43,8 @@ def _engine_error(text: str) -> EngineError:
 class Connection(asyncio.Protocol):
     """An open connection. `on_lost` gets the reason, once, after the exchanges in flight have been told.
 
-    `heard_at`: when the last byte arrived, or when the first payload was written while none was in flight.
-    `on_writable` is called when the socket takes more after it was full.
+    `why_lost`: empty while it is open. `heard_at`: when the last byte arrived, or when the first payload was
+    written while none was in flight. `on_writable` is called when the socket takes more after it was full.
     """
 
     def __init__(self, name: str, on_lost: Callable[[str], None], on_push: Push) -> None:
@@ -56,7 +56,8 @@ class Connection(asyncio.Protocol):
         self._in_flight: deque[Answered] = deque()
         self._parts: list[Any] = []
         self._transport: asyncio.Transport | None = None
-        self._why_lost = ""
+        self._why_dropped = ""
+        self.why_lost = ""
         self.on_writable: Callable[[], None] = lambda: None
         self.is_full = False
         self.heard_at = self._loop.time()
@@ -77,7 +78,7 @@ class Connection(asyncio.Protocol):
     def drop(self, reason: str) -> None:
         """Close the connection at once; the exchanges in flight are lost."""
         if self._transport is not None:
-            self._why_lost = self._why_lost or reason
+            self._why_dropped = self._why_dropped or reason
             self._transport.abort()
 
     # --- asyncio.Protocol ------------------------------------------------------------------------
@@ -124,7 +125,8 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell all exchanges in flight, then the owner."""
-        reason = self._why_lost or f"{self._name} closed the connection" + (f": {exc}" if exc else "")
+        reason = self._why_dropped or f"{self._name} closed the connection" + (f": {exc}" if exc else "")
+        self.why_lost = reason
         in_flight, self._in_flight = self._in_flight, deque()
         for exchange in in_flight:
             exchange.lost(reason)

@@ -44,7 +44,8 @@ class Greeting:
             words.append([b"READONLY"])
         if way is Way.TRACKING:
             words.append([b"CLIENT", b"TRACKING", b"ON"])
-        return words
+        # The reply shows that the node wants no password and has loaded its data.
+        return [*words, [b"PING"]]
 
 
 def _no_retry(exchange: Exchange, failure: EngineError | LinkDown) -> None:
@@ -84,41 +85,44 @@ async def open_connection(
                 address.port,
                 ssl=greeting.tls,
             )
-            if commands := greeting.commands(way):
-                _refuse(address, commands, await run_once(connection, commands))
+            commands = greeting.commands(way)
+            _refuse(address, commands, await run_once(connection, commands))
     except BaseException as error:
         if connection is not None:
             connection.drop("the handshake failed")
         if isinstance(error, LinkDown):
             raise
-        if isinstance(error, EngineError):
-            raise LinkDown(f"{address} refuses the connection: {error}", outcome_unknown=False) from None
-        if isinstance(error, OSError):  # a time-out is one as well
+        if isinstance(
+            error, OSError | UnicodeError
+        ):  # a time-out is one as well; the other is a bad host name
             why = _why(error, within_s)
             raise LinkDown(f"{address} cannot be reached: {why}", outcome_unknown=False) from None
         raise
     return connection
 
 
-def _why(error: OSError, within_s: float) -> str:
+def _why(error: OSError | UnicodeError, within_s: float) -> str:
     if isinstance(error, TimeoutError):
         return f"no answer within {within_s:g} s"
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is refused: {error.verify_message}"
     if isinstance(error, ssl.SSLError):
         return f"TLS failed: {error.reason}"
-    return reason_of(error)
+    return reason_of(error) if isinstance(error, OSError) else str(error)
 
 
 def _refuse(address: Address, commands: list[Words], replies: list[Any]) -> None:
     """Raise `LinkDown` if the node refused one of the first commands."""
     for words, reply in zip(commands, replies, strict=True):
-        if type(reply) is not EngineError:
-            continue
-        command = words[0].decode()
-        if command == "HELLO" and reply.code not in {b"WRONGPASS", b"NOPERM", b"LOADING"}:
-            raise LinkDown(
-                f"{address} does not speak RESP3 ({reply}); Redis 6 or Valkey is needed",
-                outcome_unknown=False,
-            )
-        raise LinkDown(f"{address} refuses {command}: {reply}", outcome_unknown=False)
+        if type(reply) is EngineError:
+            raise LinkDown(_refusal(address, words[0].decode(), reply), outcome_unknown=False)
+
+
+def _refusal(address: Address, command: str, error: EngineError) -> str:
+    if error.code == b"NOAUTH":
+        return f"{address} needs a password; write redis://user:password@host or redis://:password@host"
+    if error.code == b"WRONGPASS" or (command == "AUTH" and error.code == b"ERR"):
+        return f"{address} refuses the user or the password in the URL of the store: {error}"
+    if command == "HELLO" and error.code in {b"ERR", b"NOPROTO"}:
+        return f"{address} does not speak RESP3, which Redis has from 6.0 on: {error}"
+    return f"{address} refuses {command}: {error}"

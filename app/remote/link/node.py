@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from tailrace.app.remote.link.addresses import Address
 from tailrace.app.remote.link.channel import Channel
@@ -15,8 +16,11 @@ from tailrace.app.remote.link.confirmed import ConfirmedChannel
 from tailrace.app.remote.link.connection import Connection, Push
 from tailrace.app.remote.link.exchange import Way
 from tailrace.app.remote.link.handshake import Greeting, open_connection
-from tailrace.app.remote.link.port import NodeState
+from tailrace.app.remote.link.port import NodeState, Resp
 from tailrace.app.remote.link.timing import Timing, spread
+
+ONLINE_FOR_S: Final = 0.25
+"""How long the number of replicas that a master shows is believed."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,8 @@ class Node:
         self._again: asyncio.TimerHandle | None = None
         self._failures = 0
         self._is_closed = False
+        self.online_replicas = 0
+        self._asked_at = -ONLINE_FOR_S
 
     def __repr__(self) -> str:
         return f"<Node {self.address}>"
@@ -63,9 +69,19 @@ class Node:
 
         if way is Way.CONFIRMED:
             # Its connection is silent while replicas confirm.
-            timing = replace(context.timing, answer_s=context.timing.answer_s + context.timing.confirm_s)
+            least_s = context.timing.confirm_s + context.timing.answer_s / 2
+            timing = replace(context.timing, answer_s=max(context.timing.answer_s, least_s))
             return ConfirmedChannel(str(self.address), open_, timing)
         return Channel(str(self.address), open_, context.timing)
+
+    def knows_online(self, now: float) -> bool:
+        """Return whether `online_replicas` is recent."""
+        return now - self._asked_at < ONLINE_FOR_S
+
+    def note_online(self, now: float, info: Resp) -> None:
+        """Keep how many replicas receive what is written, as INFO says."""
+        self._asked_at = now
+        self.online_replicas = info.count(b"state=online") if isinstance(info, bytes) else 0
 
     def busy_channels(self) -> list[Channel]:
         """Return the channels that wait for replies."""

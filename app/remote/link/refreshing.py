@@ -35,8 +35,6 @@ class Refreshing:
         self._known = known
         self._is_whole = is_whole
         self._asked = asyncio.Event()
-        self._rounds = 0
-        self._finished = asyncio.Condition()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -47,25 +45,11 @@ class Refreshing:
         """Refresh soon."""
         self._asked.set()
 
-    async def now(self) -> None:
-        """Return when a refresh that began after this call has ended."""
-        begun = self._rounds
-        self._asked.set()
-        async with self._finished:
-            # The one that runs now may have asked before.
-            await self._finished.wait_for(lambda: self._rounds >= begun + 2 or self._is_closed())
-
-    def _is_closed(self) -> bool:
-        return self._task is None or self._task.done()
-
     async def _run(self) -> None:
         while True:
             await self._pause()
             self._asked.clear()
-            await self.once()
-            async with self._finished:
-                self._rounds += 1
-                self._finished.notify_all()
+            await self._once()
 
     async def _pause(self) -> None:
         """Wait until a refresh is asked for or due; never less than a moment."""
@@ -78,8 +62,7 @@ class Refreshing:
         except TimeoutError:
             pass
 
-    async def once(self) -> None:
-        """Read the layout and pass it on."""
+    async def _once(self) -> None:
         try:
             layout = await self._discovery.find(self._known())
         except LinkDown as down:
@@ -94,5 +77,3 @@ class Refreshing:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
-            async with self._finished:
-                self._finished.notify_all()

@@ -32,6 +32,8 @@ class Tracker:
     def __init__(self, router: Router) -> None:
         self.waiters = Waiters(router.timing)
         self._router = router
+        # Keys that were read at a node that imports their slot: the table does not show it.
+        self._imported: set[bytes] = set()
         self._loop = asyncio.get_running_loop()
         router.on_moved = self._moved
 
@@ -58,6 +60,8 @@ class Tracker:
         )
         await self._router.enter(exchange)
         replies = (await exchange.future)[1:]
+        if exchange.asking:
+            self._imported.add(key)
         return [
             exact(reply, commands) if type(reply) is EngineError else as_resp2(reply, words)
             for reply, words in zip(replies, commands, strict=True)
@@ -76,7 +80,10 @@ class Tracker:
     def _lost(self, node: Node) -> None:
         """Wake all keys that the node may have tracked. Changes meanwhile were not reported."""
         table = self._router.node_of_slot
-        self.waiters.wake_all([key for key in self.waiters.waited() if table(slot_of(key)) is node])
+        imported, self._imported = self._imported, set()
+        self.waiters.wake_all(
+            [key for key in self.waiters.waited() if table(slot_of(key)) is node or key in imported]
+        )
 
     def _moved(self, slots: Iterable[int]) -> None:
         moved = set(slots)
