@@ -13,7 +13,8 @@ from typing import Final, Self
 
 import hiredis
 
-from tests.support.redis_cluster_node import ClusterNode, fields_of, lines_of, wait_until
+from tests.support.redis_cluster_node import ClusterNode
+from tests.support.redis_node import fields_of, lines_of, wait_until
 from tests.support.redis_server import Value
 
 SLOTS: Final = 16384
