@@ -16,12 +16,13 @@ from typing import Final, Self
 
 import hiredis
 
+from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_server import find_redis_8_10, find_redis_server
 
 START_TIMEOUT_S: Final = 10.0
 
-SINGLE: Final = ("redis-8.10.2", "redis-7.0.15")
-"""Stores of one server."""
+STORES: Final = ("redis-8.10.2", "redis-7.0.15", "cluster-8.10.2", "cluster-7.0.15")
+"""The engines behind a gateway: one server, or a Cluster of three masters with a replica each."""
 
 
 def executable_of(store: str) -> str | None:
@@ -102,5 +103,9 @@ def engine(store: str) -> Iterator[str]:
     """Start the engine of a store; yield the URL for `--store`."""
     executable = executable_of(store)
     assert executable is not None
+    if store.startswith("cluster"):
+        with RedisCluster(executable) as cluster:
+            yield f"redis+cluster://127.0.0.1:{cluster.nodes[0].port}"
+        return
     with RedisOnPort(executable) as server:
         yield server.url

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from tests.remote.contract.differences import DIFFERENCES, OWN_SERVER
-from tests.support.engines import SINGLE, engine, executable_of
+from tests.support.engines import STORES, engine, executable_of
 from tests.support.redis_server import required
 from tests.support.server_process import ServerProcess, running_server
 
 
-@pytest.fixture(scope="session", params=SINGLE)
+@pytest.fixture(scope="session", params=STORES)
 def store(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if executable_of(name) is None and not required():
