@@ -14,7 +14,7 @@ from tailrace.app.remote.functions import deletions as deletion_calls
 from tailrace.app.remote.functions import pending as pending_calls
 from tailrace.app.remote.functions import reads as read_calls
 from tailrace.app.remote.functions import streams as stream_calls
-from tailrace.app.remote.words import appends, groups, pending, ranges, reads
+from tailrace.app.remote.words import appends, consumers, groups, pending, ranges, reads
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan
 from tailrace.core import commands as c
@@ -168,7 +168,7 @@ PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
     c.SetGroupPosition: _native(groups.set_group_position),
     c.DestroyGroup: _native(groups.destroy_group),
     c.CreateConsumer: _native(groups.create_consumer),
-    c.DeleteConsumer: _native(groups.delete_consumer),
+    c.DeleteConsumer: _native(consumers.delete),
     c.InfoStream: _info_stream,
     c.InfoGroups: _native(groups.info_groups),
     c.InfoConsumers: _native(groups.info_consumers),
