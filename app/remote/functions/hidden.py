@@ -1,7 +1,8 @@
-"""What clients see of the gateway's own names: nothing. Replies of core, without marks and hidden consumers.
+"""What clients see of the gateway's own names: nothing. Replies of core, without marks and hidden
+consumers.
 
-A reserved group is dropped. The consumer `NACKED` is no consumer, and its pending entries have none. This module
-reads no answers and sends nothing.
+A reserved group is dropped. The consumer `NACKED` is no consumer, and its pending entries have none. This
+module reads no answers and sends nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from tailrace.core.replies import (
 
 
 def visible_groups(groups: Sequence[GroupInfo]) -> list[GroupInfo]:
-    """XINFO GROUPS without marks. `consumer_count` may count the hidden consumer: see `visible_consumer_count`."""
+    """XINFO GROUPS without marks. `consumer_count` may count the hidden consumer: see
+    `visible_consumer_count`."""
     return [group for group in groups if not is_reserved(group.name)]
 
 

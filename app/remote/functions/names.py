@@ -26,7 +26,8 @@ SLOTS: Final = 16_384
 
 
 def is_reserved(name: bytes) -> bool:
-    """Whether a key, group or consumer name belongs to the gateway: clients may not use it, and never see it."""
+    """Whether a key, group or consumer name belongs to the gateway: clients may not use it, and never see
+    it."""
     return name.startswith(RESERVED)
 
 
