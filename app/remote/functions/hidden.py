@@ -11,8 +11,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from tailrace.app.remote.functions.names import NACKED, is_reserved
+from tailrace.app.remote.functions.names import DELIVERIES_STORED_MAX, NACKED, is_reserved
+from tailrace.core.deliveries import DELIVERIES_MAX
 from tailrace.core.replies import (
+    ConsumerFullInfo,
     ConsumerInfo,
     GroupFullInfo,
     GroupInfo,
@@ -41,9 +43,15 @@ def visible_summary(summary: PendingSummaryReply) -> PendingSummaryReply:
 
 def visible_entry(entry: PendingEntry) -> PendingEntry:
     """One pending entry; a nacked one has no consumer."""
-    if entry.consumer != NACKED:
-        return entry
-    return PendingEntry(entry.id, None, -1, 0, entry.deliveries)
+    deliveries = visible_deliveries(entry.deliveries)
+    if entry.consumer == NACKED:
+        return PendingEntry(entry.id, None, -1, 0, deliveries)
+    return replace(entry, deliveries=deliveries)
+
+
+def visible_deliveries(count: int) -> int:
+    """A delivery count; the library stores the greatest one as a lower number."""
+    return DELIVERIES_MAX if count >= DELIVERIES_STORED_MAX else count
 
 
 def visible_full_groups(groups: Sequence[GroupFullInfo]) -> list[GroupFullInfo]:
@@ -57,8 +65,12 @@ def _visible_full_group(group: GroupFullInfo) -> GroupFullInfo:
         group,
         nacked_count=group.nacked_count + sum(consumer.pending_count for consumer in hidden),
         pending=[visible_entry(entry) for entry in group.pending],
-        consumers=[consumer for consumer in group.consumers if not is_reserved(consumer.name)],
+        consumers=[_visible_consumer(each) for each in group.consumers if not is_reserved(each.name)],
     )
+
+
+def _visible_consumer(consumer: ConsumerFullInfo) -> ConsumerFullInfo:
+    return replace(consumer, pending=[visible_entry(entry) for entry in consumer.pending])
 
 
 def visible_stream(info: StreamInfo, *, is_marked: bool) -> StreamInfo:

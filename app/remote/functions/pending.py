@@ -58,7 +58,6 @@ def claim(command: Claim) -> Call[ClaimReply]:
         command.group,
         command.consumer,
         b"%d" % options.min_idle_ms,
-        flag(options.just_id),
         b"%d" % len(options.ids),
         *id_words(options.ids),
         *_options(options),

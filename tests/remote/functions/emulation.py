@@ -12,6 +12,7 @@ import hiredis
 
 from tailrace.app.remote.functions import appends, deletions, pending, reads, streams
 from tailrace.app.remote.functions.call import Call
+from tailrace.app.remote.functions.hidden import visible_deliveries
 from tailrace.app.remote.functions.names import NACKED, is_reserved
 from tailrace.app.remote.link.port import EngineError
 from tailrace.core import commands as c
@@ -82,7 +83,7 @@ class Emulation:
     def _seen(self, command: object, reply: Any) -> Any:
         if isinstance(command, c.PendingSummary):
             owners = [row for row in reply[3] or [] if not is_reserved(row[0])]
-            return [*reply[:3], owners or None]
+            return [*reply[:3], owners if reply[0] else None]
         if isinstance(command, c.PendingRange):
             return [_seen_row(row, idle_ms=-1) for row in reply]
         if isinstance(command, c.InfoConsumers):
@@ -129,13 +130,19 @@ def _seen_full_group(flat: list[Any]) -> list[Any]:
         | {
             b"nacked-count": sum(each[b"pel-count"] for each in hidden),
             b"pending": [_seen_row(row, idle_ms=0) for row in group[b"pending"]],
-            b"consumers": [_flat(each) for each in consumers if each[b"name"] != NACKED],
+            b"consumers": [_seen_consumer(each) for each in consumers if each[b"name"] != NACKED],
         }
     )
 
 
+def _seen_consumer(consumer: dict[bytes, Any]) -> list[Any]:
+    rows = [[*row[:2], visible_deliveries(row[2])] for row in consumer[b"pending"]]
+    return _flat(consumer | {b"pending": rows})
+
+
 def _seen_row(row: list[Any], *, idle_ms: int) -> list[Any]:
-    return row if row[1] != NACKED else [row[0], b"", idle_ms, row[3]]
+    deliveries = visible_deliveries(row[3])
+    return [*row[:3], deliveries] if row[1] != NACKED else [row[0], b"", idle_ms, deliveries]
 
 
 def _map(flat: Sequence[Any]) -> dict[bytes, Any]:

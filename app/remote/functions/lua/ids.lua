@@ -3,6 +3,9 @@
 
 local MAX = '18446744073709551615'
 local COUNT_MAX = '9223372036854775807'
+-- The count that stands for the greatest: older engines add one to it without a check, which may not overflow.
+local COUNT_STORED_MAX = '9223372036854000000'
+local COUNT_SHOWN_AS_MAX = 9.2e18
 
 local function is_less(a, b)
   if #a ~= #b then return #a < #b end
@@ -40,12 +43,17 @@ end
 
 -- A delivery count as text: the engine's greatest count is beyond Lua's exact numbers.
 local function count_text(count)
-  if count >= 9.2e18 then return COUNT_MAX end
+  if count >= COUNT_SHOWN_AS_MAX then return COUNT_MAX end
   return string.format('%.0f', count)
+end
+
+-- A count that a client chose, as it is stored.
+local function stored_count(count)
+  return tonumber(count) >= COUNT_SHOWN_AS_MAX and COUNT_STORED_MAX or count
 end
 
 -- The count after one more delivery; the greatest count stays.
 local function one_more(count)
-  if count >= 9.2e18 then return COUNT_MAX end
+  if count >= COUNT_SHOWN_AS_MAX then return COUNT_STORED_MAX end
   return string.format('%.0f', count + 1)
 end
