@@ -153,9 +153,9 @@ class Link(Protocol):
     def arm(self, key: bytes, wake: Callable[[], None]) -> Armed:
         """Call `wake` at least once after every change of `key` from now on; more calls are possible.
 
-        Call this before the read is sent. After each wake a waiter reads again by `read_armed`, and then
-        waits again. `wake` runs on the event loop; it must not block and must not raise. It is also called
-        every 5 to 10 seconds, and when the connection to the node is lost.
+        Call this before the read is sent; a wake during a read counts. After each wake a waiter reads again
+        by `read_armed`, and then waits again. `wake` runs on the event loop; it must not block and must not
+        raise. It is also called every 5 to 10 seconds, and when the connection to the node is lost.
         """
         ...
 
