@@ -152,9 +152,7 @@ def program(seed: int, steps: int) -> Program:
     return EmulatedGenerator(Random(seed)).program(steps)
 
 
-def first_difference(
-    emulation: Emulation, comparison: type[Comparison], steps: Program
-) -> Difference | None:
+def first_difference(emulation: Emulation, comparison: type[Comparison], steps: Program) -> Difference | None:
     """None where the engine and the engine behind the library answer alike."""
     commands = commands_of([*OPENING, *steps, *FAREWELL])
     return comparison(commands, [emulation.run(words) for words in commands]).run()

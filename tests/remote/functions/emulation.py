@@ -89,7 +89,9 @@ class Emulation:
         if isinstance(command, c.InfoConsumers):
             return [row for row in reply if not is_reserved(_map(row)[b"name"])]
         if isinstance(command, c.InfoGroups):
-            return [self._seen_group(command.key, row) for row in reply if not is_reserved(_map(row)[b"name"])]
+            return [
+                self._seen_group(command.key, row) for row in reply if not is_reserved(_map(row)[b"name"])
+            ]
         if isinstance(command, c.InfoStream):
             return self._seen_stream(command.key, reply)
         return reply
