@@ -40,9 +40,9 @@ class Outcome:
 
     def __str__(self) -> str:
         return (
-            f"acknowledged {self.acknowledged}, refused {self.refused}, unknown {self.unknown}, stored {self.stored};"
-            f" lost {self.lost}, doubled {self.doubled}, out of order {self.disordered};"
-            f" errors for {self.error_s:.2f} s, longest call {self.longest_s:.2f} s"
+            f"acknowledged {self.acknowledged}, refused {self.refused}, unknown {self.unknown},"
+            f" stored {self.stored}; lost {self.lost}, doubled {self.doubled}, out of order"
+            f" {self.disordered}; errors for {self.error_s:.2f} s, longest call {self.longest_s:.2f} s"
         )
 
 
@@ -109,7 +109,7 @@ class Producers:
             key = b"chaos:%d" % number
             entries = await self._link.call([b"XRANGE", key, b"-", b"+"], key=key, is_write=False)
             assert isinstance(entries, list)
-            stored += [entry[1][1] for entry in entries]  # type: ignore[index,union-attr,misc]
+            stored += [entry[1][1] for entry in entries]  # type: ignore[index,misc]
         counts = Counter(stored)
         outcome = self.outcome
         outcome.stored = len(stored)

@@ -60,8 +60,8 @@ def needs_library(command: Append, *, native_idempotency: bool) -> bool:
 def append(command: Append, *, native_policies: bool) -> Call[AppendReply | None]:
     """Append entries: reply `AppendReply`, or None (NOMKSTREAM and no stream).
 
-    Raises LIMIT_EXCEEDED or ENTRY_TOO_LARGE if the engine cannot take all entries in one step. The call refuses
-    what the embedded engine refuses, with the same errors. O(entries).
+    Raises LIMIT_EXCEEDED or ENTRY_TOO_LARGE if the engine cannot take all entries in one step. The call
+    refuses what the embedded engine refuses, with the same errors. O(entries).
     """
     if command.ids is not None and 0 in command.ids:
         raise StreamError(
@@ -82,8 +82,8 @@ def append(command: Append, *, native_policies: bool) -> Call[AppendReply | None
 
 
 def trim_arguments(trim: Trim | None, *, native_policies: bool) -> Sequence[bytes]:
-    """Return five words: whether the engine knows the policies, the policy, the rule with its operator, and the
-    limit."""
+    """Return five words: whether the engine knows the policies, the policy, the rule with its operator,
+    and the limit."""
     if trim is None:
         return _NO_TRIM
     by_length = trim.max_length is not None
@@ -111,8 +111,8 @@ def _entry_words(command: Append) -> list[bytes]:
     if len(words) > WORDS_MAX:
         raise StreamError(
             ErrorCode.LIMIT_EXCEEDED,
-            f"ERR the engine takes at most {WORDS_MAX} names and values at once, this request has {len(words)}: "
-            "send smaller requests",
+            f"ERR the engine takes at most {WORDS_MAX} names and values at once, this request has "
+            f"{len(words)}: send smaller requests",
         )
     return words
 
@@ -154,7 +154,8 @@ def _ids(count: int, ids: Sequence[Resp]) -> Sequence[StreamId]:
 
 
 def find_append(command: FindAppend) -> Call[AppendReply | None] | None:
-    """Find an append by its key: reply `AppendReply`, or None. None instead of a call: the append is always new."""
+    """Find an append by its key: reply `AppendReply`, or None. None instead of a call: the append is
+    always new."""
     if command.idempotency is None:
         return None
     keys = (command.key, state_key(command.key))

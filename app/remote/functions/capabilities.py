@@ -1,7 +1,8 @@
-"""What an engine has itself, what the library does for it, and what is refused: found by asking, never by version.
+"""What an engine has itself, what the library does for it, and what is refused: found by asking, never by
+version.
 
-`detect` sends each question to a key that does not exist, so that nothing changes: an engine that knows the word
-answers about the missing key, one that does not answers with a syntax error.
+`detect` sends each question to a key that does not exist, so that nothing changes: an engine that knows
+the word answers about the missing key, one that does not answers with a syntax error.
 """
 
 from __future__ import annotations
@@ -198,7 +199,8 @@ async def _knows(link: Link, words: Sequence[bytes], *, is_keyed: bool = True) -
 
 
 async def _empty_reads(link: Link, how: How | None) -> Feature:
-    """Redis 7.2 creates the consumer of an empty read, and since then tells how long a consumer was inactive."""
+    """Redis 7.2 creates the consumer of an empty read, and since then tells how long a consumer was
+    inactive."""
     title = "a consumer exists after an empty read"
     try:
         docs = await link.call([b"COMMAND", b"DOCS", b"xinfo|consumers"], key=None, is_write=False)

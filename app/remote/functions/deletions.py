@@ -1,4 +1,5 @@
-"""XDELEX, XACKDEL and trims with a reference policy, for engines without them (Redis below 8.2, Valkey below 9.2)."""
+"""XDELEX, XACKDEL and trims with a reference policy, for engines without them (Redis below 8.2, Valkey
+below 9.2)."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def delete_by_policy(command: DeleteEntriesByPolicy) -> Call[list[DeleteResult]]
 
 
 def acknowledge_and_delete(command: AcknowledgeAndDelete) -> Call[list[DeleteResult]]:
-    """XACKDEL: reply a `DeleteResult` for each id, as `delete_by_policy`. A missing stream or group is -1 for each."""
+    """XACKDEL: reply a `DeleteResult` for each id, as `delete_by_policy`. A missing stream or group is -1
+    for each."""
     assert not isinstance(command.ids, Malformed)
     arguments = [_POLICIES[command.references], command.group, *id_words(command.ids)]
     return Call(b"ack_delete", (command.key,), arguments, "change", _results)
@@ -43,8 +45,8 @@ def _results(answer: Resp) -> list[DeleteResult]:
 def trim(command: TrimStream, *, native_policies: bool) -> Call[int | None]:
     """XTRIM: reply the number of removed entries, None for a missing stream.
 
-    Under ACKED at most 5 000 entries are examined; the next trim continues. DELREF is refused with LIMIT_EXCEEDED if
-    it would have to look at more than a script may.
+    Under ACKED at most 5 000 entries are examined; the next trim continues. DELREF is refused with
+    LIMIT_EXCEEDED if it would have to look at more than a script may.
     """
     arguments = trim_arguments(command.trim, native_policies=native_policies)
     return Call(b"trim", (command.key,), arguments, "change", _removed)

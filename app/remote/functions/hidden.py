@@ -1,7 +1,8 @@
-"""What clients see of the gateway's own names: nothing. Replies of core, without marks and hidden consumers.
+"""What clients see of the gateway's own names: nothing. Replies of core, without marks and hidden
+consumers.
 
-A reserved group is dropped. The consumer `NACKED` is no consumer, and its pending entries have none. This module
-reads no answers and sends nothing.
+A reserved group is dropped. The consumer `NACKED` is no consumer, and its pending entries have none. This
+module reads no answers and sends nothing.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from tailrace.app.remote.functions.names import NACKED, is_reserved
+from tailrace.app.remote.functions.names import DELIVERIES_STORED_MAX, NACKED, is_reserved
+from tailrace.core.deliveries import DELIVERIES_MAX
 from tailrace.core.replies import (
+    ConsumerFullInfo,
     ConsumerInfo,
     GroupFullInfo,
     GroupInfo,
@@ -22,7 +25,8 @@ from tailrace.core.replies import (
 
 
 def visible_groups(groups: Sequence[GroupInfo]) -> list[GroupInfo]:
-    """XINFO GROUPS without marks. `consumer_count` may count the hidden consumer: see `visible_consumer_count`."""
+    """XINFO GROUPS without marks. `consumer_count` may count the hidden consumer: see
+    `visible_consumer_count`."""
     return [group for group in groups if not is_reserved(group.name)]
 
 
@@ -39,9 +43,15 @@ def visible_summary(summary: PendingSummaryReply) -> PendingSummaryReply:
 
 def visible_entry(entry: PendingEntry) -> PendingEntry:
     """One pending entry; a nacked one has no consumer."""
-    if entry.consumer != NACKED:
-        return entry
-    return PendingEntry(entry.id, None, -1, 0, entry.deliveries)
+    deliveries = visible_deliveries(entry.deliveries)
+    if entry.consumer == NACKED:
+        return PendingEntry(entry.id, None, -1, 0, deliveries)
+    return replace(entry, deliveries=deliveries)
+
+
+def visible_deliveries(count: int) -> int:
+    """A delivery count; the library stores the greatest one as a lower number."""
+    return DELIVERIES_MAX if count >= DELIVERIES_STORED_MAX else count
 
 
 def visible_full_groups(groups: Sequence[GroupFullInfo]) -> list[GroupFullInfo]:
@@ -55,8 +65,12 @@ def _visible_full_group(group: GroupFullInfo) -> GroupFullInfo:
         group,
         nacked_count=group.nacked_count + sum(consumer.pending_count for consumer in hidden),
         pending=[visible_entry(entry) for entry in group.pending],
-        consumers=[consumer for consumer in group.consumers if not is_reserved(consumer.name)],
+        consumers=[_visible_consumer(each) for each in group.consumers if not is_reserved(each.name)],
     )
+
+
+def _visible_consumer(consumer: ConsumerFullInfo) -> ConsumerFullInfo:
+    return replace(consumer, pending=[visible_entry(entry) for entry in consumer.pending])
 
 
 def visible_stream(info: StreamInfo, *, is_marked: bool) -> StreamInfo:

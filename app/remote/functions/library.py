@@ -1,8 +1,8 @@
 """The library as the engine gets it: its source, its names, and how a call of it is spelled and loaded.
 
-The name holds a digest of the source, so gateways of different versions use one engine side by side, and a changed
-function never runs under an old name. The same source is a function library (FUNCTION LOAD, FCALL) and a script
-(EVALSHA) for engines or users without functions.
+The name holds a digest of the source, so gateways of different versions use one engine side by side, and
+a changed function never runs under an old name. The same source is a function library (FUNCTION LOAD,
+FCALL) and a script (EVALSHA) for engines or users without functions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from tailrace.app.remote.functions.call import Access, Call
-from tailrace.app.remote.link.port import EngineError, Link, Resp
+from tailrace.app.remote.link.port import EngineError, Link
 
 How: TypeAlias = Literal["functions", "scripts"]
 """How the engine runs the library: as functions (Redis 7, Valkey) or as a script."""
@@ -26,14 +26,14 @@ _PARTS: Final = (
     "memory",
     "timed_keys",
     "epochs",
+    "references",
+    "trims",
     "appends",
     "budget",
     "claims",
     "reads",
     "pending",
-    "references",
     "deletions",
-    "trims",
     "keys",
     "plans",
     "operations",
@@ -89,8 +89,8 @@ class Library:
             name,
             b"%d" % len(call.keys),
             *call.keys,
-            call.operation,
             *call.arguments,
+            call.operation,
         ]
 
     def load_commands(self) -> list[list[bytes]]:
@@ -105,7 +105,8 @@ class Library:
             await link.call_masters(words, is_write=True)
 
     async def run(self, link: Link, call: Call[T]) -> T:
-        """Run one call and return its reply; where the engine has lost the library, load it and run the call again.
+        """Run one call and return its reply; where the engine has lost the library, load it and run the
+        call again.
 
         The second run is safe: an engine without the library has done nothing.
         """

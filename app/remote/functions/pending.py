@@ -1,8 +1,8 @@
 """Pending entries: XNACK for engines without it, and claims that report deleted entries.
 
-On an engine without XNACK, a nacked entry belongs to the consumer `names.NACKED`, and its delivery time is the number
-of its nack, so that CLAIM takes nacked entries first and in order. `hidden` shows such an entry as one without a
-consumer.
+On an engine without XNACK, a nacked entry belongs to the consumer `names.NACKED`, and its delivery time
+is the number of its nack, so that CLAIM takes nacked entries first and in order. `hidden` shows such an
+entry as one without a consumer.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from tailrace.core.replies import ClaimReply, Entries
 def nack(command: NegativeAcknowledge) -> Call[int]:
     """Take entries from their consumers: reply an int. The ids must be well formed.
 
-    The engine's error is NOGROUP or WRONGTYPE. A pending entry whose message was deleted counts, and keeps its
-    consumer, because the engine gives a deleted entry to nobody. O(log n) an id.
+    The engine's error is NOGROUP or WRONGTYPE. A pending entry whose message was deleted counts, and
+    keeps its consumer, because the engine gives a deleted entry to nobody. O(log n) an id.
     """
     assert not isinstance(command.ids, Malformed)
     arguments = [
@@ -46,9 +46,11 @@ def _count(answer: Resp) -> int:
 
 
 def claim(command: Claim) -> Call[ClaimReply]:
-    """XCLAIM: reply `ClaimReply`, whose `deleted_ids` plain XCLAIM does not tell. The options must be well formed.
+    """XCLAIM: reply `ClaimReply`, whose `deleted_ids` plain XCLAIM does not tell. The options must be
+    well formed.
 
-    The engine's error is NOGROUP or WRONGTYPE. The consumer is created also if nothing is claimed. O(log n) an id.
+    The engine's error is NOGROUP or WRONGTYPE. The consumer is created also if nothing is claimed. O(log
+    n) an id.
     """
     options = command.options
     assert not isinstance(options, Malformed)
@@ -56,7 +58,6 @@ def claim(command: Claim) -> Call[ClaimReply]:
         command.group,
         command.consumer,
         b"%d" % options.min_idle_ms,
-        flag(options.just_id),
         b"%d" % len(options.ids),
         *id_words(options.ids),
         *_options(options),

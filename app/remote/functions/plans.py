@@ -1,7 +1,8 @@
 """Plans for parallel reads, `entries:split` and `entries:seek`: where parts of about equal length begin.
 
-An engine has no index that counts entries, so the library walks over them, a bounded number in each call; other
-clients are served in between. A range too long to walk is split by time: its counts are then estimates.
+An engine has no index that counts entries, so the library walks over them, a bounded number in each call;
+other clients are served in between. A range too long to walk is split by time: its counts are then
+estimates.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ async def _step(
 
 
 async def split(link: Link, library: Library, command: SplitRange, incarnation: str | None) -> SplitReply:
-    """Split a range into parts of about equal length. O(entries), in steps, up to `WALK_ENTRIES_MAX` entries."""
+    """Split a range into parts of about equal length. O(entries), in steps, up to `WALK_ENTRIES_MAX`
+    entries."""
     if command.start > command.end:
         return SplitReply((), 0, incarnation)
     ids: list[StreamId] = []
@@ -93,7 +95,8 @@ def _exact(command: SplitRange, ids: Sequence[StreamId], incarnation: str | None
 def _by_time(
     command: SplitRange, ids: Sequence[StreamId], last_id: StreamId, total: int, incarnation: str | None
 ) -> SplitReply:
-    """Cut the span of ids into equal parts. The count is the stream's length, an upper bound of the range's."""
+    """Cut the span of ids into equal parts. The count is the stream's length, an upper bound of the
+    range's."""
     first = ids[0]
     parts = command.parts
     starts = [command.start, *(first + (last_id - first) * part // parts for part in range(1, parts))]

@@ -1,6 +1,7 @@
 """Reads of a group that need the library: CLAIM, budgets over several streams, and exact idle times.
 
-Redis 7.0 creates no consumer when nothing was read; the library always does. All streams of a call are in one slot.
+Redis 7.0 creates no consumer when nothing was read; the library always does. All streams of a call are in
+one slot.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from tailrace.core.stream_id import MAX_ID
 def read_group(command: ReadGroup) -> Call[ReadReply]:
     """Read once, without waiting: reply `ReadReply`. Positions must be ids or `Special.NEW`.
 
-    The engine's error is NOGROUP or WRONGTYPE, and then nothing has changed. `page_bytes` and `max_bytes` both bound
-    the reply as RESP2 has it. O(entries returned), and for a claim O(pending entries) if few are idle.
+    The engine's error is NOGROUP or WRONGTYPE, and then nothing has changed. `page_bytes` and `max_bytes`
+    both bound the reply as RESP2 has it. O(entries returned), and for a claim O(pending entries) if few
+    are idle.
     """
     limits = command.limits
     arguments = [
@@ -85,8 +87,8 @@ def _entries(value: Resp) -> Entries:
 def oldest_delivery(key: bytes, group: bytes) -> Call[int | None]:
     """Ask for the Unix time (ms) of the oldest delivery in a group, for the timer of a waiting CLAIM.
 
-    Reply an int; None if nothing is pending. Looks at the first 1 000 pending entries only: the timer may be late for
-    a re-claimed entry behind them, never early by more than one look.
+    Reply an int; None if nothing is pending. Looks at the first 1 000 pending entries only: the timer may
+    be late for a re-claimed entry behind them, never early by more than one look.
     """
     return Call(b"oldest", (key,), [group], "read", _oldest)
 

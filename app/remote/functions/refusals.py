@@ -1,6 +1,8 @@
-"""What the library refuses, as the errors of core: the same codes, lines and details as the embedded engine has.
+"""What the library refuses, as the errors of core: the same codes, lines and details as the embedded
+engine has.
 
-The library answers ``refused``, a code and details; an answer without it is ``ok`` and the reply's values.
+The library answers ``refused``, a code and details; an answer without it is ``ok`` and the reply's
+values.
 """
 
 from __future__ import annotations
@@ -99,7 +101,7 @@ def _too_many_references(ids: str, groups: str, most: str) -> StreamError:
 def _trim_too_large(most: str) -> StreamError:
     return StreamError(
         ErrorCode.LIMIT_EXCEEDED,
-        f"ERR this engine trims with DELREF at most {most} entries times groups at once: trim in smaller steps",
+        f"ERR this engine trims at most {most} entries times groups with DELREF: use smaller steps",
     )
 
 

@@ -1,6 +1,8 @@
-"""Calls on a whole stream: its incarnation, what is known of its idempotency keys, and keys that move together.
+"""Calls on a whole stream: its incarnation, what is known of its idempotency keys, and keys that move
+together.
 
-A stream's state (`names.state_key`) must go where the stream goes: rename, copy and delete streams only with these.
+A stream's state (`names.state_key`) must go where the stream goes: rename, copy and delete streams only
+with these.
 """
 
 from __future__ import annotations

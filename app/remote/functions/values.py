@@ -1,4 +1,5 @@
-"""The values of answers: narrowing what the library returned, and entries in their stored form. Nothing else."""
+"""The values of answers: narrowing what the library returned, and entries in their stored form. Nothing
+else."""
 
 from __future__ import annotations
 

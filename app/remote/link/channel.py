@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 from tailrace.app.remote.link.connection import Connection, Push
-from tailrace.app.remote.link.exchange import Exchange, packed
+from tailrace.app.remote.link.exchange import Exchange
+from tailrace.app.remote.link.markers import PING, Marker, Probe
 from tailrace.app.remote.link.port import LinkDown
 from tailrace.app.remote.link.timing import (
     UNSENT_BYTES_MAX,
@@ -45,7 +46,8 @@ class Channel:
         self._connection: Connection | None = None
         self._opening: asyncio.Task[None] | None = None
         self._flush_is_due = False
-        self._room: list[asyncio.Future[None]] = []
+        self._room: deque[tuple[asyncio.Future[None], int]] = deque()
+        self._promised_bytes = 0
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -64,17 +66,26 @@ class Channel:
     @property
     def has_room(self) -> bool:
         """Whether `send` may be called without waiting for `room` first."""
-        return (
-            not self._room
-            and self._unsent_bytes < UNSENT_BYTES_MAX
-            and len(self._unsent) < UNSENT_COMMANDS_MAX
-        )
+        return not self._room and not self._promised_bytes and self._left_bytes() > 0
 
-    async def room(self) -> None:
-        """Return when commands have left, or were passed back."""
+    def _left_bytes(self) -> int:
+        if len(self._unsent) >= UNSENT_COMMANDS_MAX:
+            return 0
+        return UNSENT_BYTES_MAX - self._unsent_bytes - self._promised_bytes
+
+    async def room(self, size: int) -> None:
+        """Return when there is room for an exchange of this size, in the order of the calls. Send it at
+        once."""
         waiter = self._loop.create_future()
-        self._room.append(waiter)
-        await waiter
+        self._room.append((waiter, size))
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():
+                self._promised_bytes -= size
+                self._make_room()
+            raise
+        self._promised_bytes -= size
 
     def send(self, exchange: Exchange) -> None:
         """Write the exchange soon, after those that were sent before."""
@@ -88,7 +99,7 @@ class Channel:
 
     def when_idle(self, call: Callable[[], None]) -> None:
         """Call back when everything that was sent until now has been answered, or passed back."""
-        self.send(_Marker(call, self._loop))
+        self.send(Marker(call, self._loop))
 
     def _flush(self) -> None:
         self._flush_is_due = False
@@ -122,11 +133,11 @@ class Channel:
         return b"".join(parts), exchanges
 
     def _make_room(self) -> None:
-        if self._room and self._unsent_bytes < UNSENT_BYTES_MAX and len(self._unsent) < UNSENT_COMMANDS_MAX:
-            waiters, self._room = self._room, []
-            for waiter in waiters:
-                if not waiter.done():
-                    waiter.set_result(None)
+        while self._room and self._left_bytes() > 0:
+            waiter, size = self._room.popleft()
+            if not waiter.done():
+                self._promised_bytes += size
+                waiter.set_result(None)
 
     # --- the connection --------------------------------------------------------------------------
 
@@ -192,7 +203,7 @@ class Channel:
             connection.drop(f"{self.name} has not answered for {silent_s:.1f} s")
             return
         if not connection.in_flight and silent_s > self.timing.ping_every_s:
-            connection.write(_PING, [_Probe()])
+            connection.write(PING, [Probe()])
         self._watch = self._loop.call_later(self.timing.answer_s / 4, self._look)
 
     def drop(self, reason: str) -> None:
@@ -210,40 +221,3 @@ class Channel:
             self._connection.drop("the link is closed")
         elif self._unsent:
             self._went_down("the link is closed")
-
-
-_PING = packed([b"PING"])
-
-
-class _Probe:
-    """Takes the reply to a PING."""
-
-    wants = 1
-
-    def done(self, _reply: Any) -> None:
-        """Any reply shows that the node answers."""
-
-    def lost(self, _reason: str) -> None:
-        """The owner of the connection is told."""
-
-
-class _Marker(Exchange):
-    """A place in the order of a channel: calls back when all before it were answered."""
-
-    __slots__ = ("_call",)
-
-    def __init__(self, call: Callable[[], None], loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(_PING, slot=None, is_write=False, retry=lambda *_: None, future=loop.create_future())
-        self._call = call
-
-    def done(self, reply: Any) -> None:  # noqa: ARG002 - see `Exchange`
-        """Everything before was answered."""
-        self._call()
-
-    def lost(self, reason: str) -> None:  # noqa: ARG002 - see `Exchange`
-        """The connection was lost, and all before were told."""
-        self._call()
-
-    def unsent(self, reason: str) -> None:  # noqa: ARG002 - see `Exchange`
-        """All before were passed back."""
-        self._call()

@@ -48,7 +48,7 @@ class Router:
         """Send an exchange; wait before while its node has no room."""
         channel = self._channel_for(exchange)
         if channel is not None and not channel.has_room:
-            await channel.room()
+            await channel.room(exchange.size)
         self.send(exchange)
 
     def send(self, exchange: Exchange) -> None:
