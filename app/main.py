@@ -5,14 +5,16 @@ It owns the wiring and the background tasks. It never implements a part.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
 from tailrace.api.access.security import Security
 from tailrace.api.application import create_api
+from tailrace.api.ports import EngineFeature, no_engine_features
 from tailrace.app import __version__
 from tailrace.app.lifespan import keeping, linked, ticking, tracing_until_the_end
 from tailrace.app.metrics.endpoint import MetricsEndpoint
@@ -31,6 +33,7 @@ from tailrace.app.tokens.usage import recording_usage
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
+    from tailrace.app.remote.store import RemoteStore
 
 
 def create_hot_routes(
@@ -59,6 +62,10 @@ async def _working(sources: Sources, settings: Settings) -> AsyncIterator[None]:
     waits = settings.durability is Durability.ALWAYS
     async with keeping(store, sources.storage, waits=waits), ticking(tick):
         yield
+
+
+def _features_of(store: EngineStore | RemoteStore) -> Callable[[], Sequence[EngineFeature]]:
+    return no_engine_features if isinstance(store, EngineStore) else store.features
 
 
 def create_app(
@@ -96,7 +103,13 @@ def create_app(
         rates=rates,
         slow_log=store.slow_log,
         security=security,
+        engine_features=_features_of(store),
     )
+    if settings.store is not None:
+        from tailrace.app.remote.request_options import OptionHeaders  # noqa: PLC0415 - only with --store
+
+        # The innermost layer: a refused option has a request id, and is counted, as any other request.
+        api.user_middleware.append(Middleware(OptionHeaders))
     sources.open_limits = api.state.open_limits
     sources.tokens = tokens
     endpoint = MetricsEndpoint(sources, settings.metrics_groups)

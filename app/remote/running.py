@@ -15,6 +15,7 @@ from tailrace.app.remote.functions.library import is_missing
 from tailrace.app.remote.keys import listing, named, planning, server
 from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.readers.parts import Looks
+from tailrace.app.remote.request_options import current_options
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan, Result
 from tailrace.app.remote.words.reads import positions
@@ -101,12 +102,23 @@ class Runner:
     async def _once(self, plan: Plan) -> Sequence[Result]:
         if not plan.commands:
             return []
+        least, consistency = current_options()
         if len(plan.commands) > 1:
             return await self._link.call_together(
-                plan.commands, key=plan.key, is_write=plan.is_write, atomic=plan.is_atomic
+                plan.commands,
+                key=plan.key,
+                is_write=plan.is_write,
+                atomic=plan.is_atomic,
+                min_replicas=least,
+                consistency=consistency,
             )
+        words = plan.commands[0]
         try:
-            return [await self._link.call(plan.commands[0], key=plan.key, is_write=plan.is_write)]
+            return [
+                await self._link.call(
+                    words, key=plan.key, is_write=plan.is_write, min_replicas=least, consistency=consistency
+                )
+            ]
         except EngineError as error:
             return [error]
 
@@ -153,7 +165,10 @@ class Runner:
         if not words:
             return []
         is_write = any(plan.is_write for plan in plans)
-        results = await self._link.call_together(words, key=key, is_write=is_write, atomic=True)
+        least, consistency = current_options()
+        results = await self._link.call_together(
+            words, key=key, is_write=is_write, atomic=True, min_replicas=least, consistency=consistency
+        )
         for plan in plans:
             if plan.wakes and plan.key is not None:
                 self._link.wake(plan.key)

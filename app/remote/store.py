@@ -17,7 +17,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from tailrace.api.ports import Answer, StoreUnavailable, Watch
+from tailrace.api.ports import Answer, EngineFeature, StoreUnavailable, Watch
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.observability.counters.commands import CommandFigures
@@ -28,7 +28,7 @@ from tailrace.app.remote.figures import outcome_of
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.readers.parts import AnyRead, Looks
 from tailrace.app.remote.readers.waiting import WaitingReads
-from tailrace.app.remote.replies.refusals import refusal_of, unavailable
+from tailrace.app.remote.replies.refusals import refusal_of, unavailable, with_names
 from tailrace.app.remote.rooms import charged
 from tailrace.app.remote.running import Runner
 from tailrace.app.remote.words.engine import Engine
@@ -88,6 +88,13 @@ class RemoteStore:
         """Return the number of waiting reads."""
         return len(self._readers)
 
+    def features(self) -> Sequence[EngineFeature]:
+        """Return what the engine has itself, and what is emulated or refused."""
+        return [
+            EngineFeature(each.name, each.support.value, each.reason)
+            for each in self.engine.capabilities.features()
+        ]
+
     # --- commands ------------------------------------------------------------------------------
 
     async def execute(self, command: Command) -> Reply:
@@ -124,6 +131,7 @@ class RemoteStore:
             return kept(unavailable(error))
         refusal = refusal_of(error, command) if isinstance(error, EngineError) else error
         if isinstance(refusal, StreamError):
+            refusal = with_names(refusal, command)
             return kept(await explained(self.link, refusal, command))
         assert isinstance(refusal, StoreUnavailable)
         return kept(refusal)

@@ -38,7 +38,7 @@ class GatewayClient:
         ):
             client.command("XADD", "race:france", *line.split())
         client.command("XGROUP", "CREATE", "race:france", "judges", "0")
-        client.command(*"XREADGROUP GROUP judges alice COUNT 2 STREAMS race:france >".split())
+        client.command("XREADGROUP", "GROUP", "judges", "alice", "COUNT", "2", "STREAMS", "race:france", ">")
         ids = ("1692632086370-0", "1692632094485-0")
         client.command(
             *("XCLAIM", "race:france", "judges", "alice", "0", *ids),

@@ -6,31 +6,33 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from tailrace.core.bounds.reply_budget import ReplyBudget
 from tailrace.core.bounds.reply_room import ITEM_BYTES
 from tailrace.core.commands import ReadLimits
-from tailrace.core.limits import READ_ENTRIES_MAX, REPLY_BYTES_MAX
-from tailrace.core.replies import Entries, ReadReply, StreamRead
+from tailrace.core.limits import REPLY_BYTES_MAX
+from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
 from tailrace.core.stream_id import StreamId
 
 
 def cut_to(reply: ReadReply, limits: ReadLimits) -> ReadReply:
-    """Return the first entries of the reply, up to the limits. O(entries)."""
-    left_count = min(limits.max_count or READ_ENTRIES_MAX, READ_ENTRIES_MAX)
-    left_bytes = _bytes_max(limits)
+    """Return the first entries of the reply, up to the limits. O(entries), and O(bytes) with MAXSIZE."""
+    budget = ReplyBudget(limits)
+    left_bytes = REPLY_BYTES_MAX if limits.page_bytes is None else min(limits.page_bytes, REPLY_BYTES_MAX)
     reads = []
     for read in reply.streams:
-        most = left_count if limits.count is None else min(left_count, limits.count)
-        entries = _fitting(read.entries.first(most), left_bytes)
-        left_count -= len(entries)
+        entries = read.entries if limits.count is None else read.entries.first(limits.count)
+        entries = _fitting(entries, left_bytes)
+        is_reached = bool(entries.ids) and not budget.is_spent
+        if is_reached:
+            budget.begin_stream(read.key)
+            entries = entries.first(budget.spend(entries))
+            budget.end_stream(len(entries))
+        else:
+            entries = NO_ENTRIES
         left_bytes -= _size_bytes(entries.fragments)
-        reads.append(read if len(entries) == len(read.entries) else _shorter(read, entries))
+        is_whole = len(entries) == len(read.entries)
+        reads.append(read if is_whole else _shorter(read, entries, is_cut=is_reached and not entries.ids))
     return ReadReply(reads)
-
-
-def _bytes_max(limits: ReadLimits) -> int:
-    given = [each for each in (limits.max_bytes, limits.page_bytes) if each is not None]
-    # MAXSIZE counts as RESP does; a reply that the engine cut by it stays as it is.
-    return min([*given, REPLY_BYTES_MAX]) if limits.max_bytes is None else REPLY_BYTES_MAX
 
 
 def _fitting(entries: Entries, left_bytes: int) -> Entries:
@@ -49,9 +51,9 @@ def _size_bytes(fragments: Sequence[bytes | None]) -> int:
     return sum(len(each or b"") + ITEM_BYTES for each in fragments)
 
 
-def _shorter(read: StreamRead, entries: Entries) -> StreamRead:
+def _shorter(read: StreamRead, entries: Entries, *, is_cut: bool) -> StreamRead:
     following = entries.ids[-1] if entries.ids else read.entries.ids[0] - 1
-    return StreamRead(read.key, entries, following, read.new, read.history, read.cut)
+    return StreamRead(read.key, entries, following, read.new, read.history, is_cut)
 
 
 def after(read: StreamRead, position: StreamId) -> StreamRead:

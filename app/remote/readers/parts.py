@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from tailrace.app.remote.link.port import Link
 from tailrace.app.remote.readers.cutting import cut_to
+from tailrace.app.remote.request_options import current_options
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.pending import group_look
 from tailrace.app.remote.words.plan import Plan, Result, value
@@ -42,7 +43,11 @@ class Looks:
             reply = await self._part(command, is_armed=is_armed)
         else:
             reply = await self._several(command, parts, is_armed=is_armed)
-        return cut_to(reply, command.limits) if isinstance(command, Read) else reply
+        if isinstance(command, ReadGroup):
+            return reply
+        if len(parts) == 1 and self._engine.capabilities.read_budgets.is_native:
+            return reply
+        return cut_to(reply, command.limits)
 
     def _parts(self, sources: Sequence[ReadFrom]) -> list[list[ReadFrom]]:
         """Divide the streams by slot; without a Cluster, all are in one part."""
@@ -85,8 +90,14 @@ class Looks:
     async def _sent(self, command: AnyRead, plan: Plan, *, is_armed: bool) -> list[Result]:
         assert plan.key is not None
         if not is_armed:
+            least, consistency = current_options()
             return await self._link.call_together(
-                plan.commands, key=plan.key, is_write=plan.is_write, atomic=plan.is_atomic
+                plan.commands,
+                key=plan.key,
+                is_write=plan.is_write,
+                atomic=plan.is_atomic,
+                min_replicas=least,
+                consistency=consistency,
             )
         # XREADGROUP and functions register no key with the engine's tracking; EXISTS does.
         registering = [b"EXISTS", *(source.key for source in command.streams)]

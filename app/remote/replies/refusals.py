@@ -76,6 +76,13 @@ def refusal_of(error: EngineError, command: Command) -> StreamError | StoreUnava
     return StreamError(code, line, _names_of(command, code, line))
 
 
+def with_names(error: StreamError, command: Command) -> StreamError:
+    """Return an error of the function library with the names that the error is about."""
+    if error.names or error.code not in _NAMED:
+        return error
+    return StreamError(error.code, error.line, _names_of(command, error.code, error.line), **error.details)
+
+
 def unavailable(error: LinkDown) -> StoreUnavailable:
     """Return the error for a node that gave no answer."""
     return StoreUnavailable(
