@@ -5,6 +5,7 @@ It owns the options and the startup checks. It never implements a part of the se
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from functools import partial
 from pathlib import Path
@@ -28,7 +29,14 @@ from tailrace.app.protocols.connections import Connections
 from tailrace.app.reasons import reason
 from tailrace.app.server import CannotStart
 from tailrace.app.server import serve as serve_app
-from tailrace.app.settings import ENVIRONMENT_PREFIX, Durability, LogFormat, LogLevel, Settings
+from tailrace.app.settings import (
+    ENVIRONMENT_PREFIX,
+    Durability,
+    LogFormat,
+    LogLevel,
+    Settings,
+    without_credentials,
+)
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
 from tailrace.app.store.identity import new_identity
 from tailrace.app.store.service import EngineStore
@@ -44,6 +52,7 @@ from tailrace.core.storage.damage import Damage
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
+    from tailrace.app.remote.store import RemoteStore
 
 _logger: Final = logging.getLogger("tailrace")
 
@@ -68,6 +77,9 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
     port: Annotated[int | None, _option("port")] = None,
     data_dir: Annotated[Path | None, _option("data_dir")] = None,
     durability: Annotated[Durability | None, _option("durability")] = None,
+    store: Annotated[str | None, _option("store")] = None,
+    min_replicas: Annotated[int | None, _option("min_replicas")] = None,
+    min_replicas_timeout_ms: Annotated[int | None, _option("min_replicas_timeout_ms")] = None,
     cache_mb: Annotated[int | None, _option("cache_mb")] = None,
     log_level: Annotated[LogLevel | None, _option("log_level")] = None,
     log_format: Annotated[LogFormat | None, _option("log_format")] = None,
@@ -107,6 +119,8 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
 
       TAILRACE_PORT=9000 tailrace serve --log-level warning
 
+      tailrace serve --store redis://127.0.0.1:6379
+
       tailrace serve --host 0.0.0.0 --tokens-file tokens.json --tls-cert server.pem --tls-key server.key
     """
     settings = _settings_from(locals())
@@ -117,14 +131,9 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
         settings = settings.model_copy(update={"connections_max": files.connections_max})
         tokens = _open_tokens(settings)
         security = Security(tokens, write_audit_line, settings.allowed_origin)
-        storage = _open_storage(settings)
-        engine = Engine(Keyspace(identity=new_identity()) if storage is None else storage.keyspace)
-        store = EngineStore(
-            engine, slow_log=SlowLog(settings.slow_log_ms), readers_max=settings.waiting_readers_max
-        )
         registry = Connections(settings, refused_max=files.refused_max)
         rates = TokenBuckets(settings)
-        sources, tracing = Sources(store, storage, registry), _tracing()
+        sources, tracing = _sources(settings, registry), _tracing()
         app = create_app(sources, settings, rates, tokens, security, tracing)
         serve_app(
             app,
@@ -132,7 +141,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
             http=http_protocol(registry, create_hot_routes(sources, rates, security, tracing)),
             ws=websocket_protocol(registry),
             on_ready=partial(_announce, settings),
-            on_stop=store.drain,
+            on_stop=sources.store.drain,
             backlog=files.backlog,
         )
     except CannotStart as error:
@@ -160,6 +169,7 @@ def _complaints(error: ValidationError, given: dict[str, Any]) -> list[str]:
 
 def _require_safety(settings: Settings) -> None:
     """Refuse options that are valid alone but not together."""
+    _require_one_store(settings)
     if (settings.tls_cert is None) is not (settings.tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key must be given together")
     if not settings.is_loopback and not settings.tokens_path.exists():
@@ -169,6 +179,23 @@ def _require_safety(settings: Settings) -> None:
             "loopback only. Create a token with `tailrace token create NAME --scope read --tokens-file "
             f"{path}`, and start the server with `--tokens-file {path}`"
         )
+
+
+_OWN_STORAGE: Final = ("durability", "cache_mb", "memory_limit_mb")
+"""Settings of a server with its own storage."""
+
+_ENGINE: Final = ("min_replicas", "min_replicas_timeout_ms")
+"""Settings of a server in front of an engine."""
+
+
+def _require_one_store(settings: Settings) -> None:
+    """Refuse options without an effect on the store that was chosen."""
+    without_effect, why = (
+        (_ENGINE, "only with --store") if settings.store is None else (_OWN_STORAGE, "only without --store")
+    )
+    for name in without_effect:
+        if name in settings.model_fields_set:
+            raise typer.BadParameter(f"--{name.replace('_', '-')} has an effect {why}; leave one of them out")
 
 
 def _file_budget(settings: Settings) -> FileBudget:
@@ -214,6 +241,30 @@ def _open_storage(settings: Settings) -> Storage | None:
         raise CannotStart(refusal(settings.data_dir, error)) from error
 
 
+def _sources(settings: Settings, registry: Connections) -> Sources:
+    """Return the store, with its own storage or in front of an engine. Raises `CannotStart`."""
+    slow_log, readers_max = SlowLog(settings.slow_log_ms), settings.waiting_readers_max
+    if settings.store is not None:
+        return Sources(_remote_store(settings, slow_log), None, registry)
+    storage = _open_storage(settings)
+    engine = Engine(Keyspace(identity=new_identity()) if storage is None else storage.keyspace)
+    return Sources(EngineStore(engine, slow_log=slow_log, readers_max=readers_max), storage, registry)
+
+
+def _remote_store(settings: Settings, slow_log: SlowLog) -> RemoteStore:
+    """Return the store in front of an engine, which was reached once. Raises `CannotStart` if it cannot be
+    used."""
+    # A server with its own storage does not load the client of the engine.
+    from tailrace.app.remote.opening import CannotUseEngine, check  # noqa: PLC0415
+    from tailrace.app.remote.store import RemoteStore  # noqa: PLC0415
+
+    try:
+        asyncio.run(check(settings))
+    except CannotUseEngine as error:
+        raise CannotStart(str(error)) from None
+    return RemoteStore(slow_log, settings.waiting_readers_max)
+
+
 def _tracing() -> Tracing | None:
     try:
         return tracing_from()
@@ -225,7 +276,11 @@ def _announce(settings: Settings, url: str) -> None:
     """Log how data is stored, then print that the server is ready."""
     if not settings.is_loopback and settings.tls_cert is None:
         _logger.warning("tokens and data are sent unencrypted; use --tls-cert, or a proxy with TLS")
-    if settings.durability is Durability.NONE:
+    if settings.store is not None:
+        _logger.info(
+            "data is stored by the engine", extra={"fields": {"store": without_credentials(settings.store)}}
+        )
+    elif settings.durability is Durability.NONE:
         _logger.warning("data is in memory only and is lost when this process ends")
     else:
         fields = {"data_dir": str(settings.data_dir), "durability": settings.durability.value}

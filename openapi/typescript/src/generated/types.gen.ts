@@ -618,6 +618,24 @@ export type ImportCheck = {
 };
 
 /**
+ * How one feature of streams is provided by the engine behind the server.
+ */
+export type EngineSupport = {
+    /**
+     * The feature.
+     */
+    name: string;
+    /**
+     * `native`: the engine has it. `emulated`: the server does it with what the engine has. `refused`: requests for it are answered with 501.
+     */
+    support: 'native' | 'emulated' | 'refused';
+    /**
+     * What that means for a client, or what the engine would need.
+     */
+    note: string;
+};
+
+/**
  * All limits of the server: those that its operator sets, and the fixed limits of one request. The length
  * of a stream has no limit.
  */
@@ -898,6 +916,10 @@ export type Limits = {
      * Entries that one approximate trim without `limit` removes at most.
      */
     trim_limit_max: number;
+    /**
+     * What the engine behind the server can do, if the server runs with `--store`; otherwise empty.
+     */
+    engine: Array<EngineSupport>;
 };
 
 /**
@@ -1888,7 +1910,7 @@ export type XrangeData = {
 
 export type XrangeErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -1907,6 +1929,10 @@ export type XrangeErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * Entries at the position were trimmed. Codes: `POSITION_TRIMMED`.
      */
@@ -1935,6 +1961,10 @@ export type XrangeErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -1992,7 +2022,7 @@ export type XaddData = {
 
 export type XaddErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2016,7 +2046,7 @@ export type XaddErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -2055,6 +2085,10 @@ export type XaddErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2125,7 +2159,7 @@ export type XaddBatchData = {
 
 export type XaddBatchErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2145,7 +2179,7 @@ export type XaddBatchErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -2184,6 +2218,10 @@ export type XaddBatchErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2261,7 +2299,7 @@ export type ImportEntriesData = {
 
 export type ImportEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2281,7 +2319,7 @@ export type ImportEntriesErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -2316,6 +2354,10 @@ export type ImportEntriesErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2385,7 +2427,7 @@ export type CheckImportData = {
 
 export type CheckImportErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2405,7 +2447,7 @@ export type CheckImportErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `STALE_EPOCH`, `LAYOUT_CHANGED`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -2440,6 +2482,10 @@ export type CheckImportErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2492,7 +2538,7 @@ export type ExportEntriesData = {
 
 export type ExportEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2511,6 +2557,10 @@ export type ExportEntriesErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -2535,6 +2585,10 @@ export type ExportEntriesErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2570,7 +2624,7 @@ export type DeleteEntryData = {
 
 export type DeleteEntryErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2593,6 +2647,10 @@ export type DeleteEntryErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -2617,6 +2675,10 @@ export type DeleteEntryErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2661,7 +2723,7 @@ export type GetEntryData = {
 
 export type GetEntryErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2684,6 +2746,10 @@ export type GetEntryErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -2708,6 +2774,10 @@ export type GetEntryErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2739,7 +2809,7 @@ export type XdelData = {
 
 export type XdelErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2762,6 +2832,10 @@ export type XdelErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -2794,6 +2868,10 @@ export type XdelErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2825,7 +2903,7 @@ export type XtrimData = {
 
 export type XtrimErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2848,6 +2926,10 @@ export type XtrimErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -2880,6 +2962,10 @@ export type XtrimErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2924,7 +3010,7 @@ export type SplitEntriesData = {
 
 export type SplitEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2943,6 +3029,10 @@ export type SplitEntriesErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -2967,6 +3057,10 @@ export type SplitEntriesErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3007,7 +3101,7 @@ export type SeekEntriesData = {
 
 export type SeekEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3026,6 +3120,10 @@ export type SeekEntriesErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -3050,6 +3148,10 @@ export type SeekEntriesErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3091,7 +3193,7 @@ export type XreadData = {
 
 export type XreadErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3110,6 +3212,10 @@ export type XreadErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * Entries at the position were trimmed. Codes: `POSITION_TRIMMED`.
      */
@@ -3146,6 +3252,10 @@ export type XreadErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3187,7 +3297,7 @@ export type XreadgroupData = {
 
 export type XreadgroupErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3210,6 +3320,10 @@ export type XreadgroupErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -3242,6 +3356,10 @@ export type XreadgroupErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3298,7 +3416,7 @@ export type XpendingData = {
 
 export type XpendingErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3321,6 +3439,10 @@ export type XpendingErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -3345,6 +3467,10 @@ export type XpendingErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3380,7 +3506,7 @@ export type XpendingSummaryData = {
 
 export type XpendingSummaryErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3403,6 +3529,10 @@ export type XpendingSummaryErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -3427,6 +3557,10 @@ export type XpendingSummaryErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3462,7 +3596,7 @@ export type XackData = {
 
 export type XackErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3485,6 +3619,10 @@ export type XackErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -3517,6 +3655,10 @@ export type XackErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3552,7 +3694,7 @@ export type XnackData = {
 
 export type XnackErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3575,6 +3717,10 @@ export type XnackErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -3607,6 +3753,10 @@ export type XnackErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3651,7 +3801,7 @@ export type XclaimData = {
 
 export type XclaimErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3674,6 +3824,10 @@ export type XclaimErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -3706,6 +3860,10 @@ export type XclaimErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3750,7 +3908,7 @@ export type XautoclaimData = {
 
 export type XautoclaimErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3773,6 +3931,10 @@ export type XautoclaimErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -3806,6 +3968,10 @@ export type XautoclaimErrors = {
      */
     500: Problem;
     /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
@@ -3836,7 +4002,7 @@ export type XinfoGroupsData = {
 
 export type XinfoGroupsErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3859,6 +4025,10 @@ export type XinfoGroupsErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -3883,6 +4053,10 @@ export type XinfoGroupsErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3918,7 +4092,7 @@ export type XgroupDestroyData = {
 
 export type XgroupDestroyErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3941,6 +4115,10 @@ export type XgroupDestroyErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -3965,6 +4143,10 @@ export type XgroupDestroyErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4000,7 +4182,7 @@ export type XinfoGroupData = {
 
 export type XinfoGroupErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4023,6 +4205,10 @@ export type XinfoGroupErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -4047,6 +4233,10 @@ export type XinfoGroupErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4082,7 +4272,7 @@ export type XgroupCreateData = {
 
 export type XgroupCreateErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4106,7 +4296,7 @@ export type XgroupCreateErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `BUSYGROUP`.
+     * The request conflicts with the current state. Codes: `BUSYGROUP`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -4141,6 +4331,10 @@ export type XgroupCreateErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4180,7 +4374,7 @@ export type XgroupSetidData = {
 
 export type XgroupSetidErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4203,6 +4397,10 @@ export type XgroupSetidErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -4235,6 +4433,10 @@ export type XgroupSetidErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4270,7 +4472,7 @@ export type XinfoConsumersData = {
 
 export type XinfoConsumersErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4293,6 +4495,10 @@ export type XinfoConsumersErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -4317,6 +4523,10 @@ export type XinfoConsumersErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4365,7 +4575,7 @@ export type XgroupDelconsumerData = {
 
 export type XgroupDelconsumerErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4389,7 +4599,7 @@ export type XgroupDelconsumerErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `CONSUMER_HAS_PENDING`.
+     * The request conflicts with the current state. Codes: `CONSUMER_HAS_PENDING`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -4416,6 +4626,10 @@ export type XgroupDelconsumerErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4455,7 +4669,7 @@ export type XgroupCreateconsumerData = {
 
 export type XgroupCreateconsumerErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4478,6 +4692,10 @@ export type XgroupCreateconsumerErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -4502,6 +4720,10 @@ export type XgroupCreateconsumerErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4549,7 +4771,7 @@ export type ListStreamsData = {
 
 export type ListStreamsErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4568,6 +4790,10 @@ export type ListStreamsErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -4592,6 +4818,10 @@ export type ListStreamsErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4623,7 +4853,7 @@ export type DeleteStreamData = {
 
 export type DeleteStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4646,6 +4876,10 @@ export type DeleteStreamErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -4670,6 +4904,10 @@ export type DeleteStreamErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4718,7 +4956,7 @@ export type XinfoStreamData = {
 
 export type XinfoStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4741,6 +4979,10 @@ export type XinfoStreamErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -4765,6 +5007,10 @@ export type XinfoStreamErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4796,7 +5042,7 @@ export type HeadStreamData = {
 
 export type HeadStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4819,6 +5065,10 @@ export type HeadStreamErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -4843,6 +5093,10 @@ export type HeadStreamErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4872,7 +5126,7 @@ export type CreateStreamData = {
 
 export type CreateStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4891,6 +5145,10 @@ export type CreateStreamErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -4923,6 +5181,10 @@ export type CreateStreamErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4962,7 +5224,7 @@ export type XlenData = {
 
 export type XlenErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4981,6 +5243,10 @@ export type XlenErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -5005,6 +5271,10 @@ export type XlenErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5036,7 +5306,7 @@ export type XsetidData = {
 
 export type XsetidErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5059,6 +5329,10 @@ export type XsetidErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -5091,6 +5365,10 @@ export type XsetidErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5122,7 +5400,7 @@ export type XcfgsetData = {
 
 export type XcfgsetErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5145,6 +5423,10 @@ export type XcfgsetErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -5177,6 +5459,10 @@ export type XcfgsetErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5212,7 +5498,7 @@ export type GetProducerData = {
 
 export type GetProducerErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5235,6 +5521,10 @@ export type GetProducerErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -5259,6 +5549,10 @@ export type GetProducerErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5294,7 +5588,7 @@ export type TakeOverEpochData = {
 
 export type TakeOverEpochErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5318,7 +5612,7 @@ export type TakeOverEpochErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `STALE_EPOCH`, `LAYOUT_CHANGED`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -5353,6 +5647,10 @@ export type TakeOverEpochErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5423,7 +5721,7 @@ export type TailData = {
 
 export type TailErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5446,6 +5744,10 @@ export type TailErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -5470,6 +5772,10 @@ export type TailErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5539,7 +5845,7 @@ export type TailStreamsData = {
 
 export type TailStreamsErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5562,6 +5868,10 @@ export type TailStreamsErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -5586,6 +5896,10 @@ export type TailStreamsErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5618,7 +5932,7 @@ export type CommandData = {
 
 export type CommandErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `NOT_AN_INTEGER`, `SYNTAX`, `WRONG_ARITY`, `UNKNOWN_COMMAND`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `NOT_AN_INTEGER`, `SYNTAX`, `WRONG_ARITY`, `UNKNOWN_COMMAND`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5642,7 +5956,7 @@ export type CommandErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `BUSYGROUP`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `BUSYGROUP`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -5677,6 +5991,10 @@ export type CommandErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5713,7 +6031,7 @@ export type PipelineData = {
 
 export type PipelineErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5732,6 +6050,10 @@ export type PipelineErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -5765,6 +6087,10 @@ export type PipelineErrors = {
      */
     500: Problem;
     /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
@@ -5796,7 +6122,7 @@ export type TransactionData = {
 
 export type TransactionErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `TRANSACTION_ABORTED`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `TRANSACTION_ABORTED`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5815,6 +6141,10 @@ export type TransactionErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -5847,6 +6177,10 @@ export type TransactionErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
