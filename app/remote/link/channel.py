@@ -109,7 +109,8 @@ class Channel:
         self._make_room()
 
     def _may_write(self, connection: Connection) -> bool:
-        return not connection.is_full
+        # What is written while the exchanges of a lost connection are told would never be told itself.
+        return not connection.is_full and not connection.why_lost
 
     def _write_some(self, connection: Connection) -> None:
         payload, exchanges = self._next_payload()
@@ -158,9 +159,9 @@ class Channel:
     async def _connect(self) -> None:
         try:
             connection = await self._open(self._lost, self._pushed)
-        except LinkDown as down:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next command must try again
             self._opening = None
-            self._went_down(down.reason)
+            self._went_down(error.reason if isinstance(error, LinkDown) else f"{self.name}: {error!r}")
             return
         self._opening = None
         if self._closed:

@@ -50,7 +50,7 @@ class Way(Enum):
 Failure: TypeAlias = EngineError | LinkDown
 """Why an exchange is tried again: an error of `RETRIED`, or a connection that did not execute it."""
 
-Retry: TypeAlias = "Callable[[Exchange, Failure], None]"
+Retry: TypeAlias = "Callable[[Any, Failure], None]"
 
 
 def is_retried(reply: object) -> bool:

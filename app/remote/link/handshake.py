@@ -14,7 +14,7 @@ from typing import Any
 from tailrace.app.reasons import reason as reason_of
 from tailrace.app.remote.link.addresses import Address
 from tailrace.app.remote.link.connection import Connection, Push
-from tailrace.app.remote.link.exchange import Exchange, TogetherExchange, Way, packed
+from tailrace.app.remote.link.exchange import TogetherExchange, Way, packed
 from tailrace.app.remote.link.port import EngineError, LinkDown, Words
 
 
@@ -48,8 +48,12 @@ class Greeting:
         return [*words, [b"PING"]]
 
 
-def _no_retry(exchange: Exchange, failure: EngineError | LinkDown) -> None:
-    exchange.fail(failure)
+def _answer_anyway(exchange: TogetherExchange, failure: EngineError | LinkDown) -> None:
+    """Errors such as LOADING are replies here: nobody tries again."""
+    if isinstance(failure, LinkDown):
+        exchange.fail(failure)
+    else:
+        exchange.future.set_result(exchange.results)
 
 
 async def run_once(connection: Connection, commands: list[Words]) -> list[Any]:
@@ -59,7 +63,7 @@ async def run_once(connection: Connection, commands: list[Words]) -> list[Any]:
         [packed(words) for words in commands],
         slot=None,
         is_write=False,
-        retry=_no_retry,
+        retry=_answer_anyway,
         future=asyncio.get_running_loop().create_future(),
     )
     connection.write(exchange.payload(), [exchange])

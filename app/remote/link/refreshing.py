@@ -6,12 +6,16 @@ It owns one task. It never sends commands of users.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from tailrace.app.remote.link.addresses import Address
 from tailrace.app.remote.link.discovery import Discovery, Layout
 from tailrace.app.remote.link.port import LinkDown
 from tailrace.app.remote.link.timing import Timing, spread
+
+_log: Final = logging.getLogger(__name__)
 
 
 class Refreshing:
@@ -67,6 +71,10 @@ class Refreshing:
             layout = await self._discovery.find(self._known())
         except LinkDown as down:
             self.why_unknown = down.reason
+            return
+        except Exception as error:  # noqa: BLE001 - an answer that cannot be read must not end the refreshing
+            self.why_unknown = f"the list of nodes cannot be read: {error!r}"
+            _log.exception("the list of nodes cannot be read")
             return
         self.why_unknown = ""
         self._adopt(layout)

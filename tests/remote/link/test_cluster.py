@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tailrace.app.remote.link.exchange import Way
 from tailrace.app.remote.link.port import LinkDown
 from tailrace.app.remote.link.slots import slot_of
 from tests.support.links import QUICK, linked, run, settle
@@ -211,5 +212,31 @@ def test_reads_that_may_be_stale_go_to_a_replica(cluster: RedisCluster) -> None:
             for _ in range(10):
                 assert await link.call([b"XLEN", key], key=key, is_write=False, consistency="eventual") == 1
             assert "calls=10," in replica.info("commandstats")["cmdstat_xlen"]
+
+    run(main)
+
+
+def test_no_confirmed_write_is_forgotten_when_its_connection_is_lost(cluster: RedisCluster) -> None:
+    async def main() -> None:
+        async with linked(url_of(cluster), min_replicas=1) as link:
+            key = b"forgotten"
+            words = [b"SET", key, b"v"]
+            master = cluster.master_of(key)
+            (replica,) = cluster.replicas_of(master)
+            node = link.router.node_of_slot(link.slot_of(key))
+            assert node is not None
+            channel = node.channel(Way.CONFIRMED)
+            await link.call(words, key=key, is_write=True)
+            replica.hang()
+            written = asyncio.create_task(link.call(words, key=key, is_write=True))
+            await settle(lambda: channel.is_busy and not channel._unsent, "it waits for the replica")
+            behind = asyncio.create_task(link.call(words, key=key, is_write=True))
+            await settle(lambda: bool(channel._unsent), "another one waits for its turn")
+            cluster.kill_connections(master)
+            replica.resume()
+            with pytest.raises(LinkDown) as lost:
+                await written
+            assert lost.value.outcome_unknown
+            assert await behind == b"OK"
 
     run(main)

@@ -212,6 +212,23 @@ def test_readers_follow_a_slot_that_moves_also_while_their_key_is_absent(cluster
     run(main)
 
 
+def test_a_reader_that_waits_for_an_absent_key_is_woken_after_its_slot_has_moved(
+    cluster: RedisCluster,
+) -> None:
+    async def main() -> None:
+        watchful = replace(PATIENT, refresh_every_s=0.1)
+        async with linked(url_of(cluster), watchful) as waiting, linked(url_of(cluster), PATIENT) as other:
+            reader = WaitingReader(waiting, b"absent")
+            assert not await reader.read()
+            before = reader.wakes
+            cluster.move_slot(cluster.slot_of("absent"), another_master(cluster, "absent"))
+            await reader.woken(before)
+            await reader.until(await add(other, b"absent"))
+            reader.close()
+
+    run(main)
+
+
 ROUNDS = int(os.environ.get("WAITING_ROUNDS", "300"))
 KEYS = 8
 
