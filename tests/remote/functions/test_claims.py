@@ -1,4 +1,5 @@
-"""CLAIM behind the library: the longest idle entries first, nacked ones before all, deleted ones left alone."""
+"""CLAIM behind the library: the longest idle entries first, nacked ones before all, deleted ones left
+alone."""
 
 from __future__ import annotations
 

@@ -15,10 +15,9 @@ from tailrace.app.remote.functions import appends, deletions, pending, plans, re
 from tailrace.app.remote.functions.call import Call
 from tailrace.app.remote.functions.library import Library
 from tailrace.core import commands as c
-from tests.remote.functions.conftest import VERSIONS, Version
+from tests.remote.functions.conftest import VERSIONS, executable_of
 from tests.support.links import linked, run
 from tests.support.redis_cluster import RedisCluster
-from tests.support.redis_server import required
 
 KEYS: Final = (b"s", b"race:france", b"{tag}s", b"a}b", b"}{", b"{}s", b"{", b"\xff{x")
 FIELDS: Final = b'{"f":"v"}'
@@ -61,11 +60,7 @@ def each_operation(key: bytes) -> Sequence[Call[Any]]:
 
 @pytest.fixture(scope="module", params=VERSIONS, ids=[version.name for version in VERSIONS])
 def cluster(request: pytest.FixtureRequest) -> Any:
-    version: Version = request.param
-    if version.executable is None:
-        missing = f"redis-server {version.name} is missing (make setup)"
-        pytest.fail(missing) if required() else pytest.skip(missing)
-    with RedisCluster(version.executable, masters=3, replicas=0) as cluster:
+    with RedisCluster(executable_of(request.param), masters=3, replicas=0) as cluster:
         yield cluster
 
 

@@ -1,4 +1,5 @@
-"""What an engine can do is found by asking it, and the library is loaded again where an engine has lost it."""
+"""What an engine can do is found by asking it, and the library is loaded again where an engine has lost
+it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The gateway's own names: in the stream's slot, different for different streams, and unusable for clients."""
+"""The gateway's own names: in the stream's slot, different for different streams, and unusable for
+clients."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from random import Random
+from typing import Final
 
 import pytest
 
@@ -18,14 +19,14 @@ from tests.remote.functions.conftest import Version
 from tests.support.links import linked, run
 from tests.support.redis_node import RedisNode
 
-LENGTH = 4_321
+LENGTH: Final = 4_321
 
 
 def text(value: StreamId) -> bytes:
     return format_id(value).encode()
 
 
-IDS = [make_id(10 + seq // 7, seq) for seq in range(LENGTH)]
+IDS: Final = [make_id(10 + seq // 7, seq) for seq in range(LENGTH)]
 
 
 @asynccontextmanager
@@ -40,7 +41,7 @@ async def filled(node: RedisNode) -> AsyncIterator[EngineLink]:
 
 def test_splits_and_seeks_are_those_of_the_embedded_engine(node: tuple[Version, RedisNode]) -> None:
     random, twin = Random(3), Engine()
-    twin.execute(c.Append(b"s", [b'{"f":"v"}'] * LENGTH, IDS), 1)
+    twin.execute(c.Append(b"s", [b'{"f":"v"}'] * LENGTH, tuple(IDS)), 1)
     bounds = [0, MAX_ID, *(make_id(random.randrange(700), random.randrange(5_000)) for _ in range(12))]
 
     async def main() -> None:
