@@ -143,7 +143,7 @@ _REASONS: Final[dict[str, tuple[str, str, str]]] = {
     "read_budgets": ("MAXCOUNT, MAXSIZE of XREAD", "the gateway cuts the reply", "MAXCOUNT (Redis 8.10)"),
     "idmp": (
         "IDMP, IDMPAUTO of XADD; XCFGSET",
-        "keys are kept in a hash beside the stream",
+        "keys are kept in a hash next to the stream",
         "IDMP (Redis 8.6)",
     ),
     "last_entry": ("XREAD with +", "the gateway reads the last entry's id first", "XREAD with + (Redis 7.4)"),
