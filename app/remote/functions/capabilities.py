@@ -113,6 +113,18 @@ _PROBES: Final[dict[str, Sequence[bytes]]] = {
 }
 """One question for each feature that an engine may have."""
 
+_FUNCTION_PROBES: Final = (
+    # No library, and no function of that name.
+    (b"FUNCTION", b"LOAD", b"return 1"),
+    (b"FCALL", b"tailrace_none", b"0"),
+    (b"FCALL_RO", b"tailrace_none", b"0"),
+)
+_SCRIPT_PROBES: Final = (
+    (b"SCRIPT", b"LOAD", b"return 1"),
+    (b"EVALSHA", b"0" * 40, b"0"),
+    (b"EVALSHA_RO", b"0" * 40, b"0"),
+)
+
 _REASONS: Final[dict[str, tuple[str, str, str]]] = {
     "xnack": ("XNACK", "nacked entries belong to a hidden consumer", "XNACK (Redis 8.8)"),
     "xdelex": ("XDELEX", "deletes entry by entry, in one step", "XDELEX (Redis 8.2, Valkey 9.2)"),
@@ -131,7 +143,7 @@ _REASONS: Final[dict[str, tuple[str, str, str]]] = {
     "read_budgets": ("MAXCOUNT, MAXSIZE of XREAD", "the gateway cuts the reply", "MAXCOUNT (Redis 8.10)"),
     "idmp": (
         "IDMP, IDMPAUTO of XADD; XCFGSET",
-        "keys are kept in a hash beside the stream",
+        "keys are kept in a hash next to the stream",
         "IDMP (Redis 8.6)",
     ),
     "last_entry": ("XREAD with +", "the gateway reads the last entry's id first", "XREAD with + (Redis 7.4)"),
@@ -184,10 +196,17 @@ def _functions(how: How | None) -> Feature:
 
 
 async def _how(link: Link) -> How | None:
-    """Whether the engine, and this user, can run functions or else scripts."""
-    if await _knows(link, (b"FUNCTION", b"LIST", b"LIBRARYNAME", RESERVED + b"none"), is_keyed=False):
+    """Whether the engine, and this user, can load and run functions, or else scripts."""
+    if await _knows_all(link, _FUNCTION_PROBES):
         return "functions"
-    return "scripts" if await _knows(link, (b"SCRIPT", b"EXISTS", b"0" * 40), is_keyed=False) else None
+    return "scripts" if await _knows_all(link, _SCRIPT_PROBES) else None
+
+
+async def _knows_all(link: Link, probes: Sequence[Sequence[bytes]]) -> bool:
+    for words in probes:
+        if not await _knows(link, words, is_keyed=False):
+            return False
+    return True
 
 
 async def _knows(link: Link, words: Sequence[bytes], *, is_keyed: bool = True) -> bool:

@@ -22,8 +22,8 @@ NACKED: Final = RESERVED + b"nacked"
 """The consumer that owns nacked entries on an engine without XNACK."""
 
 DELIVERIES_STORED_MAX: Final = 9_200_000_000_000_000_000
-"""A delivery count from here on stands for the greatest one: the library stores a lower one, because older engines add
-one to the greatest without a check."""
+"""A delivery count from here on stands for the greatest one: the library stores a lower one, because
+older engines add one to the greatest without a check."""
 
 SLOTS: Final = 16_384
 """The slots of a Cluster; a key's slot is its CRC16 modulo this number."""

@@ -28,7 +28,7 @@ def nack(command: NegativeAcknowledge) -> Call[int]:
     """Take entries from their consumers: reply an int. The ids must be well formed.
 
     The engine's error is NOGROUP or WRONGTYPE. A pending entry whose message was deleted counts, and
-    keeps its consumer, because the engine gives a deleted entry to nobody. O(log n) an id.
+    keeps its consumer, because the engine assigns a deleted entry to no other consumer. O(log n) an id.
     """
     assert not isinstance(command.ids, Malformed)
     arguments = [

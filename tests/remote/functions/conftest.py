@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from tests.differential.harness import Comparison
 from tests.remote.functions.emulated import EmulatedBy70, EmulatedBy810
 from tests.remote.functions.engines import FunctionEngine
+from tests.support.redis_node import RedisNode
 from tests.support.redis_server import find_redis_8_10, find_redis_server, required
 
 
@@ -37,15 +40,21 @@ class Behind:
     engine: FunctionEngine
 
 
+def executable_of(version: Version) -> str:
+    """Skips the test where this engine is missing; in CI that is a failure."""
+    if version.executable is not None:
+        return version.executable
+    missing = f"redis-server {version.name} is missing (make setup)"
+    if required():
+        pytest.fail(missing)
+    pytest.skip(missing)
+
+
 @pytest.fixture(scope="session", params=VERSIONS, ids=[version.name for version in VERSIONS])
 def behind(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
     """Skips where this engine is missing; in CI that is a failure."""
     version: Version = request.param
-    if version.executable is None:
-        if required():
-            pytest.fail(f"redis-server {version.name} is missing (make setup)")
-        pytest.skip(f"redis-server {version.name} is missing (make setup)")
-    engine = FunctionEngine(version.executable, tmp_path_factory.mktemp("engine"))
+    engine = FunctionEngine(executable_of(version), tmp_path_factory.mktemp("engine"))
     try:
         yield Behind(version, engine)
     finally:
@@ -57,3 +66,16 @@ def engine(behind: Behind) -> FunctionEngine:
     """The engine without keys."""
     behind.engine.command("FLUSHALL")
     return behind.engine
+
+
+@pytest.fixture(scope="session", params=VERSIONS, ids=[version.name for version in VERSIONS])
+def node(request: pytest.FixtureRequest) -> Iterator[tuple[Version, RedisNode]]:
+    """A server with a port, for tests with a link. Each test empties it before it ends."""
+    version: Version = request.param
+    with tempfile.TemporaryDirectory(prefix="tr-") as directory:
+        node = RedisNode(executable_of(version), Path(directory))
+        node.start()
+        try:
+            yield version, node
+        finally:
+            node.stop()

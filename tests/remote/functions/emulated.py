@@ -1,4 +1,5 @@
-"""Random programs for engines behind the library, and what may differ from the embedded engine, with the reasons."""
+"""Random programs for engines behind the library, and what may differ from the embedded engine, with the
+reasons."""
 
 from __future__ import annotations
 
@@ -50,14 +51,15 @@ def _has_named_difference(command: object) -> bool:
 class Emulated(Comparison):
     """The differences that the library has on every engine, each with its reason.
 
-    - A nacked entry that was deleted keeps its consumer: no engine without XNACK gives it to another one. The states
-      differ from there on: the program ends.
-    - CLAIM takes entries of equal idle times in id order, because the engine lists them so; Redis takes them in the
-      order of their deliveries. The entries of a reply are compared without their order. If COUNT, MAXCOUNT or MAXSIZE
-      chooses among entries that were delivered again, the program ends.
+    - A nacked entry that was deleted keeps its consumer: no engine without XNACK gives it to another one.
+      The states differ from there on: the program ends.
+    - CLAIM takes entries of equal idle times in id order, because the engine lists them so; Redis takes
+      them in the order of their deliveries. The entries of a reply are compared without their order. If
+      COUNT, MAXCOUNT or MAXSIZE chooses among entries that were delivered again, the program ends.
     - The greatest counts of deliveries are one count.
 
-    `_redelivered`: the groups, by key and name, with entries that may not have been delivered in id order.
+    `_redelivered`: the groups, by key and name, with entries that may not have been delivered in id
+    order.
     """
 
     def __init__(self, commands: Sequence[Words], replies: Sequence[Value]) -> None:

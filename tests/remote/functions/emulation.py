@@ -1,4 +1,5 @@
-"""Runs commands as a gateway does on an engine that lacks most of them: by the library, else by the engine's words.
+"""Runs commands as a gateway does on an engine that lacks most of them: by the library, else by the
+engine's words.
 
 Replies are RESP2 in the types of `hiredis`, with the gateway's own names hidden. Owns no comparison.
 """
@@ -22,7 +23,7 @@ from tests.differential.harness import _as_bytes
 from tests.differential.vocabulary import Words
 from tests.remote.functions.engines import FunctionEngine
 
-_CALLS: Final[dict[type[c.Command], Callable[[Any], Call[Any]]]] = {
+_CALLS: Final[dict[type, Callable[[Any], Call[Any]]]] = {
     c.Append: lambda command: appends.append(command, native_policies=False),
     c.TrimStream: lambda command: deletions.trim(command, native_policies=False),
     c.DeleteEntriesByPolicy: deletions.delete_by_policy,
@@ -148,12 +149,7 @@ def _seen_row(row: list[Any], *, idle_ms: int) -> list[Any]:
 
 
 def _map(flat: Sequence[Any]) -> dict[bytes, Any]:
-    members = dict(zip(flat[::2], flat[1::2], strict=True))
-    # Redis 7.0 spells them like this in the full form.
-    return {_NAMES.get(name, name): value for name, value in members.items()}
-
-
-_NAMES: Final = {b"pel": b"pending"}
+    return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
 def _flat(members: dict[bytes, Any]) -> list[Any]:

@@ -1,8 +1,8 @@
-"""Idempotency keys behind the library are those of the embedded engine: random programs of appends with keys.
+"""Idempotency keys behind the library are those of the embedded engine: random programs of appends with
+keys.
 
 The requests are those of the API, not commands of Redis: batches, conditions, bodies, epochs, layouts,
-takeovers.
-Both sides get the same clock, because each id is chosen by the client.
+takeovers. Both sides get the same clock, because each id is chosen by the client.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Requests:
 
     def _append(self) -> c.Append:
         count = self._random.choice((1, 1, 2, 3))
-        ids = [self._id() for _ in range(count)]
+        ids: list[c.IdRequest] = [self._id() for _ in range(count)]
         if self._random.randrange(15) == 0:
             ids.reverse()
         condition = None if self._random.randrange(8) else make_id(NOW_MS, self._seq - count)
@@ -126,7 +126,7 @@ def test_random_requests_with_keys_get_the_answers_of_the_embedded_engine(engine
             done.append(command)
             call = call_of(command)
             assert call is not None
-            ours = outcome(lambda command=command: embedded.execute(command, NOW_MS).reply)
+            ours = outcome(lambda command=command, embedded=embedded: embedded.execute(command, NOW_MS).reply)
             theirs = outcome(lambda call=call: engine.run(call))
             assert theirs == ours, (seed, done)
             assert counters(engine) == expected_counters(embedded), (seed, done)
@@ -175,7 +175,9 @@ def test_a_copy_has_an_incarnation_of_its_own_and_the_keys_of_the_original(engin
 
 def test_a_mark_is_one_group_that_keeps_no_entry(engine: FunctionEngine) -> None:
     engine.command("XADD", "s", "1-1", "f", "v")
-    assert engine.run(streams.state(b"s")).incarnation == ""
+    state = engine.run(streams.state(b"s"))
+    assert state is not None
+    assert state.incarnation == ""
     assert engine.run(streams.mark(b"s")) == engine.run(streams.mark(b"s"))
     [group] = engine.command("XINFO", "GROUPS", "s")
     assert group[1].startswith(RESERVED)

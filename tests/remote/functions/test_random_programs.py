@@ -1,8 +1,10 @@
-"""Random programs get the same answers from the embedded engine and from a real one behind the function library.
+"""Random programs get the same answers from the embedded engine and from a real one behind the function
+library.
 
-The library does on 7.0.15 what that engine lacks, and the same on 8.10.2, whose own commands the embedded engine was
-compared with. `TAILRACE_FUNCTIONS_COMMANDS` is how many commands each engine gets (10000), and
-`TAILRACE_DIFFERENTIAL_SEED` the seed of the first program. A failing program is printed small, with its seed.
+The library does on 7.0.15 what that engine lacks, and the same on 8.10.2, whose own commands the embedded
+engine was compared with. `TAILRACE_FUNCTIONS_COMMANDS` is how many commands each engine gets (10000), and
+`TAILRACE_DIFFERENTIAL_SEED` the seed of the first program. A failing program is printed small, with its
+seed.
 """
 
 from __future__ import annotations

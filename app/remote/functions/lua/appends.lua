@@ -56,11 +56,32 @@ local function choose_id(request, last, now)
   return refuse('NOT_GREATER', last, request)
 end
 
+local function are_automatic(args, at, count)
+  for _ = 1, count do
+    if args[at] ~= '*' then return false end
+    at = at + 2 + tonumber(args[at + 1])
+  end
+  return true
+end
+
+-- The ids from `first` on, nil if their numbers are beyond Lua's.
+local function consecutive_ids(first, count)
+  local ms, seq = split_id(first)
+  if #seq >= 15 then return nil end
+  local ids, low = {first}, tonumber(seq)
+  for index = 2, count do ids[index] = string.format('%s-%.0f', ms, low + index - 1) end
+  return ids
+end
+
 -- Chooses the ids of all entries. Returns them, and whether they are consecutive.
 local function choose_ids(args, at, count, last)
   if last == GREATEST_ID then refuse('EXHAUSTED', last) end
   -- One instant for all entries, as for the entries of one transaction.
   local now = string.format('%.0f', now_ms())
+  if are_automatic(args, at, count) then
+    local ids = consecutive_ids(choose_id('*', last, now), count)
+    if ids then return ids, true end
+  end
   local ids, is_run = {}, true
   for index = 1, count do
     local id = choose_id(args[at], last, now)
@@ -80,7 +101,7 @@ local function add_entries(stream, args, at, ids)
 end
 
 local function remember(stream, state, fresh, request, value)
-  mark(stream, state, fresh)
+  if fresh then mark(stream, state, fresh) end
   add(state, 'added', 1)
   if request.kind == 't' then
     remember_timed(state, request.producer, request.key, value, setting(state, 'maxsize', request.maxsize))
@@ -97,9 +118,10 @@ local function append(keys, args)
   local count = tonumber(args[at + 5])
   at = at + 6
   local is_there = exists(stream)
-  local last = is_there and info(stream)['last-generated-id'] or '0-0'
   if not is_there and not create then return {'ok'} end
   if request.kind ~= '' and is_there and has_state(stream, state) then
+    -- The mark is there: see `remember`.
+    fresh = nil
     if request.kind == 't' then
       sweep_timed(state, request.producer, now_ms(), setting(state, 'duration', request.duration))
     end
@@ -109,11 +131,18 @@ local function append(keys, args)
       return appended(1, found.count, found.ids)
     end
   end
-  if if_last_id ~= '' and if_last_id ~= last then refuse('LAST_ID', last, if_last_id) end
-  local ids, is_run = choose_ids(args, at, count, last)
   if trim[2] ~= '' then check_trim(stream, trim, count) end
-  add_entries(stream, args, at, ids)
-  local told = is_run and {ids[1]} or ids
+  local told
+  if count == 1 and args[at] == '*' and if_last_id == '' then
+    -- The common case: the engine chooses the id, and refuses before it changes anything.
+    told = {redis.call('XADD', stream, '*', unpack(args, at + 2, at + 1 + tonumber(args[at + 1])))}
+  else
+    local last = is_there and info(stream)['last-generated-id'] or '0-0'
+    if if_last_id ~= '' and if_last_id ~= last then refuse('LAST_ID', last, if_last_id) end
+    local ids, is_run = choose_ids(args, at, count, last)
+    add_entries(stream, args, at, ids)
+    told = is_run and {ids[1]} or ids
+  end
   if request.kind ~= '' then remember(stream, state, fresh, request, remembered(told, count, request.fingerprint)) end
   if trim[2] ~= '' then trim_stream(stream, trim) end
   return appended(0, count, told)

@@ -101,12 +101,13 @@ local function remember_in_epoch(state, request, value)
   local epoch = known_epoch(record[2][1] and record, request.epoch) or begin_epoch(state, record, request.epoch)
   if epoch[2] == '' then epoch[2] = request.layout end
   epoch[3] = epoch[3] + 1
-  put(state, batch_field(epoch, request.key), value)
-  redis.call('HSET', state, 'batches:' .. epoch[4] .. ':' .. epoch[3], request.key)
-  add(state, 'epoch_keys', 1)
   record[1] = touch_ring(state, 'epochs', request.producer, record[1])
-  put(state, 'epochs:' .. request.producer, record)
-  forget_above_bounds(state, request.producer)
+  redis.call(
+    'HSET', state, batch_field(epoch, request.key), cmsgpack.pack(value),
+    'batches:' .. epoch[4] .. ':' .. epoch[3], request.key, 'epochs:' .. request.producer, cmsgpack.pack(record)
+  )
+  add(state, 'epoch_keys', 1)
+  if epoch[3] % SWEPT_ONE_IN == 1 then forget_above_bounds(state, request.producer) end
   collect_garbage(state)
 end
 
