@@ -69,7 +69,8 @@ class RedisOnPort:
         """Run one command on a connection of its own; an error reply is returned."""
         reader = hiredis.Reader()
         with socket.create_connection(("127.0.0.1", self.port), 10) as connection:
-            connection.sendall(hiredis.pack_command(tuple(words)))
+            packed = hiredis.pack_command(tuple(words))  # type: ignore[arg-type] # any mix of these types
+            connection.sendall(packed)
             while (reply := reader.gets()) is False:
                 received = connection.recv(1 << 16)
                 if not received:

@@ -17,7 +17,8 @@ class LiveGateway(LiveServer):
     """The gateway in front of the engine at `url`."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(store=RemoteStore())
+        self._remote = RemoteStore()
+        super().__init__(store=self._remote)
         self._settings = Settings(store=url)
         self._linked = threading.Event()
 
@@ -27,7 +28,7 @@ class LiveGateway(LiveServer):
 
     async def work(self) -> None:
         async with opened(self._settings) as (link, engine):
-            self.store.use(link, engine)
+            self._remote.use(link, engine)
             self._linked.set()
             await super().work()
 

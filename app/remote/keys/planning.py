@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tailrace.app.remote.functions import plans
 from tailrace.app.remote.functions.library import Library
+from tailrace.app.remote.functions.plans import seek, split
 from tailrace.app.remote.link.port import Link
 from tailrace.app.remote.words.engine import Engine
 from tailrace.core.commands import SeekRange, SplitRange
@@ -13,12 +13,12 @@ from tailrace.core.replies import SeekReply, SplitReply
 
 async def split_range(link: Link, engine: Engine, command: SplitRange) -> SplitReply:
     """Return parts of about equal length."""
-    return await plans.split(link, _library(engine), command, None)
+    return await split(link, _library(engine), command, None)
 
 
 async def seek_range(link: Link, engine: Engine, command: SeekRange) -> SeekReply:
     """Return the end of a page of `count` entries."""
-    return await plans.seek(link, _library(engine), command, None)
+    return await seek(link, _library(engine), command, None)
 
 
 def _library(engine: Engine) -> Library:

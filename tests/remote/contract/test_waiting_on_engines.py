@@ -9,7 +9,7 @@ from tests.contract.test_waiting import *  # noqa: F403
 _keys = count()
 
 
-@pytest.fixture
+@pytest.fixture  # type: ignore[no-redef] # instead of the imported one
 def key() -> str:
     """A key whose new name is in its slot: a test renames it."""
     return f"{{waiting:{next(_keys)}}}"
