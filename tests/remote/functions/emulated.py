@@ -50,7 +50,7 @@ def _has_named_difference(command: object) -> bool:
     if trim is not None and trim.references is not c.References.KEEP and trim.limit is not None:
         # A limit counts entries where the engine counts whole nodes.
         return True
-    # A nacked entry is as idle as its consumer's entries could be since 1970, where Redis asks for no idle time.
+    # A nacked entry has been idle since 1970; Redis does not compare its idle time at all.
     return _min_idle_ms(command) > UNIX_TIME_MS
 
 
