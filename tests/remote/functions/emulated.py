@@ -23,6 +23,9 @@ from tests.support.redis_server import Value
 ELSEWHERE: Final = (c.Read, c.ListStreams, c.MatchKeys, c.ScanKeys, c.KeyspaceSize, c.GetConfig, c.SetConfig)
 """Commands that the gateway carries out without the library."""
 
+UNIX_TIME_MS: Final = 10**12
+"""Less than the time of any clock; the idle times of programs are either below it or above the time."""
+
 
 class EmulatedGenerator(LaterGenerator):
     """Programs that the gateway's grammar takes, of the commands that concern the library."""
@@ -44,8 +47,20 @@ class EmulatedGenerator(LaterGenerator):
 
 def _has_named_difference(command: object) -> bool:
     trim = command.trim if isinstance(command, c.Append | c.TrimStream) else None
-    # A limit counts entries where the engine counts whole nodes.
-    return trim is not None and trim.references is not c.References.KEEP and trim.limit is not None
+    if trim is not None and trim.references is not c.References.KEEP and trim.limit is not None:
+        # A limit counts entries where the engine counts whole nodes.
+        return True
+    # A nacked entry has been idle since 1970; Redis does not compare its idle time at all.
+    return _min_idle_ms(command) > UNIX_TIME_MS
+
+
+def _min_idle_ms(command: object) -> int:
+    if isinstance(command, c.Claim):
+        assert not isinstance(command.options, c.Malformed)
+        return command.options.min_idle_ms
+    if isinstance(command, c.AutoClaim):
+        return command.min_idle_ms
+    return command.min_idle_ms if isinstance(command, c.PendingRange) else 0
 
 
 class Emulated(Comparison):
