@@ -65,7 +65,7 @@ def measure(effort: Effort) -> Iterator[Row]:
 
 
 def _appends(effort: Effort, cluster: RedisCluster, first: Started, second: Started) -> Iterator[Row]:
-    seconds = effort.seconds(SECONDS)
+    seconds = max(effort.seconds(SECONDS), 1.0)  # wrk knows no less
     one, two, peer = _medians(
         effort.rounds(ROUNDS),
         lambda: _gateways(cluster, [first], seconds),
