@@ -77,6 +77,14 @@ class RedisOnPort:
                 reader.feed(received)
         return reply
 
+    def info(self, section: str) -> bytes:
+        found = self.run("INFO", section)
+        assert isinstance(found, bytes)
+        return found
+
+    def send_signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()

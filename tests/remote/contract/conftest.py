@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.remote.contract.differences import DIFFERENCES, NEEDS_THE_DOUBLE, OWN_SERVER
+from tests.remote.contract.differences import DIFFERENCES, NEEDS_THE_DOUBLE, OWN_SERVER, TIMED
 from tests.support.engines import STORES, engine, executable_of
 from tests.support.redis_server import required
 from tests.support.server_process import ServerProcess, running_server
@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.parent != here:
             continue
         name = item.name.partition("[")[0]
-        if name in OWN_SERVER | NEEDS_THE_DOUBLE:
+        if name in OWN_SERVER | NEEDS_THE_DOUBLE | TIMED:
             items.remove(item)
         for difference in DIFFERENCES:
             if difference.concerns(item.name):

@@ -46,6 +46,9 @@ OWN_SERVER: Final = frozenset(
 )
 """Tests that start a server of their own, with its own storage: nothing of a gateway is in them."""
 
+TIMED: Final = frozenset({"test_a_hundred_clients_that_never_read_are_cut_while_others_are_served"})
+"""Tests that need 600 MB within a time in which an engine on a busy machine may not send them."""
+
 NEEDS_THE_DOUBLE: Final = frozenset(
     {
         "test_an_append_answers_201_and_the_id",

@@ -1,6 +1,7 @@
 """Idempotency keys behind the library are those of the embedded engine: random programs of appends with keys.
 
-The requests are those of the API, not commands of Redis: batches, conditions, bodies, epochs, layouts, takeovers.
+The requests are those of the API, not commands of Redis: batches, conditions, bodies, epochs, layouts,
+takeovers.
 Both sides get the same clock, because each id is chosen by the client.
 """
 
@@ -167,9 +168,7 @@ def test_a_copy_has_an_incarnation_of_its_own_and_the_keys_of_the_original(engin
     first = engine.run(keyed(1))
     assert engine.run(streams.copy(c.CopyKey(b"s", b"t"))) == 1
     request = c.Idempotency(b"p", b"1", b"body")
-    copied = engine.run(
-        appends.append(c.Append(b"t", [FIELDS], idempotency=request), native_policies=False)
-    )
+    copied = engine.run(appends.append(c.Append(b"t", [FIELDS], idempotency=request), native_policies=False))
     assert copied == AppendReply(tuple(first.ids), replayed=True)
     assert engine.run(streams.mark(b"s")) != engine.run(streams.mark(b"t"))
 
