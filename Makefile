@@ -110,6 +110,10 @@ bench-quick: $(BENCH) $(BENCH_PEERS) ## The same in two minutes, without Spark; 
 bench-waiting: $(BENCH) ## Measure the wake-up time of waiting readers, with a plot, and the fan-out to a thousand
 	@$(BIN)/python -m bench --only 9,10 --plots build/plots
 
+.PHONY: bench-cluster
+bench-cluster: $(BENCH) redis-server $(REDIS_8) wrk ## Measure gateways before a six-node Redis Cluster beside redis-py, and wake-ups through two gateways
+	@$(BIN)/python -m bench.cluster $(BENCH_ARGS)
+
 .PHONY: bench-clients
 bench-clients: $(BENCH) $(BENCH_PEERS) ## Measure bulk append, range read, group read and ack from Python, beside redis-py with hiredis
 	@$(BIN)/python -m bench --only 3-5

@@ -79,14 +79,17 @@ class RedisNode:
 
     def start(self) -> None:
         """Start the process; return when it accepts commands."""
-        flags = [*ARGUMENTS, "--port", str(self.port), "--dir", str(self._directory), *self.options]
         with (self._directory / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self._executable, *flags, "--unixsocket", "s"],
+                [self._executable, *self._words()],
                 stdout=log,
                 stderr=log,
             )
         wait_until(self._answers, f"{self.address} answers")
+
+    def _words(self) -> list[str]:
+        place = ["--port", str(self.port), "--dir", str(self._directory), "--unixsocket", "s"]
+        return [*ARGUMENTS, *place, *self.options]
 
     def _answers(self) -> bool:
         assert self.runs, (self._directory / "log").read_text()
