@@ -5,7 +5,6 @@ It owns the options and the startup checks. It never implements a part of the se
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from functools import partial
 from pathlib import Path
@@ -17,11 +16,10 @@ from typer.models import OptionInfo
 
 from tailrace.api.access.security import Security
 from tailrace.app import __version__
+from tailrace.app.cli.stores import require_one_store, sources_of
 from tailrace.app.main import create_app, create_hot_routes
-from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.audit import write_audit_line
 from tailrace.app.observability.logs import configure_logging
-from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.tracing import CannotTrace, tracing_from
 from tailrace.app.open_files import OPEN_FILES_MIN, FileBudget, budget_of, raise_open_files_max
 from tailrace.app.protocols.classes import http_protocol, websocket_protocol
@@ -37,22 +35,12 @@ from tailrace.app.settings import (
     Settings,
     without_credentials,
 )
-from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
-from tailrace.app.store.identity import new_identity
-from tailrace.app.store.service import EngineStore
-from tailrace.app.store.storage import Storage
 from tailrace.app.token_buckets import TokenBuckets
 from tailrace.app.tokens.authenticator import FileAuthenticator
 from tailrace.app.tokens.file import BadTokensFile
-from tailrace.core.engine import Engine
-from tailrace.core.keyspace import Keyspace
-from tailrace.core.limits import MIB
-from tailrace.core.log.block_cache import BlockCache
-from tailrace.core.storage.damage import Damage
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
-    from tailrace.app.remote.store import RemoteStore
 
 _logger: Final = logging.getLogger("tailrace")
 
@@ -133,7 +121,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
         security = Security(tokens, write_audit_line, settings.allowed_origin)
         registry = Connections(settings, refused_max=files.refused_max)
         rates = TokenBuckets(settings)
-        sources, tracing = _sources(settings, registry), _tracing()
+        sources, tracing = sources_of(settings, registry), _tracing()
         app = create_app(sources, settings, rates, tokens, security, tracing)
         serve_app(
             app,
@@ -169,7 +157,7 @@ def _complaints(error: ValidationError, given: dict[str, Any]) -> list[str]:
 
 def _require_safety(settings: Settings) -> None:
     """Refuse options that are valid alone but not together."""
-    _require_one_store(settings)
+    require_one_store(settings)
     if (settings.tls_cert is None) is not (settings.tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key must be given together")
     if not settings.is_loopback and not settings.tokens_path.exists():
@@ -179,23 +167,6 @@ def _require_safety(settings: Settings) -> None:
             "loopback only. Create a token with `tailrace token create NAME --scope read --tokens-file "
             f"{path}`, and start the server with `--tokens-file {path}`"
         )
-
-
-_OWN_STORAGE: Final = ("durability", "cache_mb", "memory_limit_mb")
-"""Settings of a server with its own storage."""
-
-_ENGINE: Final = ("min_replicas", "min_replicas_timeout_ms")
-"""Settings of a server in front of an engine."""
-
-
-def _require_one_store(settings: Settings) -> None:
-    """Refuse options without an effect on the store that was chosen."""
-    without_effect, why = (
-        (_ENGINE, "only with --store") if settings.store is None else (_OWN_STORAGE, "only without --store")
-    )
-    for name in without_effect:
-        if name in settings.model_fields_set:
-            raise typer.BadParameter(f"--{name.replace('_', '-')} has an effect {why}; leave one of them out")
 
 
 def _file_budget(settings: Settings) -> FileBudget:
@@ -227,42 +198,6 @@ def _open_tokens(settings: Settings) -> FileAuthenticator:
         raise CannotStart(f"cannot read the tokens file {path}: {reason(error)}; {hint}") from error
     except BadTokensFile as error:
         raise CannotStart(str(error)) from error
-
-
-def _open_storage(settings: Settings) -> Storage | None:
-    """Open the data directory; None for durability `none`. Raises `CannotStart` if it cannot be used."""
-    if settings.durability is Durability.NONE:
-        return None
-    try:
-        return Storage(settings.data_dir, BlockCache(settings.cache_mb * MIB))
-    except Damage as error:
-        raise CannotStart(f"the data directory {refusal(settings.data_dir, error)}") from error
-    except STORAGE_ERRORS as error:
-        raise CannotStart(refusal(settings.data_dir, error)) from error
-
-
-def _sources(settings: Settings, registry: Connections) -> Sources:
-    """Return the store, with its own storage or in front of an engine. Raises `CannotStart`."""
-    slow_log, readers_max = SlowLog(settings.slow_log_ms), settings.waiting_readers_max
-    if settings.store is not None:
-        return Sources(_remote_store(settings, slow_log), None, registry)
-    storage = _open_storage(settings)
-    engine = Engine(Keyspace(identity=new_identity()) if storage is None else storage.keyspace)
-    return Sources(EngineStore(engine, slow_log=slow_log, readers_max=readers_max), storage, registry)
-
-
-def _remote_store(settings: Settings, slow_log: SlowLog) -> RemoteStore:
-    """Return the store in front of an engine, which was reached once. Raises `CannotStart` if it cannot be
-    used."""
-    # A server with its own storage does not load the client of the engine.
-    from tailrace.app.remote.opening import CannotUseEngine, check  # noqa: PLC0415
-    from tailrace.app.remote.store import RemoteStore  # noqa: PLC0415
-
-    try:
-        asyncio.run(check(settings))
-    except CannotUseEngine as error:
-        raise CannotStart(str(error)) from None
-    return RemoteStore(slow_log, settings.waiting_readers_max)
 
 
 def _tracing() -> Tracing | None:

@@ -17,8 +17,8 @@ from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.readers.parts import Looks
 from tailrace.app.remote.request_options import current_options
 from tailrace.app.remote.words.engine import Engine
+from tailrace.app.remote.words.group_reads import positions
 from tailrace.app.remote.words.plan import Plan, Result
-from tailrace.app.remote.words.reads import positions
 from tailrace.app.remote.words.table import plan_of
 from tailrace.core import commands as c
 from tailrace.core.errors import StreamError, cross_slot, engine_lacks

@@ -15,20 +15,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
-from msgspec.structs import replace
-
 from tailrace.api.ports import Answer, EngineFeature, StoreUnavailable, Watch
-from tailrace.api.problems.table import HttpCode
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.observability.counters.commands import CommandFigures
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import WAIT, note_commands, note_phase
-from tailrace.app.remote.explanations import explained
+from tailrace.app.remote.answers import Answers, required, settle, told
 from tailrace.app.remote.figures import outcome_of
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.readers.parts import AnyRead, Looks
 from tailrace.app.remote.readers.waiting import WaitingReads
-from tailrace.app.remote.replies.refusals import refusal_of, unavailable, with_names
 from tailrace.app.remote.rooms import charged
 from tailrace.app.remote.running import Runner
 from tailrace.app.remote.words.engine import Engine
@@ -36,7 +32,7 @@ from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.limits import TURN_COMMANDS_MAX
-from tailrace.core.replies import ReadReply, Reply, ServerStats
+from tailrace.core.replies import ReadReply, Reply
 
 Receive = Callable[[Answer], None]
 
@@ -58,6 +54,7 @@ class RemoteStore:
         self.figures = CommandFigures()
         self.slow_log = slow_log or SlowLog()
         self._readers_max = readers_max
+        self._answers = Answers(self.figures, lambda: self.waiting_count)
         self._refusal: StoreUnavailable | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -65,9 +62,10 @@ class RemoteStore:
         """Run commands on `engine`, over `link`."""
         self.link = link
         self.engine = engine
+        self._answers.link = link
         looks = Looks(link, engine)
         self._runner = Runner(link, engine, looks)
-        self._readers = WaitingReads(link, engine, looks, self._failure, self._readers_max)
+        self._readers = WaitingReads(link, engine, looks, self._answers.failure, self._readers_max)
 
     @property
     def not_ready_reason(self) -> str | None:
@@ -111,39 +109,18 @@ class RemoteStore:
         try:
             reply = await self._runner.run(command)
         except (EngineError, LinkDown, StreamError) as error:
-            refusal = await self._failure(error, command)
-            self._note_refusal(command, refusal)
+            refusal = await self._answers.failure(error, command)
+            self._answers.refused(command, refusal)
             raise refusal from None
         engine_ns = time.perf_counter_ns() - begin_ns
         self.figures.ran(command, outcome_of(command, reply), engine_ns)
         note_commands((command,), engine_ns)
-        return self._completed(reply)
-
-    def _completed(self, reply: Reply) -> Reply:
-        """Return `reply`. A reply to INFO gets the number of reads that wait at this gateway."""
-        if isinstance(reply, ServerStats):
-            return replace(reply, blocked_clients=self.waiting_count)
-        return reply
-
-    async def _failure(self, error: Exception, command: Command) -> StreamError | StoreUnavailable:
-        """Return what a client gets for an error of the engine or of the link."""
-        if isinstance(error, LinkDown):
-            return kept(unavailable(error))
-        refusal = refusal_of(error, command) if isinstance(error, EngineError) else error
-        if isinstance(refusal, StreamError):
-            refusal = with_names(refusal, command)
-            return kept(await explained(self.link, refusal, command))
-        assert isinstance(refusal, StoreUnavailable)
-        return kept(refusal)
-
-    def _note_refusal(self, command: Command, refusal: StreamError | StoreUnavailable) -> None:
-        code = refusal.code if isinstance(refusal, StreamError) else HttpCode.NOT_ACCEPTING
-        self.figures.refused(command, code)
+        return self._answers.completed(reply)
 
     async def _wait(self, command: AnyRead) -> Reply:
         """Wait for the reply to a read. If this is cancelled, the read takes no entries."""
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        watch = self.watch(command, partial(_settle, answered))
+        watch = self.watch(command, partial(settle, answered))
         begin_ns = time.perf_counter_ns()
         try:
             answer = await answered
@@ -173,11 +150,11 @@ class RemoteStore:
     def watch(self, command: AnyRead, receive: Receive) -> Watch:
         """Run a read that may block: see the port."""
         if self._refusal is not None:
-            return _told(receive, self._refusal)
+            return told(receive, self._refusal)
 
         def note(answer: Answer) -> None:
             if isinstance(answer, StreamError | StoreUnavailable):
-                self._note_refusal(command, answer)
+                self._answers.refused(command, answer)
             else:
                 self.figures.ran(command, outcome_of(command, answer), 0)
             receive(answer)
@@ -208,10 +185,12 @@ class RemoteStore:
         try:
             found = await self._runner.run_together(commands)
         except (EngineError, LinkDown, StreamError) as error:
-            raise await self._failure(error, commands[0]) from None
-        answers = [await self._answer(each, command) for each, command in zip(found, commands, strict=True)]
-        replies = list(map(_required, answers))
-        self._note(commands, replies, time.perf_counter_ns() - begin_ns)
+            raise await self._answers.failure(error, commands[0]) from None
+        answers = [
+            await self._answers.of(each, command) for each, command in zip(found, commands, strict=True)
+        ]
+        replies = list(map(required, answers))
+        self._answers.note(commands, replies, time.perf_counter_ns() - begin_ns)
         return replies
 
     async def execute_each(
@@ -231,8 +210,10 @@ class RemoteStore:
     async def _run_each(self, commands: Sequence[Command]) -> list[Answer]:
         begin_ns = time.perf_counter_ns()
         found = await self._runner.run_each(commands)
-        answers = [await self._answer(each, command) for each, command in zip(found, commands, strict=True)]
-        self._note(commands, answers, time.perf_counter_ns() - begin_ns)
+        answers = [
+            await self._answers.of(each, command) for each, command in zip(found, commands, strict=True)
+        ]
+        self._answers.note(commands, answers, time.perf_counter_ns() - begin_ns)
         return answers
 
     async def execute_turn(
@@ -249,23 +230,7 @@ class RemoteStore:
             room_of += [room] * len(commands)
         self._require_all_open(some)
         answers = await self._run_each(some)
-        return [_required(charged(room, answer)) for room, answer in zip(room_of, answers, strict=True)]
-
-    async def _answer(self, found: Reply | Exception, command: Command) -> Answer:
-        if isinstance(found, EngineError | LinkDown | StreamError):
-            return await self._failure(found, command)
-        if isinstance(found, Exception):
-            raise found
-        return self._completed(found)
-
-    def _note(self, commands: Sequence[Command], answers: Sequence[Answer], engine_ns: int) -> None:
-        self.figures.last_engine_ns = engine_ns
-        for command, answer in zip(commands, answers, strict=True):
-            if isinstance(answer, StreamError | StoreUnavailable):
-                self._note_refusal(command, answer)
-            else:
-                self.figures.ran(command, outcome_of(command, answer), engine_ns // len(commands))
-        note_commands(commands, engine_ns)
+        return [required(charged(room, answer)) for room, answer in zip(room_of, answers, strict=True)]
 
     # --- the end -------------------------------------------------------------------------------
 
@@ -276,35 +241,10 @@ class RemoteStore:
 
     def _require_open(self, command: Command) -> None:
         if self._refusal is not None:
-            self._note_refusal(command, self._refusal)
+            self._answers.refused(command, self._refusal)
             raise StoreUnavailable(_DRAINING, retry_after_s=_RETRY_AFTER_DRAINING_S)
 
     def _require_all_open(self, commands: Sequence[Command]) -> None:
         if self._refusal is not None:
             for command in commands:
                 self._require_open(command)
-
-
-class _Told:
-    """The watch of a read that was refused."""
-
-    def cancel(self) -> bool:
-        """Return False: the answer can no longer be stopped."""
-        return False
-
-
-def _told(receive: Receive, answer: Answer) -> Watch:
-    asyncio.get_running_loop().call_soon(receive, answer)
-    return _Told()
-
-
-def _settle(answered: asyncio.Future[Answer], answer: Answer) -> None:
-    if not answered.done():
-        answered.set_result(answer)
-
-
-def _required(answer: Answer) -> Reply | StreamError:
-    """Return the answer; raise it if the engine gave none."""
-    if isinstance(answer, StoreUnavailable):
-        raise answer
-    return answer

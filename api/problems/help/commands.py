@@ -197,7 +197,7 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         "Put the part that the keys have in common in braces: only that part decides the slot. Or send one "
         "request "
         "for each key.",
-        'POST /v1/transaction\n\n{"commands": [["XLEN", "{race}:france"], ["XLEN", "{race}:usa"]]}',
+        'POST /v1/command/multi-exec\n\n[["XLEN", "{race}:france"], ["XLEN", "{race}:usa"]]',
     ),
     ErrorCode.ENGINE_LACKS_FEATURE: Help(
         "The command was refused, and nothing was changed.",

@@ -2,5 +2,5 @@
 
 It owns which waiting read looks when, the reads that waiting readers share, the timers, and what happens to
 entries
-that nobody receives any longer. It never decides which entries a read gets: the engine does.
+whose reader has left. It never decides which entries a read gets: the engine does.
 """

@@ -32,7 +32,7 @@ deleted."""
 
 
 class Services:
-    """What every place needs. `look`: runs a read. `give_back`: returns entries that nobody receives.
+    """What every place needs. `look`: runs a read. `give_back`: returns entries whose reader has left.
     `due_s`:
     returns how many seconds from now the next entry can be claimed. `is_full`: returns the error of a read
     that would

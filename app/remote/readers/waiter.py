@@ -1,4 +1,4 @@
-"""One waiting read: its command, its timeout, and whether anybody still wants its answer."""
+"""One waiting read: its command, its timeout, and whether it still needs an answer."""
 
 from __future__ import annotations
 

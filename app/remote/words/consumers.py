@@ -52,8 +52,8 @@ def delete(command: DeleteConsumer) -> Plan:
     if command.transfer_to is None and not command.refuse_pending:
         return delete_consumer(command)
     key, group, heir = command.key, command.group, command.transfer_to or b""
-    # A deletion of nobody fails as the engine's command does if the key or the group is missing.
-    nobody = [b"XGROUP", b"DELCONSUMER", key, group, RESERVED + b"nobody"]
+    # A deletion of an unknown consumer fails as the engine's command does if the key or the group is missing.
+    unknown = [b"XGROUP", b"DELCONSUMER", key, group, RESERVED + b"unknown"]
     script = [b"EVAL", _SCRIPT, b"1", key, group, command.consumer, heir]
 
     def read(results: Sequence[Result]) -> int | None:
@@ -65,7 +65,7 @@ def delete(command: DeleteConsumer) -> Plan:
             raise _has_pending(command, pending)
         return None if status == _MISSING else pending
 
-    return Plan([nobody, script], read, key, is_write=True, wakes=True)
+    return Plan([unknown, script], read, key, is_write=True, wakes=True)
 
 
 def _has_pending(command: DeleteConsumer, pending: int) -> StreamError:

@@ -28,7 +28,7 @@ def length(command: StreamLength) -> Plan:
 
 
 def read_range(command: Range) -> Plan:
-    """XRANGE or XREVRANGE. One entry more than wanted shows whether the range goes on."""
+    """XRANGE or XREVRANGE. One entry more than wanted shows whether the range continues."""
     key = command.key
     most = ENTRIES_MAX if command.count is None else min(max(command.count, 0), ENTRIES_MAX)
     commands = [[b"EXISTS", key], range_words(command, command.start, command.end, most + 1)]

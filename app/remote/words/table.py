@@ -14,7 +14,7 @@ from tailrace.app.remote.functions import deletions as deletion_calls
 from tailrace.app.remote.functions import pending as pending_calls
 from tailrace.app.remote.functions import reads as read_calls
 from tailrace.app.remote.functions import streams as stream_calls
-from tailrace.app.remote.words import appends, consumers, groups, pending, ranges, reads
+from tailrace.app.remote.words import appends, consumers, group_reads, groups, pending, ranges, reads
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan
 from tailrace.core import commands as c
@@ -128,13 +128,13 @@ def _read_group(engine: Engine, command: c.ReadGroup) -> Plan:
     and
     for a limit on bytes."""
     known = engine.capabilities
-    if reads.malformed(command) is not None:
-        return reads.read_group(command, has_max_count=known.budgets.is_native)
+    if group_reads.malformed(command) is not None:
+        return group_reads.read_group(command, has_max_count=known.budgets.is_native)
     lacks_claim = command.claim_min_idle_ms is not None and not known.claim.is_native
     lacks_budgets = not known.budgets.is_native and engine.library is not None
     if lacks_claim or lacks_budgets:
         return engine.call(read_calls.read_group(command), known.claim if lacks_claim else known.budgets)
-    return reads.read_group(command, has_max_count=known.budgets.is_native)
+    return group_reads.read_group(command, has_max_count=known.budgets.is_native)
 
 
 def _native(planner: Callable[[Any], Plan]) -> Planner:
