@@ -83,6 +83,11 @@ crash: $(TEST) ## Kill the server 200 times, cut the power 10 000 times, flip 1 
 	@CRASH_KILL_ROUNDS=200 CRASH_POWER_CUTS=10000 CRASH_BIT_FLIPS=1000 \
 	  $(BIN)/python -m pytest -s tests/crash $(PYTEST_ARGS)
 
+.PHONY: cluster-chaos
+cluster-chaos: $(TEST) redis-server $(REDIS_8) ## Append to Redis Clusters while masters are killed, hang, and slots move, 10 times each; print the figures (15 minutes)
+	@CHAOS_ROUNDS=10 WAITING_ROUNDS=5000 \
+	  $(BIN)/python -m pytest -s tests/remote/chaos tests/remote/link/test_waiting.py $(PYTEST_ARGS)
+
 .PHONY: fuzz
 fuzz: $(FUZZ) ## Fuzz the grammar and all decoders, guided by coverage, for FUZZ_SECONDS (600)
 	@$(BIN)/python -m tests.fuzz.run
@@ -109,6 +114,10 @@ bench-quick: $(BENCH) $(BENCH_PEERS) ## The same in two minutes, without Spark; 
 .PHONY: bench-waiting
 bench-waiting: $(BENCH) ## Measure the wake-up time of waiting readers, with a plot, and the fan-out to a thousand
 	@$(BIN)/python -m bench --only 9,10 --plots build/plots
+
+.PHONY: bench-cluster
+bench-cluster: $(BENCH) redis-server $(REDIS_8) wrk ## Measure gateways before a six-node Redis Cluster beside redis-py, and wake-ups through two gateways
+	@$(BIN)/python -m bench.cluster $(BENCH_ARGS)
 
 .PHONY: bench-clients
 bench-clients: $(BENCH) $(BENCH_PEERS) ## Measure bulk append, range read, group read and ack from Python, beside redis-py with hiredis

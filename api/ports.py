@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -122,6 +122,24 @@ class HotStore(Protocol):
         Return None if the answer is not known yet.
         """
         ...
+
+
+class EngineFeature(Struct, frozen=True):
+    """A feature of streams on the engine behind the store.
+
+    `support`: "native" if the engine has it, "emulated" if the server does it with what the engine has, and
+    "refused" if requests for it are answered with 501. `note`: what that means, or what the engine would
+    need.
+    """
+
+    name: str
+    support: Literal["native", "emulated", "refused"]
+    note: str
+
+
+def no_engine_features() -> Sequence[EngineFeature]:
+    """Return nothing: the store has its own storage."""
+    return ()
 
 
 class SlowOperation(Struct, frozen=True):

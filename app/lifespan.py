@@ -10,11 +10,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
+from tailrace.app.settings import Settings
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
+    from tailrace.app.remote.store import RemoteStore
 
 TICK_S: Final = 1.0
 """Redis expires idempotency keys once a second (rule 61)."""
@@ -64,6 +66,16 @@ async def keeping(store: EngineStore, storage: Storage | None, *, waits: bool) -
         yield
     finally:
         await storage.close()
+
+
+@asynccontextmanager
+async def linked(store: RemoteStore, settings: Settings) -> AsyncIterator[None]:
+    """Connect `store` with its engine for the duration of the context."""
+    from tailrace.app.remote.opening import opened  # noqa: PLC0415 - only a server with --store loads it
+
+    async with opened(settings) as (link, engine):
+        store.use(link, engine)
+        yield
 
 
 @asynccontextmanager

@@ -5,16 +5,18 @@ It owns the wiring and the background tasks. It never implements a part.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
 from tailrace.api.access.security import Security
 from tailrace.api.application import create_api
+from tailrace.api.ports import EngineFeature, no_engine_features
 from tailrace.app import __version__
-from tailrace.app.lifespan import keeping, ticking, tracing_until_the_end
+from tailrace.app.lifespan import keeping, linked, ticking, tracing_until_the_end
 from tailrace.app.metrics.endpoint import MetricsEndpoint
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.counters.loop_lag import PERIOD_S as LAG_PERIOD_S
@@ -24,12 +26,14 @@ from tailrace.app.protocols.hot_routes import HotRoutes
 from tailrace.app.request_observer import RequestObserver
 from tailrace.app.settings import Durability, Settings
 from tailrace.app.store.memory import MemoryCeiling
+from tailrace.app.store.service import EngineStore
 from tailrace.app.token_buckets import TokenBuckets
 from tailrace.app.tokens.authenticator import REFRESH_PERIOD_S, FileAuthenticator
 from tailrace.app.tokens.usage import recording_usage
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
+    from tailrace.app.remote.store import RemoteStore
 
 
 def create_hot_routes(
@@ -39,6 +43,29 @@ def create_hot_routes(
     store = sources.store
     observer = HotObserver(sources.requests, store.slow_log, store.figures, tracing)
     return HotRoutes(store, security, rates, observer)
+
+
+@asynccontextmanager
+async def _working(sources: Sources, settings: Settings) -> AsyncIterator[None]:
+    """Connect the store with what keeps its data: its own storage, or an engine."""
+    store = sources.store
+    if not isinstance(store, EngineStore):
+        async with linked(store, settings):
+            yield
+        return
+    ceiling = MemoryCeiling(settings.memory_limit_mb)
+
+    def tick() -> None:
+        store.tick()
+        store.refuse_growth(while_true=ceiling.is_exceeded())
+
+    waits = settings.durability is Durability.ALWAYS
+    async with keeping(store, sources.storage, waits=waits), ticking(tick):
+        yield
+
+
+def _features_of(store: EngineStore | RemoteStore) -> Callable[[], Sequence[EngineFeature]]:
+    return no_engine_features if isinstance(store, EngineStore) else store.features
 
 
 def create_app(
@@ -55,19 +82,12 @@ def create_app(
     the `tokens`. `tracing` None: the application creates no spans.
     """
     store, registry = sources.store, sources.connections
-    ceiling = MemoryCeiling(settings.memory_limit_mb)
-
-    def tick() -> None:
-        store.tick()
-        store.refuse_growth(while_true=ceiling.is_exceeded())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        waits = settings.durability is Durability.ALWAYS
         async with (
             tracing_until_the_end(tracing),
-            keeping(store, sources.storage, waits=waits),
-            ticking(tick),
+            _working(sources, settings),
             ticking(registry.sweep, SWEEP_PERIOD_S),
             ticking(sources.loop_lag.sample, LAG_PERIOD_S),
             ticking(tokens.refresh, REFRESH_PERIOD_S),
@@ -83,7 +103,13 @@ def create_app(
         rates=rates,
         slow_log=store.slow_log,
         security=security,
+        engine_features=_features_of(store),
     )
+    if settings.store is not None:
+        from tailrace.app.remote.request_options import OptionHeaders  # noqa: PLC0415 - only with --store
+
+        # The innermost layer: a refused option has a request id, and is counted, as any other request.
+        api.user_middleware.append(Middleware(OptionHeaders))
     sources.open_limits = api.state.open_limits
     sources.tokens = tokens
     endpoint = MetricsEndpoint(sources, settings.metrics_groups)

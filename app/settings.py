@@ -72,6 +72,24 @@ class Settings(ServerLimits, BaseSettings):
         description="always: a response waits for the disk. interval: data reaches the disk within a second. "
         "none: data is in memory only.",
     )
+    store: str | None = Field(
+        default=None,
+        description="URL of a Redis or Valkey that keeps the data instead of this server, such as "
+        "redis://10.0.0.1:6379, redis+cluster://10.0.0.1:6379 or redis+sentinel://10.0.0.1:26379/mymaster.",
+    )
+    min_replicas: int = Field(
+        default=0,
+        ge=0,
+        le=16,
+        description="With --store: how many replicas must confirm a write before its response. If too few "
+        "do, the response is 503 with an unknown outcome.",
+    )
+    min_replicas_timeout_ms: int = Field(
+        default=1_000,
+        ge=1,
+        le=60_000,
+        description="With --store: milliseconds to wait for the replicas of --min-replicas.",
+    )
     cache_mb: int = Field(
         default=64,
         ge=1,
@@ -143,6 +161,12 @@ class Settings(ServerLimits, BaseSettings):
     def tokens_path(self) -> Path:
         """Return the path of the tokens file."""
         return self.tokens_file or self.data_dir / DEFAULT_NAME
+
+
+def without_credentials(url: str) -> str:
+    """Return the URL of a store without user name and password."""
+    scheme, separator, rest = url.partition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"
 
 
 _ORIGIN: Final = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?", re.ASCII)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -19,6 +19,13 @@ READY: Final = re.compile(r"http://\S+")
 STOPS_WITHIN_S: Final = 600
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
+
+
+def busy_s(process_id: int) -> float:
+    """Return the processor time of a process in seconds, in user and system mode."""
+    stat = Path(f"/proc/{process_id}/stat").read_text()
+    ticks = stat.rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 class Started(NamedTuple):
@@ -69,10 +76,32 @@ def started(
     It logs warnings only, unless `options` override this. `python`: another interpreter to run it.
     """
     with tempfile.TemporaryDirectory(prefix="tailrace-bench-") as scratch:
-        log_file = Path(scratch) / "server.log"
         directory = data_dir or Path(scratch) / "data"
-        standard = ["--port", "0", "--data-dir", str(directory), "--durability", durability]
-        command = [python, "-c", "from tailrace.app.cli import main; main()", "serve", *standard, *options]
+        standard = ["--data-dir", str(directory), "--durability", durability]
+        with _served([*standard, *options], python, environment) as server:
+            yield server
+
+
+@contextmanager
+def gateway(store: str, *options: str) -> Iterator[Started]:
+    """Yield a new server in front of the engine at the URL `store`, stopped on exit."""
+    with _served(["--store", store, *options], sys.executable, None) as server:
+        yield server
+
+
+@contextmanager
+def _served(options: Sequence[str], python: str, environment: Mapping[str, str] | None) -> Iterator[Started]:
+    with tempfile.TemporaryDirectory(prefix="tailrace-bench-") as scratch:
+        log_file = Path(scratch) / "server.log"
+        command = [
+            python,
+            "-c",
+            "from tailrace.app.cli import main; main()",
+            "serve",
+            "--port",
+            "0",
+            *options,
+        ]
         if "--log-level" not in options:
             command += ["--log-level", "warning"]
         variables = {**os.environ, **(environment or {})}

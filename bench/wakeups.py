@@ -160,22 +160,29 @@ def _without_collections() -> Iterator[None]:
         gc.enable()
 
 
-async def wake_ups(url: str, read: Reader, seconds: float) -> Latencies:
-    """Append at the rate for so many seconds, while one reader waits."""
-    address = urlsplit(url)
-    assert address.hostname
-    assert address.port
-    target = Target(address.hostname, address.port, f"bench:wakeups:{time.time_ns()}")
+async def wake_ups(url: str, read: Reader, seconds: float, append_url: str | None = None) -> Latencies:
+    """Append at the rate for so many seconds, while one reader waits. `append_url`: another server of the
+    same data, which gets the appends.
+    """
+    key = f"bench:wakeups:{time.time_ns()}"
+    target, appended = _target(url, key), _target(append_url or url, key)
     receipts = Receipts()
     reading = asyncio.ensure_future(read(target, receipts))
     await asyncio.wait({reading, asyncio.ensure_future(receipts.ready.wait())}, return_when="FIRST_COMPLETED")
     appends = round(RATE_PER_S * seconds)
-    await _append(target, appends)
+    await _append(appended, appends)
     await receipts.settled(appends)
     reading.cancel()
     await asyncio.gather(reading, return_exceptions=True)
     assert len(receipts.latencies_ns) == appends, f"{len(receipts.latencies_ns)} of {appends} received"
     return Latencies(receipts.latencies_ns)
+
+
+def _target(url: str, key: str) -> Target:
+    address = urlsplit(url)
+    assert address.hostname
+    assert address.port
+    return Target(address.hostname, address.port, key)
 
 
 async def _append(target: Target, appends: int) -> None:

@@ -42,6 +42,9 @@ class ErrorCode(StrEnum):
     REPLY_TOO_LARGE = "REPLY_TOO_LARGE"
     MEMORY_LIMIT = "MEMORY_LIMIT"
     TOO_MANY_READERS = "TOO_MANY_READERS"
+    WRONGTYPE = "WRONGTYPE"
+    CROSSSLOT = "CROSSSLOT"
+    ENGINE_LACKS_FEATURE = "ENGINE_LACKS_FEATURE"
     NOPERM = "NOPERM"
 
 
@@ -161,4 +164,29 @@ def reply_too_large(most_bytes: int) -> StreamError:
         f"ERR the reply does not fit: the replies of one request may take {most_bytes} bytes. Use COUNT, "
         "a smaller range, fewer commands in a request, or entries:export",
         reply_bytes_max=str(most_bytes),
+    )
+
+
+def wrong_type(key: bytes) -> StreamError:
+    """Return the error of a key that is not a stream. Only a store in front of Redis has such keys."""
+    return StreamError(
+        ErrorCode.WRONGTYPE,
+        "WRONGTYPE Operation against a key holding the wrong kind of value",
+        {"key": key},
+    )
+
+
+def cross_slot() -> StreamError:
+    """Return the error of keys in several slots of a Cluster, for a command that needs all of them in one."""
+    return StreamError(ErrorCode.CROSSSLOT, "CROSSSLOT Keys in request don't hash to the same slot")
+
+
+def engine_lacks(feature: str, needs: str) -> StreamError:
+    """Return the error of a command that the engine of the store cannot carry out. `needs`: which engine
+    can."""
+    return StreamError(
+        ErrorCode.ENGINE_LACKS_FEATURE,
+        f"ERR the engine has no {feature}, which needs {needs}",
+        feature=feature,
+        needs=needs,
     )

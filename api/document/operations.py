@@ -38,6 +38,13 @@ ANY_REQUEST: Final[tuple[ProblemCode, ...]] = (
 STORE_REQUEST: Final[tuple[ProblemCode, ...]] = (HttpCode.NOT_ACCEPTING,)
 """Further codes of operations that use the store."""
 
+ENGINE_REQUEST: Final[tuple[ProblemCode, ...]] = (
+    ErrorCode.WRONGTYPE,
+    ErrorCode.CROSSSLOT,
+    ErrorCode.ENGINE_LACKS_FEATURE,
+)
+"""Further codes of operations that run commands, if the store is in front of Redis or Valkey."""
+
 BODY_REQUEST: Final[tuple[ProblemCode, ...]] = (
     HttpCode.MALFORMED_BODY,
     HttpCode.UNSUPPORTED_MEDIA_TYPE,
@@ -72,6 +79,7 @@ _DESCRIPTIONS: Final[Mapping[int, str]] = {
     429: "Too many requests. `Retry-After` gives the seconds to wait.",
     431: "The request's headers are too large.",
     500: "Internal server error.",
+    501: "The engine behind the server cannot carry out the command.",
     503: "The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait.",
     507: "The server has reached its memory limit. It refuses appends until entries are deleted or trimmed.",
 }
@@ -102,7 +110,8 @@ def operation(  # noqa: PLR0913 - a declaration; calls name all arguments but tw
     * `extra`: further parts of the operation in the document
     """
     need = need_of(name)
-    asked = (*(STORE_REQUEST if asks_store else ()), *(BODY_REQUEST if body else ()))
+    store = (*STORE_REQUEST, *(() if need == "open" else ENGINE_REQUEST)) if asks_store else ()
+    asked = (*store, *(BODY_REQUEST if body else ()))
     codes = (*ANY_REQUEST, *_ACCESS_CODES[need], *asked, *errors)
     answers = {status: "The request succeeded." if reply is None else "The response."} | dict(also or {})
     return {

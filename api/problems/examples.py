@@ -114,6 +114,21 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
         "the server's memory limit is reached; delete or trim entries, or start the server with a higher "
         "memory limit"
     ),
+    ErrorCode.WRONGTYPE: Example(
+        "the engine has another type of value under the key 'race:france'; use another key, or delete that "
+        "value "
+        "with a client of the engine",
+        {"key": "race:france"},
+    ),
+    ErrorCode.CROSSSLOT: Example(
+        "the keys of one step must be in one slot of the cluster; give them a common part in braces, such as "
+        "`{race}:france` and `{race}:usa`, or send one request for each key"
+    ),
+    ErrorCode.ENGINE_LACKS_FEATURE: Example(
+        "the engine behind this server has no CONFIG SET of stream-idmp-duration; it needs Redis 8.6. "
+        "GET /v1/limits shows what it has",
+        {"feature": "CONFIG SET of stream-idmp-duration", "needs": "Redis 8.6"},
+    ),
     ErrorCode.TOO_MANY_READERS: Example(
         "100000 reads are waiting, which is the server's limit; try again later", {"most": "100000"}
     ),

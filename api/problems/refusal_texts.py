@@ -111,6 +111,8 @@ def _exhausted(error: StreamError) -> str:
 
 
 def _invalid_argument(error: StreamError) -> str:
+    if "argument" not in error.details:
+        return human_text(error)
     argument, least = error.details["argument"], error.details["least"]
     return f"`{argument}` contradicts the stream's entries: it must be at least {least}"
 
@@ -131,6 +133,28 @@ def _reply_too_large(error: StreamError) -> str:
     return (
         f"the reply is too large: all replies of one request may take {most} bytes together; ask for fewer "
         "entries or ids at once, or use entries:export"
+    )
+
+
+def _wrong_type(error: StreamError) -> str:
+    return (
+        f"the engine has another type of value under the key {quoted(error.names['key'])}; use another key, "
+        f"or "
+        "delete that value with a client of the engine"
+    )
+
+
+def _cross_slot(_error: StreamError) -> str:
+    return (
+        "the keys of one step must be in one slot of the cluster; give them a common part in braces, such as "
+        "`{race}:france` and `{race}:usa`, or send one request for each key"
+    )
+
+
+def _engine_lacks(error: StreamError) -> str:
+    feature, needs = error.details["feature"], error.details["needs"]
+    return (
+        f"the engine behind this server has no {feature}; it needs {needs}. GET /v1/limits shows what it has"
     )
 
 
@@ -177,6 +201,9 @@ _TEXTS: Final[Mapping[ErrorCode, Callable[[StreamError], str]]] = {
     ErrorCode.MEMORY_LIMIT: _memory_limit,
     ErrorCode.TOO_MANY_READERS: _too_many_readers,
     ErrorCode.REPLY_TOO_LARGE: _reply_too_large,
+    ErrorCode.WRONGTYPE: _wrong_type,
+    ErrorCode.CROSSSLOT: _cross_slot,
+    ErrorCode.ENGINE_LACKS_FEATURE: _engine_lacks,
     ErrorCode.PRECONDITION_FAILED: _precondition_failed,
     ErrorCode.POSITION_TRIMMED: _position_trimmed,
     ErrorCode.IDEMPOTENCY_MISMATCH: _idempotency_mismatch,

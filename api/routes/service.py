@@ -21,7 +21,8 @@ router = APIRouter(tags=["service"])
 )
 async def get_limits(request: Request) -> Response:
     """Return all limits of the server. The unit is the last part of a name, such as `_bytes_max`."""
-    return json_response(Limits.of(request.app.state.limits).model_dump())
+    state = request.app.state
+    return json_response(Limits.of(state.limits, state.engine_features()).model_dump())
 
 
 @router.get(

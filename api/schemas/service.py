@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field
 
+from tailrace.api.ports import EngineFeature
 from tailrace.api.schemas.base import WireModel
 from tailrace.api.server_limits import ServerLimits
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, REQUESTS_PER_FRAME_MAX, SUBSCRIPTIONS_MAX
@@ -28,6 +30,27 @@ class Readiness(WireModel):
 
     status: Literal["ready"] = Field(
         description="Always `ready`; a server that is not ready answers 503.", examples=["ready"]
+    )
+
+
+class EngineSupport(WireModel):
+    """How one feature of streams is provided by the engine behind the server."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"name": "XNACK", "support": "native", "note": "the engine has it"},
+        }
+    )
+
+    name: str = Field(description="The feature.", examples=["XNACK"])
+    support: Literal["native", "emulated", "refused"] = Field(
+        description="`native`: the engine has it. `emulated`: the server does it with what the engine has. "
+        "`refused`: requests for it are answered with 501.",
+        examples=["native"],
+    )
+    note: str = Field(
+        description="What that means for a client, or what the engine would need.",
+        examples=["the engine has it"],
     )
 
 
@@ -191,18 +214,27 @@ class Limits(WireModel, ServerLimits):
         limits.TRIM_LIMIT_MAX, "Entries that one approximate trim without `limit` removes at most."
     )
 
+    engine: list[EngineSupport] = Field(
+        default=[],
+        description="What the engine behind the server can do, if the server runs with `--store`; otherwise "
+        "empty.",
+        examples=[[]],
+    )
+
     @classmethod
-    def of(cls, server_limits: ServerLimits) -> Self:
-        """Return all limits of a server with these settings."""
+    def of(cls, server_limits: ServerLimits, engine: Sequence[EngineFeature] = ()) -> Self:
+        """Return all limits of a server with these settings, in front of an engine with these features."""
         of_sockets = {
             "frame_bytes_max": FRAME_BYTES_MAX,
             "requests_per_frame_max": REQUESTS_PER_FRAME_MAX,
             "subscriptions_per_socket_max": SUBSCRIPTIONS_MAX,
             "socket_reply_bytes_max": SOCKET_REPLY_BYTES_MAX,
         }
-        fixed = cls.model_fields.keys() - ServerLimits.model_fields.keys() - of_sockets.keys()
+        supports = [EngineSupport(name=each.name, support=each.support, note=each.note) for each in engine]
+        fixed = cls.model_fields.keys() - ServerLimits.model_fields.keys() - of_sockets.keys() - {"engine"}
         return cls(
             **{name: getattr(limits, name.upper()) for name in fixed},
             **of_sockets,
+            engine=supports,
             **{name: getattr(server_limits, name) for name in ServerLimits.model_fields},
         )

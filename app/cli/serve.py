@@ -16,11 +16,10 @@ from typer.models import OptionInfo
 
 from tailrace.api.access.security import Security
 from tailrace.app import __version__
+from tailrace.app.cli.stores import require_one_store, sources_of
 from tailrace.app.main import create_app, create_hot_routes
-from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.audit import write_audit_line
 from tailrace.app.observability.logs import configure_logging
-from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.tracing import CannotTrace, tracing_from
 from tailrace.app.open_files import OPEN_FILES_MIN, FileBudget, budget_of, raise_open_files_max
 from tailrace.app.protocols.classes import http_protocol, websocket_protocol
@@ -28,19 +27,17 @@ from tailrace.app.protocols.connections import Connections
 from tailrace.app.reasons import reason
 from tailrace.app.server import CannotStart
 from tailrace.app.server import serve as serve_app
-from tailrace.app.settings import ENVIRONMENT_PREFIX, Durability, LogFormat, LogLevel, Settings
-from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
-from tailrace.app.store.identity import new_identity
-from tailrace.app.store.service import EngineStore
-from tailrace.app.store.storage import Storage
+from tailrace.app.settings import (
+    ENVIRONMENT_PREFIX,
+    Durability,
+    LogFormat,
+    LogLevel,
+    Settings,
+    without_credentials,
+)
 from tailrace.app.token_buckets import TokenBuckets
 from tailrace.app.tokens.authenticator import FileAuthenticator
 from tailrace.app.tokens.file import BadTokensFile
-from tailrace.core.engine import Engine
-from tailrace.core.keyspace import Keyspace
-from tailrace.core.limits import MIB
-from tailrace.core.log.block_cache import BlockCache
-from tailrace.core.storage.damage import Damage
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
@@ -68,6 +65,9 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
     port: Annotated[int | None, _option("port")] = None,
     data_dir: Annotated[Path | None, _option("data_dir")] = None,
     durability: Annotated[Durability | None, _option("durability")] = None,
+    store: Annotated[str | None, _option("store")] = None,
+    min_replicas: Annotated[int | None, _option("min_replicas")] = None,
+    min_replicas_timeout_ms: Annotated[int | None, _option("min_replicas_timeout_ms")] = None,
     cache_mb: Annotated[int | None, _option("cache_mb")] = None,
     log_level: Annotated[LogLevel | None, _option("log_level")] = None,
     log_format: Annotated[LogFormat | None, _option("log_format")] = None,
@@ -107,6 +107,8 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
 
       TAILRACE_PORT=9000 tailrace serve --log-level warning
 
+      tailrace serve --store redis://127.0.0.1:6379
+
       tailrace serve --host 0.0.0.0 --tokens-file tokens.json --tls-cert server.pem --tls-key server.key
     """
     settings = _settings_from(locals())
@@ -117,14 +119,9 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
         settings = settings.model_copy(update={"connections_max": files.connections_max})
         tokens = _open_tokens(settings)
         security = Security(tokens, write_audit_line, settings.allowed_origin)
-        storage = _open_storage(settings)
-        engine = Engine(Keyspace(identity=new_identity()) if storage is None else storage.keyspace)
-        store = EngineStore(
-            engine, slow_log=SlowLog(settings.slow_log_ms), readers_max=settings.waiting_readers_max
-        )
         registry = Connections(settings, refused_max=files.refused_max)
         rates = TokenBuckets(settings)
-        sources, tracing = Sources(store, storage, registry), _tracing()
+        sources, tracing = sources_of(settings, registry), _tracing()
         app = create_app(sources, settings, rates, tokens, security, tracing)
         serve_app(
             app,
@@ -132,7 +129,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
             http=http_protocol(registry, create_hot_routes(sources, rates, security, tracing)),
             ws=websocket_protocol(registry),
             on_ready=partial(_announce, settings),
-            on_stop=store.drain,
+            on_stop=sources.store.drain,
             backlog=files.backlog,
         )
     except CannotStart as error:
@@ -160,6 +157,7 @@ def _complaints(error: ValidationError, given: dict[str, Any]) -> list[str]:
 
 def _require_safety(settings: Settings) -> None:
     """Refuse options that are valid alone but not together."""
+    require_one_store(settings)
     if (settings.tls_cert is None) is not (settings.tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key must be given together")
     if not settings.is_loopback and not settings.tokens_path.exists():
@@ -202,18 +200,6 @@ def _open_tokens(settings: Settings) -> FileAuthenticator:
         raise CannotStart(str(error)) from error
 
 
-def _open_storage(settings: Settings) -> Storage | None:
-    """Open the data directory; None for durability `none`. Raises `CannotStart` if it cannot be used."""
-    if settings.durability is Durability.NONE:
-        return None
-    try:
-        return Storage(settings.data_dir, BlockCache(settings.cache_mb * MIB))
-    except Damage as error:
-        raise CannotStart(f"the data directory {refusal(settings.data_dir, error)}") from error
-    except STORAGE_ERRORS as error:
-        raise CannotStart(refusal(settings.data_dir, error)) from error
-
-
 def _tracing() -> Tracing | None:
     try:
         return tracing_from()
@@ -225,7 +211,11 @@ def _announce(settings: Settings, url: str) -> None:
     """Log how data is stored, then print that the server is ready."""
     if not settings.is_loopback and settings.tls_cert is None:
         _logger.warning("tokens and data are sent unencrypted; use --tls-cert, or a proxy with TLS")
-    if settings.durability is Durability.NONE:
+    if settings.store is not None:
+        _logger.info(
+            "data is stored by the engine", extra={"fields": {"store": without_credentials(settings.store)}}
+        )
+    elif settings.durability is Durability.NONE:
         _logger.warning("data is in memory only and is lost when this process ends")
     else:
         fields = {"data_dir": str(settings.data_dir), "durability": settings.durability.value}

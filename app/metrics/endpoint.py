@@ -22,6 +22,7 @@ from tailrace.api.principals import Principal
 from tailrace.app.metrics.census import Census, GroupState
 from tailrace.app.metrics.families import PREFIX, families, gauge
 from tailrace.app.metrics.sources import Sources
+from tailrace.app.store.service import EngineStore
 
 _END: Final = b"# EOF\n"
 """The end of an OpenMetrics page. The encoder appends it to each metric; the page has it once."""
@@ -55,7 +56,7 @@ class MetricsEndpoint:
     async def metrics(self, request: Request) -> Response:
         """Respond with all metrics. O(streams + groups), in slices. Requires the scope `read`."""
         guard_of(request).require("read")
-        census = await self._taken_census(self._named_for(principal_of(request.scope)))
+        census = await self._census(self._named_for(principal_of(request.scope)))
         encode, media_type = choose_encoder(request.headers.get("accept", ""))
         parts = []
         for family in self._families(census):
@@ -68,16 +69,20 @@ class MetricsEndpoint:
         """Return how many groups to name: none if the token may not access all keys."""
         return self._groups_max if principal.reaches_all_keys else 0
 
-    async def _taken_census(self, named_max: int) -> Census:
+    async def _census(self, named_max: int) -> Census | None:
+        """Count streams and groups; None for a store in front of an engine, which has figures of its own."""
         store = self._sources.store
+        if not isinstance(store, EngineStore):
+            return None
         census = Census(store.keyspace, store.now_ms(), named_max)
         for _ in census.steps():
             await asyncio.sleep(0)
         return census
 
-    def _families(self, census: Census) -> Iterator[Metric]:
-        yield from _totals(census)
-        yield from _groups(census)
+    def _families(self, census: Census | None) -> Iterator[Metric]:
+        if census is not None:
+            yield from _totals(census)
+            yield from _groups(census)
         yield from families(self._sources)
         yield from self._process.collect()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -29,6 +29,9 @@ from tailrace.app.store.storage import Storage
 from tailrace.app.tokens.authenticator import FileAuthenticator
 from tailrace.core.log.block_cache import BlockCache
 
+if TYPE_CHECKING:
+    from tailrace.app.remote.store import RemoteStore
+
 PREFIX: Final = "tailrace_"
 _SECONDS: Final = 1e-9
 """Counters use nanoseconds; metrics use seconds."""
@@ -41,7 +44,10 @@ def families(sources: Sources) -> Iterator[Metric]:
     yield from _requests(sources.requests)
     yield from _commands(store.figures)
     yield from _readers(sources)
-    yield from _cache(store.keyspace.cache)
+    if isinstance(store, EngineStore):
+        yield from _cache(store.keyspace.cache)
+    else:
+        yield from _nodes(store)
     if sources.tokens is not None:
         yield from _tokens(sources.tokens)
     if storage is not None:
@@ -65,15 +71,16 @@ def _histogram(name: str, meaning: str, histogram: Histogram, powers: range, sca
 # --- the server --------------------------------------------------------------------------------------
 
 
-def _server(store: EngineStore) -> Iterator[Metric]:
+def _server(store: EngineStore | RemoteStore) -> Iterator[Metric]:
     build = {"version": __version__, "python": platform.python_version()}
     yield InfoMetricFamily(PREFIX + "build", "The version of the server and of Python.", build)
     yield gauge("ready", "1 if the server accepts writes, else 0.", store.is_ready)
-    yield gauge(
-        "memory_limit_reached",
-        "1 while the server rejects appends because of the memory limit.",
-        store.refuses_growth,
-    )
+    if isinstance(store, EngineStore):
+        yield gauge(
+            "memory_limit_reached",
+            "1 while the server rejects appends because of the memory limit.",
+            store.refuses_growth,
+        )
 
 
 def _requests(requests: RequestFigures) -> Iterator[Metric]:
@@ -142,6 +149,14 @@ def _tokens(tokens: FileAuthenticator) -> Iterator[Metric]:
     yield gauge("tokens_ignored", "Damaged entries of the tokens file.", tokens.damaged_count)
     meaning = "1 while the tokens file is missing or invalid; the tokens read before stay valid."
     yield gauge("tokens_file_refused", meaning, tokens.is_file_refused)
+
+
+def _nodes(store: RemoteStore) -> Iterator[Metric]:
+    meaning = "1 if the node of the engine can be used, else 0."
+    nodes = GaugeMetricFamily(PREFIX + "engine_node_up", meaning, labels=("node", "role"))
+    for node in store.link.nodes():
+        nodes.add_metric((node.address, node.role), node.is_up)
+    yield nodes
 
 
 # --- memory and disk ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.tallies import OpenLimits
@@ -13,16 +14,20 @@ from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.app.tokens.authenticator import FileAuthenticator
 
+if TYPE_CHECKING:
+    from tailrace.app.remote.store import RemoteStore
+
 
 @dataclass
 class Sources:
     """The sources of all metrics.
 
-    `storage` None: data is in memory only. `connections`: all open connections. `open_limits`: open event
+    `storage` None: data is in memory only, or an engine
+    keeps it. `connections`: all open connections. `open_limits`: open event
     streams, WebSockets and subscriptions. `tokens` None: the server has no authenticator.
     """
 
-    store: EngineStore
+    store: EngineStore | RemoteStore
     storage: Storage | None = None
     connections: Connections = field(default_factory=lambda: Connections(DEFAULT_LIMITS))
     requests: RequestFigures = field(default_factory=RequestFigures)

@@ -27,7 +27,7 @@ def words_of(text: str) -> str:
         (["--port", "http"], "'--port': Input should be a valid integer"),
         (["--shutdown-grace-s", "0"], "--shutdown-grace-s: Input should be greater than or equal to 1"),
         (["--log-level", "loud"], "'loud' is not one of"),
-        (["--store", "redis://localhost"], "No such option: --store"),
+        (["--shards", "3"], "No such option: --shards"),
     ],
 )
 def test_a_wrong_option_is_named_with_what_is_wrong_and_status_two(

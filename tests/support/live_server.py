@@ -31,13 +31,13 @@ VERSION = "1.2.3"
 
 class LiveServer:
     """The server. `url`: its address without a slash at the end. `store`: its store, to be used through `run`
-    only.
+    only; by default one with its own engine.
 
     `pages`: files that it serves besides the API.
     """
 
-    def __init__(self, pages: Sequence[Route] = ()) -> None:
-        self.store = EngineStore(Engine())
+    def __init__(self, pages: Sequence[Route] = (), store: Any = None) -> None:
+        self.store = store or EngineStore(Engine())
         self._listener = bind("127.0.0.1", 0, BACKLOG)
         app = create_api(self.store, version=VERSION)
         app.router.routes.extend(pages)
@@ -90,7 +90,11 @@ class LiveServer:
 
     def _serve(self) -> None:
         with asyncio.Runner(loop_factory=self._new_loop) as runner:
-            runner.run(self._server.serve([self._listener]))
+            runner.run(self.work())
+
+    async def work(self) -> None:
+        """Serve until the server is stopped."""
+        await self._server.serve([self._listener])
 
     def _new_loop(self) -> asyncio.AbstractEventLoop:
         self._loop = uvloop.new_event_loop()

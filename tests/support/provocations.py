@@ -37,10 +37,12 @@ ELSEWHERE: Final = frozenset(
     {
         *("HEAD_TOO_LARGE", "MEMORY_LIMIT", "RATE_LIMITED", "REQUEST_TIMEOUT", "TOO_MANY_OPEN"),
         *("REPLY_TOO_LARGE", "TOO_MANY_READERS", "URL_TOO_LONG"),
+        *("CROSSSLOT", "ENGINE_LACKS_FEATURE", "WRONGTYPE"),
         *("HOST_NOT_ALLOWED", "NOPERM", "ORIGIN_NOT_ALLOWED", "UNAUTHENTICATED"),
     }
 )
-"""Codes of a server at its limits or with tokens; the tests of these codes start a server."""
+"""Codes of a server at its limits, with tokens, or in front of Redis; the tests of these codes start a
+server."""
 
 WITHOUT_ENGINE: Final = frozenset(
     {"clear_slow_log", "create_ticket", "get_limits", "healthz", "problem_page", "readyz", "slow_log"}

@@ -181,6 +181,34 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         'POST /v1/read\n\n{"streams": [{"key": "race:france", "after": "0"}, {"key": "race:usa", "after": '
         '"0"}]}',
     ),
+    ErrorCode.WRONGTYPE: Help(
+        "The command was refused, and nothing was changed.",
+        "The server runs in front of Redis or Valkey (`--store`), and another program has stored a value of "
+        "another "
+        "type under the key, such as a list or a hash.",
+        "Use another key for the stream, or delete the value with a client of the engine.",
+        'POST /v1/streams/race:france/entries\n\n{"fields": {"rider": "Castilla"}}',
+    ),
+    ErrorCode.CROSSSLOT: Help(
+        "The command was refused, and nothing was changed.",
+        "The server runs in front of a Cluster. Commands that must be one step, such as a transaction, "
+        "`RENAME` and "
+        "`COPY`, need all of their keys in one slot.",
+        "Put the part that the keys have in common in braces: only that part decides the slot. Or send one "
+        "request "
+        "for each key.",
+        'POST /v1/command/multi-exec\n\n[["XLEN", "{race}:france"], ["XLEN", "{race}:usa"]]',
+    ),
+    ErrorCode.ENGINE_LACKS_FEATURE: Help(
+        "The command was refused, and nothing was changed.",
+        "The server runs in front of Redis or Valkey (`--store`), and that engine lacks a feature which the "
+        "server "
+        "cannot emulate. `feature` is what is missing, and `needs` is an engine that has it.",
+        "Use an engine that has the feature, or a server with its own storage. `engine` at `GET /v1/limits` "
+        "lists what "
+        "is native, emulated and refused.",
+        "GET /v1/limits",
+    ),
     ErrorCode.NOPERM: Help(
         "The token does not allow the request. Nothing was changed.",
         "The token lacks the scope in `required_scope`, on the key in `key` if there is one. Some options "

@@ -618,6 +618,24 @@ export type ImportCheck = {
 };
 
 /**
+ * How one feature of streams is provided by the engine behind the server.
+ */
+export type EngineSupport = {
+    /**
+     * The feature.
+     */
+    name: string;
+    /**
+     * `native`: the engine has it. `emulated`: the server does it with what the engine has. `refused`: requests for it are answered with 501.
+     */
+    support: 'native' | 'emulated' | 'refused';
+    /**
+     * What that means for a client, or what the engine would need.
+     */
+    note: string;
+};
+
+/**
  * All limits of the server: those that its operator sets, and the fixed limits of one request. The length
  * of a stream has no limit.
  */
@@ -902,6 +920,10 @@ export type Limits = {
      * Entries that one approximate trim without `limit` removes at most.
      */
     trim_limit_max: number;
+    /**
+     * What the engine behind the server can do, if the server runs with `--store`; otherwise empty.
+     */
+    engine: Array<EngineSupport>;
 };
 
 /**
@@ -1892,7 +1914,7 @@ export type XrangeData = {
 
 export type XrangeErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -1911,6 +1933,10 @@ export type XrangeErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * Entries at the position were trimmed. Codes: `POSITION_TRIMMED`.
      */
@@ -1939,6 +1965,10 @@ export type XrangeErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -1996,7 +2026,7 @@ export type XaddData = {
 
 export type XaddErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2020,7 +2050,7 @@ export type XaddErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -2059,6 +2089,10 @@ export type XaddErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2129,7 +2163,7 @@ export type XaddBatchData = {
 
 export type XaddBatchErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2149,7 +2183,7 @@ export type XaddBatchErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -2188,6 +2222,10 @@ export type XaddBatchErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2265,7 +2303,7 @@ export type ImportEntriesData = {
 
 export type ImportEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2285,7 +2323,7 @@ export type ImportEntriesErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `STALE_EPOCH`, `LAYOUT_CHANGED`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -2320,6 +2358,10 @@ export type ImportEntriesErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2389,7 +2431,7 @@ export type CheckImportData = {
 
 export type CheckImportErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2409,7 +2451,7 @@ export type CheckImportErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `STALE_EPOCH`, `LAYOUT_CHANGED`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -2444,6 +2486,10 @@ export type CheckImportErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2496,7 +2542,7 @@ export type ExportEntriesData = {
 
 export type ExportEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2515,6 +2561,10 @@ export type ExportEntriesErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -2539,6 +2589,10 @@ export type ExportEntriesErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2574,7 +2628,7 @@ export type DeleteEntryData = {
 
 export type DeleteEntryErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2597,6 +2651,10 @@ export type DeleteEntryErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -2621,6 +2679,10 @@ export type DeleteEntryErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2665,7 +2727,7 @@ export type GetEntryData = {
 
 export type GetEntryErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2688,6 +2750,10 @@ export type GetEntryErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -2712,6 +2778,10 @@ export type GetEntryErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2743,7 +2813,7 @@ export type XdelData = {
 
 export type XdelErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2766,6 +2836,10 @@ export type XdelErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -2798,6 +2872,10 @@ export type XdelErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2829,7 +2907,7 @@ export type XtrimData = {
 
 export type XtrimErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2852,6 +2930,10 @@ export type XtrimErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -2884,6 +2966,10 @@ export type XtrimErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -2928,7 +3014,7 @@ export type SplitEntriesData = {
 
 export type SplitEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2947,6 +3033,10 @@ export type SplitEntriesErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -2971,6 +3061,10 @@ export type SplitEntriesErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3011,7 +3105,7 @@ export type SeekEntriesData = {
 
 export type SeekEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3030,6 +3124,10 @@ export type SeekEntriesErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -3054,6 +3152,10 @@ export type SeekEntriesErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3095,7 +3197,7 @@ export type XreadData = {
 
 export type XreadErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3114,6 +3216,10 @@ export type XreadErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * Entries at the position were trimmed. Codes: `POSITION_TRIMMED`.
      */
@@ -3150,6 +3256,10 @@ export type XreadErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3191,7 +3301,7 @@ export type XreadgroupData = {
 
 export type XreadgroupErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3214,6 +3324,10 @@ export type XreadgroupErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -3246,6 +3360,10 @@ export type XreadgroupErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3302,7 +3420,7 @@ export type XpendingData = {
 
 export type XpendingErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3326,7 +3444,11 @@ export type XpendingErrors = {
      */
     408: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**
@@ -3349,6 +3471,10 @@ export type XpendingErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3384,7 +3510,7 @@ export type XpendingSummaryData = {
 
 export type XpendingSummaryErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3407,6 +3533,10 @@ export type XpendingSummaryErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -3431,6 +3561,10 @@ export type XpendingSummaryErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3466,7 +3600,7 @@ export type XackData = {
 
 export type XackErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3489,6 +3623,10 @@ export type XackErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -3521,6 +3659,10 @@ export type XackErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3556,7 +3698,7 @@ export type XnackData = {
 
 export type XnackErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3579,6 +3721,10 @@ export type XnackErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -3611,6 +3757,10 @@ export type XnackErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3655,7 +3805,7 @@ export type XclaimData = {
 
 export type XclaimErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3678,6 +3828,10 @@ export type XclaimErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -3710,6 +3864,10 @@ export type XclaimErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3754,7 +3912,7 @@ export type XautoclaimData = {
 
 export type XautoclaimErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3777,6 +3935,10 @@ export type XautoclaimErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -3810,6 +3972,10 @@ export type XautoclaimErrors = {
      */
     500: Problem;
     /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
@@ -3840,7 +4006,7 @@ export type XinfoGroupsData = {
 
 export type XinfoGroupsErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3863,6 +4029,10 @@ export type XinfoGroupsErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -3887,6 +4057,10 @@ export type XinfoGroupsErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -3922,7 +4096,7 @@ export type XgroupDestroyData = {
 
 export type XgroupDestroyErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -3945,6 +4119,10 @@ export type XgroupDestroyErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -3969,6 +4147,10 @@ export type XgroupDestroyErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4004,7 +4186,7 @@ export type XinfoGroupData = {
 
 export type XinfoGroupErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4027,6 +4209,10 @@ export type XinfoGroupErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -4051,6 +4237,10 @@ export type XinfoGroupErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4086,7 +4276,7 @@ export type XgroupCreateData = {
 
 export type XgroupCreateErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4110,7 +4300,7 @@ export type XgroupCreateErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `BUSYGROUP`.
+     * The request conflicts with the current state. Codes: `BUSYGROUP`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -4145,6 +4335,10 @@ export type XgroupCreateErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4184,7 +4378,7 @@ export type XgroupSetidData = {
 
 export type XgroupSetidErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4207,6 +4401,10 @@ export type XgroupSetidErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -4239,6 +4437,10 @@ export type XgroupSetidErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4274,7 +4476,7 @@ export type XinfoConsumersData = {
 
 export type XinfoConsumersErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4297,6 +4499,10 @@ export type XinfoConsumersErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -4321,6 +4527,10 @@ export type XinfoConsumersErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4369,7 +4579,7 @@ export type XgroupDelconsumerData = {
 
 export type XgroupDelconsumerErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4393,7 +4603,7 @@ export type XgroupDelconsumerErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `CONSUMER_HAS_PENDING`.
+     * The request conflicts with the current state. Codes: `CONSUMER_HAS_PENDING`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -4420,6 +4630,10 @@ export type XgroupDelconsumerErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4459,7 +4673,7 @@ export type XgroupCreateconsumerData = {
 
 export type XgroupCreateconsumerErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4482,6 +4696,10 @@ export type XgroupCreateconsumerErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -4506,6 +4724,10 @@ export type XgroupCreateconsumerErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4553,7 +4775,7 @@ export type ListStreamsData = {
 
 export type ListStreamsErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4572,6 +4794,10 @@ export type ListStreamsErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -4596,6 +4822,10 @@ export type ListStreamsErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4627,7 +4857,7 @@ export type DeleteStreamData = {
 
 export type DeleteStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4650,6 +4880,10 @@ export type DeleteStreamErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -4674,6 +4908,10 @@ export type DeleteStreamErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4722,7 +4960,7 @@ export type XinfoStreamData = {
 
 export type XinfoStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4745,6 +4983,10 @@ export type XinfoStreamErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -4769,6 +5011,10 @@ export type XinfoStreamErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4800,7 +5046,7 @@ export type HeadStreamData = {
 
 export type HeadStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4823,6 +5069,10 @@ export type HeadStreamErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -4847,6 +5097,10 @@ export type HeadStreamErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4876,7 +5130,7 @@ export type CreateStreamData = {
 
 export type CreateStreamErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4895,6 +5149,10 @@ export type CreateStreamErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -4927,6 +5185,10 @@ export type CreateStreamErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -4966,7 +5228,7 @@ export type XlenData = {
 
 export type XlenErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -4985,6 +5247,10 @@ export type XlenErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -5009,6 +5275,10 @@ export type XlenErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5040,7 +5310,7 @@ export type XsetidData = {
 
 export type XsetidErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5063,6 +5333,10 @@ export type XsetidErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -5095,6 +5369,10 @@ export type XsetidErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5126,7 +5404,7 @@ export type XcfgsetData = {
 
 export type XcfgsetErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5149,6 +5427,10 @@ export type XcfgsetErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -5181,6 +5463,10 @@ export type XcfgsetErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5216,7 +5502,7 @@ export type GetProducerData = {
 
 export type GetProducerErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5239,6 +5525,10 @@ export type GetProducerErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -5263,6 +5553,10 @@ export type GetProducerErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5298,7 +5592,7 @@ export type TakeOverEpochData = {
 
 export type TakeOverEpochErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5322,7 +5616,7 @@ export type TakeOverEpochErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `STALE_EPOCH`, `LAYOUT_CHANGED`.
+     * The request conflicts with the current state. Codes: `STALE_EPOCH`, `LAYOUT_CHANGED`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -5357,6 +5651,10 @@ export type TakeOverEpochErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5427,7 +5725,7 @@ export type TailData = {
 
 export type TailErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5450,6 +5748,10 @@ export type TailErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -5474,6 +5776,10 @@ export type TailErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5543,7 +5849,7 @@ export type TailStreamsData = {
 
 export type TailStreamsErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5566,6 +5872,10 @@ export type TailStreamsErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
      */
@@ -5590,6 +5900,10 @@ export type TailStreamsErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5622,7 +5936,7 @@ export type CommandData = {
 
 export type CommandErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `NOT_AN_INTEGER`, `SYNTAX`, `WRONG_ARITY`, `UNKNOWN_COMMAND`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `NOT_AN_INTEGER`, `SYNTAX`, `WRONG_ARITY`, `UNKNOWN_COMMAND`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5646,7 +5960,7 @@ export type CommandErrors = {
      */
     408: Problem;
     /**
-     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `BUSYGROUP`.
+     * The request conflicts with the current state. Codes: `ID_NOT_GREATER`, `ID_EXHAUSTED`, `BUSYGROUP`, `WRONGTYPE`.
      */
     409: Problem;
     /**
@@ -5681,6 +5995,10 @@ export type CommandErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_READERS`, `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
@@ -5717,7 +6035,7 @@ export type PipelineData = {
 
 export type PipelineErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5736,6 +6054,10 @@ export type PipelineErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
@@ -5769,6 +6091,10 @@ export type PipelineErrors = {
      */
     500: Problem;
     /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
@@ -5800,7 +6126,7 @@ export type TransactionData = {
 
 export type TransactionErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `MALFORMED_BODY`, `INVALID_PARAMETER`, `TRANSACTION_ABORTED`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `TRANSACTION_ABORTED`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5819,6 +6145,10 @@ export type TransactionErrors = {
      * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
      */
     408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
     /**
      * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
@@ -5851,6 +6181,10 @@ export type TransactionErrors = {
      * Internal server error. Codes: `INTERNAL`.
      */
     500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
     /**
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */

@@ -30,6 +30,8 @@ from .delete_reply import DeleteReply
 from .delivered_entry import DeliveredEntry
 from .delivered_entry_encoding import DeliveredEntryEncoding
 from .delivered_entry_fields import DeliveredEntryFields
+from .engine_support import EngineSupport
+from .engine_support_support import EngineSupportSupport
 from .entry import Entry
 from .entry_encoding import EntryEncoding
 from .entry_fields import EntryFields
@@ -166,6 +168,8 @@ __all__ = (
     "DeliveredEntry",
     "DeliveredEntryEncoding",
     "DeliveredEntryFields",
+    "EngineSupport",
+    "EngineSupportSupport",
     "Entry",
     "EntryEncoding",
     "EntryFields",

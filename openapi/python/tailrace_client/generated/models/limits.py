@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define as _attrs_define
+
+if TYPE_CHECKING:
+    from ..models.engine_support import EngineSupport
+
 
 T = TypeVar("T", bound="Limits")
 
@@ -27,12 +31,12 @@ class Limits:
                 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max': 10000, 'transaction_commands_max':
                 2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000, 'command_arguments_max': 262144,
                 'copy_parts_max': 20000, 'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000,
-                'xautoclaim_scan_max': 20000, 'pending_looks_max': 200000, 'acked_trim_looks_max': 10000, 'reply_bytes_max':
-                50331648, 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max': 10000,
-                'turn_reply_bytes_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'node_entries_default': 100,
-                'node_bytes_default': 4096, 'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400,
-                'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000,
-                'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max': 1000000}
+                'xautoclaim_scan_max': 20000, 'acked_trim_looks_max': 10000, 'reply_bytes_max': 50331648,
+                'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max': 10000, 'turn_reply_bytes_max':
+                262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'node_entries_default': 100, 'node_bytes_default': 4096,
+                'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max':
+                10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000, 'epoch_keys_max': 100000, 'autoclaim_count_max':
+                4294967296, 'trim_limit_max': 1000000, 'engine': []}
 
     """
 
@@ -186,6 +190,8 @@ class Limits:
     """ The greatest `COUNT` of an XAUTOCLAIM command. """
     trim_limit_max: int
     """ Entries that one approximate trim without `limit` removes at most. """
+    engine: list[EngineSupport]
+    """ What the engine behind the server can do, if the server runs with `--store`; otherwise empty. """
 
     def to_dict(self) -> dict[str, Any]:
         header_timeout_s = self.header_timeout_s
@@ -328,6 +334,11 @@ class Limits:
 
         trim_limit_max = self.trim_limit_max
 
+        engine = []
+        for engine_item_data in self.engine:
+            engine_item = engine_item_data.to_dict()
+            engine.append(engine_item)
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -402,6 +413,7 @@ class Limits:
                 "epoch_keys_max": epoch_keys_max,
                 "autoclaim_count_max": autoclaim_count_max,
                 "trim_limit_max": trim_limit_max,
+                "engine": engine,
             }
         )
 
@@ -409,6 +421,8 @@ class Limits:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.engine_support import EngineSupport  # noqa: PLC0415
+
         d = dict(src_dict)
         header_timeout_s = d.pop("header_timeout_s")
 
@@ -550,6 +564,13 @@ class Limits:
 
         trim_limit_max = d.pop("trim_limit_max")
 
+        engine = []
+        _engine = d.pop("engine")
+        for engine_item_data in _engine:
+            engine_item = EngineSupport.from_dict(engine_item_data)
+
+            engine.append(engine_item)
+
         limits = cls(
             header_timeout_s=header_timeout_s,
             body_bytes_per_s_min=body_bytes_per_s_min,
@@ -621,6 +642,7 @@ class Limits:
             epoch_keys_max=epoch_keys_max,
             autoclaim_count_max=autoclaim_count_max,
             trim_limit_max=trim_limit_max,
+            engine=engine,
         )
 
         return limits

@@ -1,0 +1,104 @@
+"""The answers of the store in front of an engine: errors of the engine and of the link become those of the
+API.
+
+It owns the counters of commands and refusals. It never sends a command of a client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from tailrace.api.ports import Answer, StoreUnavailable, Watch
+from tailrace.api.problems.table import HttpCode
+from tailrace.app.observability.counters.commands import CommandFigures
+from tailrace.app.observability.timing import note_commands
+from tailrace.app.remote.explanations import explained
+from tailrace.app.remote.figures import outcome_of
+from tailrace.app.remote.link.port import EngineError, Link, LinkDown
+from tailrace.app.remote.replies.refusals import refusal_of, unavailable, with_names
+from tailrace.core.commands import Command
+from tailrace.core.errors import StreamError, kept
+from tailrace.core.replies import Reply, ServerStats
+
+Receive = Callable[[Answer], None]
+
+
+class Answers:
+    """The answers of one store. `waiting_count`: returns how many reads wait. Set `link` before the first
+    answer."""
+
+    link: Link
+
+    def __init__(self, figures: CommandFigures, waiting_count: Callable[[], int]) -> None:
+        self.figures = figures
+        self._waiting_count = waiting_count
+
+    async def failure(self, error: Exception, command: Command) -> StreamError | StoreUnavailable:
+        """Return what a client gets for an error of the engine or of the link."""
+        if isinstance(error, LinkDown):
+            return kept(unavailable(error))
+        refusal = refusal_of(error, command) if isinstance(error, EngineError) else error
+        if isinstance(refusal, StreamError):
+            refusal = with_names(refusal, command)
+            return kept(await explained(self.link, refusal, command))
+        assert isinstance(refusal, StoreUnavailable)
+        return kept(refusal)
+
+    def refused(self, command: Command, refusal: StreamError | StoreUnavailable) -> None:
+        """Count a rejected command. O(1)."""
+        code = refusal.code if isinstance(refusal, StreamError) else HttpCode.NOT_ACCEPTING
+        self.figures.refused(command, code)
+
+    def completed(self, reply: Reply) -> Reply:
+        """Return `reply`. A reply to INFO gets the number of reads that wait at this gateway."""
+        if isinstance(reply, ServerStats):
+            return replace(reply, blocked_clients=self._waiting_count())
+        return reply
+
+    async def of(self, found: Reply | Exception, command: Command) -> Answer:
+        """Return the answer to one of several commands; raise an unexpected error."""
+        if isinstance(found, EngineError | LinkDown | StreamError):
+            return await self.failure(found, command)
+        if isinstance(found, Exception):
+            raise found
+        return self.completed(found)
+
+    def note(self, commands: Sequence[Command], answers: Sequence[Answer], engine_ns: int) -> None:
+        """Count commands that ran together, with the time of the engine for all of them."""
+        self.figures.last_engine_ns = engine_ns
+        for command, answer in zip(commands, answers, strict=True):
+            if isinstance(answer, StreamError | StoreUnavailable):
+                self.refused(command, answer)
+            else:
+                self.figures.ran(command, outcome_of(command, answer), engine_ns // len(commands))
+        note_commands(commands, engine_ns)
+
+
+class _Told:
+    """The watch of a read that was refused."""
+
+    def cancel(self) -> bool:
+        """Return False: the answer can no longer be stopped."""
+        return False
+
+
+def told(receive: Receive, answer: Answer) -> Watch:
+    """Pass the answer to `receive` on the next turn of the loop."""
+    asyncio.get_running_loop().call_soon(receive, answer)
+    return _Told()
+
+
+def settle(answered: asyncio.Future[Answer], answer: Answer) -> None:
+    """Set the answer, unless the reader has left."""
+    if not answered.done():
+        answered.set_result(answer)
+
+
+def required(answer: Answer) -> Reply | StreamError:
+    """Return the answer; raise it if the engine gave none."""
+    if isinstance(answer, StoreUnavailable):
+        raise answer
+    return answer

@@ -1,0 +1,85 @@
+-- Streams as a whole, each with its state: marks, settings of idempotency keys, rename, copy, delete.
+
+local function mark_stream(keys, args)
+  if not exists(keys[1]) then return {'ok'} end
+  return {'ok', mark(keys[1], keys[2], args[1])}
+end
+
+local function counter(state, name)
+  return tonumber(redis.call('HGET', state, name) or 0)
+end
+
+local function state_of(keys, args)
+  local stream, state = keys[1], keys[2]
+  if not exists(stream) then return {'ok'} end
+  local incarnation = find_incarnation(stream, redis.call('HGET', state, 'incarnation'))
+  if not has_state(stream, state) then
+    return {'ok', incarnation or '', args[1], args[2], 0, 0, 0, 0}
+  end
+  return {
+    'ok', incarnation, setting(state, 'duration', args[1]), setting(state, 'maxsize', args[2]),
+    counter(state, 'timed_producers') + counter(state, 'epoch_producers'),
+    counter(state, 'timed_keys') + counter(state, 'epoch_keys'),
+    counter(state, 'added'), counter(state, 'duplicates'),
+  }
+end
+
+local function configure(keys, args)
+  local stream, state, fresh = keys[1], keys[2], args[1]
+  if not exists(stream) then refuse('NO_SUCH_KEY') end
+  local known = has_state(stream, state)
+  local duration = known and setting(state, 'duration', args[4]) or tonumber(args[4])
+  local maxsize = known and setting(state, 'maxsize', args[5]) or tonumber(args[5])
+  local new_duration = args[2] ~= '' and tonumber(args[2]) or duration
+  local new_maxsize = args[3] ~= '' and tonumber(args[3]) or maxsize
+  if new_duration == duration and new_maxsize == maxsize then return {'ok'} end
+  if known then clear_timed(state) end
+  mark(stream, state, fresh)
+  redis.call('HSET', state, 'duration', new_duration, 'maxsize', new_maxsize)
+  return {'ok'}
+end
+
+local function record(keys, args)
+  local stream, state = keys[1], keys[2]
+  local request = {kind = 't', producer = args[2], key = args[3], fingerprint = '', maxsize = args[6]}
+  if not exists(stream) then refuse('NO_SUCH_KEY') end
+  if not is_live(stream, args[4]) then refuse('NO_SUCH_MESSAGE') end
+  local known = has_state(stream, state) and find_timed(state, request.producer, request.key)
+  if known and known.ids[1] ~= args[4] then refuse('IID_OF_ANOTHER') end
+  if not known then remember(stream, state, args[1], request, remembered({args[4]}, 1, '')) end
+  return {'ok'}
+end
+
+local function rename(keys)
+  local stream, state, new_stream, new_state = keys[1], keys[2], keys[3], keys[4]
+  redis.call('RENAME', stream, new_stream)
+  if stream == new_stream then return {'ok'} end
+  if exists(state) then
+    redis.call('RENAME', state, new_state)
+  else
+    redis.call('UNLINK', new_state)
+  end
+  return {'ok'}
+end
+
+local function copy(keys, args)
+  local stream, state, new_stream, new_state = keys[1], keys[2], keys[3], keys[4]
+  local words = {'COPY', stream, new_stream}
+  if args[2] == '1' then words[4] = 'REPLACE' end
+  if redis.call(unpack(words)) == 0 then return {'ok', 0} end
+  redis.call('UNLINK', new_state)
+  local incarnation = find_incarnation(new_stream)
+  if incarnation then redis.call('XGROUP', 'DESTROY', new_stream, RESERVED .. incarnation) end
+  if has_state(stream, state) then
+    redis.call('COPY', state, new_state)
+    redis.call('XGROUP', 'CREATE', new_stream, RESERVED .. args[1], GREATEST_ID)
+    redis.call('HSET', new_state, 'incarnation', args[1])
+  end
+  return {'ok', 1}
+end
+
+local function drop(keys)
+  local found = redis.call('UNLINK', keys[1])
+  redis.call('UNLINK', keys[2])
+  return {'ok', found}
+end

@@ -1,0 +1,61 @@
+r"""The names that the gateway keeps for itself on an engine, none of which a client may use or see.
+
+- the state of a stream, a hash in the stream's slot: its idempotency keys and counters (`state_key`);
+- the mark of a stream, a consumer group whose name holds the stream's incarnation: it lives and dies with the
+  stream, also if another client of the engine deletes the stream, or the engine evicts it;
+- the consumer that owns nacked entries on an engine without XNACK (`NACKED`).
+
+All of them begin with ``\0tailrace:``. This module sends nothing.
+"""
+
+from __future__ import annotations
+
+from binascii import crc_hqx
+from functools import lru_cache
+from itertools import count
+from typing import Final
+
+RESERVED: Final = b"\0tailrace:"
+"""The first bytes of every name that belongs to the gateway."""
+
+NACKED: Final = RESERVED + b"nacked"
+"""The consumer that owns nacked entries on an engine without XNACK."""
+
+DELIVERIES_STORED_MAX: Final = 9_200_000_000_000_000_000
+"""A delivery count from here on stands for the greatest one: the library stores a lower one, because
+older engines add one to the greatest without a check."""
+
+SLOTS: Final = 16_384
+"""The slots of a Cluster; a key's slot is its CRC16 modulo this number."""
+
+
+def is_reserved(name: bytes) -> bool:
+    """Whether a key, group or consumer name belongs to the gateway: clients may not use it, and never see
+    it."""
+    return name.startswith(RESERVED)
+
+
+def state_key(key: bytes) -> bytes:
+    """Return the key of the hash with the state of the stream `key`, which is in the same slot.
+
+    Different streams have different state keys. O(bytes); about 10 ms once for a slot that only a key with an
+    unmatched ``}`` names.
+    """
+    if _has_hash_tag(key):
+        return RESERVED + b"a:" + key
+    if b"}" not in key:
+        return RESERVED + b"b:{" + key + b"}"
+    return RESERVED + b"c:{%d}" % _tag_of(crc_hqx(key, 0) % SLOTS) + key
+
+
+def _has_hash_tag(key: bytes) -> bool:
+    """Whether only a part of the key in braces, not the whole key, decides its slot."""
+    _, opening, rest = key.partition(b"{")
+    tag, closing, _ = rest.partition(b"}")
+    return bool(opening and closing and tag)
+
+
+@lru_cache(maxsize=1_024)
+def _tag_of(slot: int) -> int:
+    """The least number whose decimal digits are in `slot`."""
+    return next(number for number in count() if crc_hqx(b"%d" % number, 0) % SLOTS == slot)

@@ -1,0 +1,132 @@
+"""The first commands of a connection: AUTH or HELLO, SELECT, READONLY, CLIENT TRACKING.
+
+It owns what a new connection sends, and what a refusal means. No text here ever contains a password.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tailrace.app.reasons import reason as reason_of
+from tailrace.app.remote.link.addresses import Address
+from tailrace.app.remote.link.connection import Connection, Push
+from tailrace.app.remote.link.exchange import TogetherExchange, Way, packed
+from tailrace.app.remote.link.port import EngineError, LinkDown, Words
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """How to introduce ourselves to a node. The password appears in no representation."""
+
+    username: str = ""
+    password: str = field(default="", repr=False)
+    database: int = 0
+    tls: ssl.SSLContext | None = field(default=None, repr=False)
+    is_cluster: bool = False
+
+    def commands(self, way: Way) -> list[Words]:
+        """Return the first commands of a connection."""
+        name = [] if not self.username else [self.username.encode()]
+        secret = self.password.encode()
+        words: list[Words] = []
+        if way in {Way.TRACKING, Way.WAKES}:
+            auth = [b"AUTH", name[0] if name else b"default", secret] if secret else []
+            words.append([b"HELLO", b"3", *auth])
+        elif secret:
+            words.append([b"AUTH", *name, secret])
+        if self.database:
+            words.append([b"SELECT", b"%d" % self.database])
+        if way is Way.EVENTUAL and self.is_cluster:
+            words.append([b"READONLY"])
+        if way is Way.TRACKING:
+            words.append([b"CLIENT", b"TRACKING", b"ON"])
+        # The reply shows that the node wants no password and has loaded its data.
+        return [*words, [b"PING"]]
+
+
+def _answer_anyway(exchange: TogetherExchange, failure: EngineError | LinkDown) -> None:
+    """Errors such as LOADING are replies here: nobody tries again."""
+    if isinstance(failure, LinkDown):
+        exchange.fail(failure)
+    else:
+        exchange.future.set_result(exchange.results)
+
+
+async def run_once(connection: Connection, commands: list[Words]) -> list[Any]:
+    """Run commands on a connection that nobody else uses yet; return replies and errors. Raises
+    `LinkDown`."""
+    exchange = TogetherExchange(
+        [packed(words) for words in commands],
+        slot=None,
+        is_write=False,
+        retry=_answer_anyway,
+        future=asyncio.get_running_loop().create_future(),
+    )
+    connection.write(exchange.payload(), [exchange])
+    replies: list[Any] = await exchange.future
+    return replies
+
+
+async def open_connection(
+    address: Address,
+    way: Way,
+    greeting: Greeting,
+    within_s: float,
+    on_lost: Callable[[str], None],
+    on_push: Push,
+) -> Connection:
+    """Return a connection that has introduced itself. Raises `LinkDown`: nothing was executed."""
+    connection: Connection | None = None
+    try:
+        async with asyncio.timeout(within_s):
+            _, connection = await asyncio.get_running_loop().create_connection(
+                lambda: Connection(str(address), on_lost, on_push),
+                address.host,
+                address.port,
+                ssl=greeting.tls,
+            )
+            commands = greeting.commands(way)
+            _refuse(address, commands, await run_once(connection, commands))
+    except BaseException as error:
+        if connection is not None:
+            connection.drop("the handshake failed")
+        if isinstance(error, LinkDown):
+            raise
+        if isinstance(
+            error, OSError | UnicodeError
+        ):  # a time-out is one as well; the other is a bad host name
+            why = _why(error, within_s)
+            raise LinkDown(f"{address} cannot be reached: {why}", outcome_unknown=False) from None
+        raise
+    return connection
+
+
+def _why(error: OSError | UnicodeError, within_s: float) -> str:
+    if isinstance(error, TimeoutError):
+        return f"no answer within {within_s:g} s"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is refused: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS failed: {error.reason}"
+    return reason_of(error) if isinstance(error, OSError) else str(error)
+
+
+def _refuse(address: Address, commands: list[Words], replies: list[Any]) -> None:
+    """Raise `LinkDown` if the node refused one of the first commands."""
+    for words, reply in zip(commands, replies, strict=True):
+        if type(reply) is EngineError:
+            raise LinkDown(_refusal(address, words[0].decode(), reply), outcome_unknown=False)
+
+
+def _refusal(address: Address, command: str, error: EngineError) -> str:
+    if error.code == b"NOAUTH":
+        return f"{address} needs a password; write redis://user:password@host or redis://:password@host"
+    if error.code == b"WRONGPASS" or (command == "AUTH" and error.code == b"ERR"):
+        return f"{address} refuses the user or the password in the URL of the store: {error}"
+    if command == "HELLO" and error.code in {b"ERR", b"NOPROTO"}:
+        return f"{address} does not speak RESP3, which Redis has from 6.0 on: {error}"
+    return f"{address} refuses {command}: {error}"

@@ -1,0 +1,67 @@
+"""Opens the engine of a store: the link, what the engine can do, and the function library.
+
+It owns what is checked before the first command, and the reasons why an engine cannot be used. It never runs
+a
+command of a client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from tailrace.app.remote.engine_link import open_link
+from tailrace.app.remote.functions.capabilities import detect
+from tailrace.app.remote.functions.library import Library
+from tailrace.app.remote.link.port import EngineError, Link, LinkDown
+from tailrace.app.remote.link.timing import Timing
+from tailrace.app.remote.link.url import BadStoreUrl
+from tailrace.app.remote.words.engine import Engine
+from tailrace.app.settings import Settings
+
+
+class CannotUseEngine(Exception):
+    """The engine cannot be used; the text says why, without credentials, and what to do."""
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[tuple[Link, Engine]]:
+    """Connect to the engine of `settings.store` for the duration of the context. Raises `CannotUseEngine`."""
+    link = await _link(settings)
+    try:
+        yield link, await _engine(link)
+    finally:
+        await link.close()
+
+
+async def check(settings: Settings) -> None:
+    """Connect to the engine once. Raises `CannotUseEngine`."""
+    async with opened(settings):
+        pass
+
+
+async def _link(settings: Settings) -> Link:
+    assert settings.store is not None, "a server with its own storage has no engine"
+    timing = replace(Timing(), confirm_s=settings.min_replicas_timeout_ms / 1000)
+    try:
+        return await open_link(settings.store, min_replicas=settings.min_replicas, timing=timing)
+    except BadStoreUrl as error:
+        raise CannotUseEngine(f"--store: {error}") from None
+    except LinkDown as error:
+        raise CannotUseEngine(f"cannot use the engine of --store: {error.reason}") from None
+    except EngineError as error:
+        raise CannotUseEngine(f"the engine of --store refused the connection: {error}") from None
+
+
+async def _engine(link: Link) -> Engine:
+    try:
+        capabilities = await detect(link)
+        library = None if capabilities.how is None else Library(capabilities.how)
+        if library is not None:
+            await library.load(link)
+    except LinkDown as error:
+        raise CannotUseEngine(f"cannot use the engine of --store: {error.reason}") from None
+    except EngineError as error:
+        raise CannotUseEngine(f"the engine of --store refused a command at the start: {error}") from None
+    return Engine(capabilities, library)

@@ -1,0 +1,118 @@
+"""One look of a read: sends it to the slots of its streams, and joins the answers.
+
+A read over several slots of a Cluster is one command for each slot, one after another: each is one step, the
+whole is
+not. The group of every stream is checked before the first one changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from tailrace.app.remote.link.port import Link
+from tailrace.app.remote.readers.cutting import cut_to
+from tailrace.app.remote.request_options import current_options
+from tailrace.app.remote.words.engine import Engine
+from tailrace.app.remote.words.pending import group_look
+from tailrace.app.remote.words.plan import Plan, Result, value
+from tailrace.app.remote.words.table import PLANNERS
+from tailrace.core.commands import Read, ReadFrom, ReadGroup, ReadLimits
+from tailrace.core.limits import READ_ENTRIES_MAX
+from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
+
+AnyRead: TypeAlias = Read | ReadGroup
+
+
+class Looks:
+    """Runs reads once, without waiting."""
+
+    def __init__(self, link: Link, engine: Engine) -> None:
+        self._link = link
+        self._engine = engine
+
+    async def look(self, command: AnyRead, *, is_armed: bool = False) -> ReadReply:
+        """Return what the read finds now. `is_armed`: the engine reports changes of its streams from now on.
+
+        Raises `EngineError`, `StreamError` and `LinkDown`.
+        """
+        parts = self._parts(command.streams)
+        if len(parts) == 1:
+            reply = await self._part(command, is_armed=is_armed)
+        else:
+            reply = await self._several(command, parts, is_armed=is_armed)
+        if isinstance(command, ReadGroup):
+            return reply
+        if len(parts) == 1 and self._engine.capabilities.read_budgets.is_native:
+            return reply
+        return cut_to(reply, command.limits)
+
+    def _parts(self, sources: Sequence[ReadFrom]) -> list[list[ReadFrom]]:
+        """Divide the streams by slot; without a Cluster, all are in one part."""
+        if not self._link.is_cluster:
+            return [list(sources)]
+        by_slot: dict[int, list[ReadFrom]] = {}
+        for source in sources:
+            by_slot.setdefault(self._link.slot_of(source.key), []).append(source)
+        return list(by_slot.values())
+
+    async def _several(
+        self, command: AnyRead, parts: Sequence[Sequence[ReadFrom]], *, is_armed: bool
+    ) -> ReadReply:
+        if isinstance(command, ReadGroup):
+            await self._require_groups(command)
+        found: dict[bytes, StreamRead] = {}
+        left = min(command.limits.max_count or READ_ENTRIES_MAX, READ_ENTRIES_MAX)
+        for part in parts:
+            if left <= 0 and not is_armed:
+                found |= {source.key: _unread(source) for source in part}
+                continue
+            limits = _limited(command.limits, max(left, 1))
+            reply = await self._part(replace(command, streams=tuple(part), limits=limits), is_armed=is_armed)
+            left -= sum(len(read.entries.ids) for read in reply.streams)
+            found |= {read.key: read for read in reply.streams}
+        return ReadReply([found[source.key] for source in command.streams])
+
+    async def _require_groups(self, command: ReadGroup) -> None:
+        for source in command.streams:
+            words = group_look(source.key, command.group)
+            await self._link.call(words, key=source.key, is_write=False)
+
+    async def _part(self, command: AnyRead, *, is_armed: bool) -> ReadReply:
+        plan = PLANNERS[type(command)](self._engine, command)
+        results = await self._sent(command, plan, is_armed=is_armed)
+        reply = plan.read(results)
+        assert isinstance(reply, ReadReply)
+        return reply
+
+    async def _sent(self, command: AnyRead, plan: Plan, *, is_armed: bool) -> list[Result]:
+        assert plan.key is not None
+        if not is_armed:
+            least, consistency = current_options()
+            return await self._link.call_together(
+                plan.commands,
+                key=plan.key,
+                is_write=plan.is_write,
+                atomic=plan.is_atomic,
+                min_replicas=least,
+                consistency=consistency,
+            )
+        # XREADGROUP and functions register no key with the engine's tracking; EXISTS does.
+        registering = [b"EXISTS", *(source.key for source in command.streams)]
+        results = await self._link.read_armed(
+            [registering, *plan.commands], key=plan.key, is_write=plan.is_write
+        )
+        value(results[0])
+        return results[1:]
+
+
+def _limited(limits: ReadLimits, left: int) -> ReadLimits:
+    count = limits.count if limits.count is None else min(limits.count, left)
+    return replace(limits, count=count, max_count=left)
+
+
+def _unread(source: ReadFrom) -> StreamRead:
+    after = source.after
+    return StreamRead(source.key, NO_ENTRIES, next=after if isinstance(after, int) else 0)

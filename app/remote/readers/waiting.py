@@ -1,0 +1,141 @@
+"""All waiting reads of one store: finds or makes the place of each, and runs their looks.
+
+It owns the number of waiting reads, the time of the next claim, and entries that go back to their group
+because their
+reader has left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from tailrace.api.ports import Answer, StoreUnavailable
+from tailrace.app.remote.functions.reads import oldest_delivery
+from tailrace.app.remote.link.port import EngineError, Link, LinkDown
+from tailrace.app.remote.readers.parts import AnyRead, Looks
+from tailrace.app.remote.readers.place import Services, SharedPlace, TurnPlace, WaitingPlace
+from tailrace.app.remote.readers.waiter import Receive, Waiter
+from tailrace.app.remote.words.engine import Engine
+from tailrace.app.remote.words.plan import text, value, values
+from tailrace.app.remote.words.table import plan_of
+from tailrace.core.commands import NackMode, NegativeAcknowledge, Read, ReadGroup
+from tailrace.core.errors import StreamError, too_many_readers
+from tailrace.core.replies import ReadReply
+
+POLL_S: Final = 1.0
+"""How often a claim looks on an engine that cannot tell when the next entry can be claimed."""
+
+Failure = Callable[[Exception, AnyRead], Coroutine[Any, Any, StreamError | StoreUnavailable]]
+"""Returns what a client gets for an error of the engine or of the link."""
+
+
+class WaitingReads:
+    """The waiting reads. `readers_max`: how many may wait."""
+
+    def __init__(self, link: Link, engine: Engine, looks: Looks, failure: Failure, readers_max: int) -> None:
+        self._link = link
+        self._engine = engine
+        self._looks = looks
+        self._failure = failure
+        self._readers_max = readers_max
+        self._places: dict[object, WaitingPlace] = {}
+        self._names: dict[WaitingPlace, object] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._services = Services(
+            link, self.look, self.give_back, self._due_s, self._refusal_if_full, self._forget
+        )
+
+    def __len__(self) -> int:
+        return sum(waiter.has_looked for place in self._places.values() for waiter in place.waiters)
+
+    def add(self, command: AnyRead, receive: Receive) -> Waiter:
+        """Add a read: `receive` gets its answer, on a later turn of the loop."""
+        name, is_shared = _place_of(command)
+        place = self._places.get(name)
+        if place is None:
+            keys = [source.key for source in command.streams]
+            place = SharedPlace(self._services, keys) if is_shared else TurnPlace(self._services, keys)
+            self._places[name] = place
+            self._names[place] = name
+        return place.add(command, receive)
+
+    def close(self, reason: StoreUnavailable) -> None:
+        """End every wait with an error."""
+        for place in list(self._places.values()):
+            place.end(reason)
+
+    def _forget(self, place: WaitingPlace) -> None:
+        name = self._names.pop(place, None)
+        if name is not None:
+            del self._places[name]
+
+    def _refusal_if_full(self) -> Answer:
+        return too_many_readers(self._readers_max) if len(self) > self._readers_max else None
+
+    async def look(self, command: AnyRead) -> Answer:
+        """Run a read once on the tracking connection; return its reply or its error."""
+        try:
+            return await self._looks.look(command, is_armed=True)
+        except (EngineError, LinkDown, StreamError) as error:
+            return await self._failure(error, command)
+
+    async def _due_s(self, command: AnyRead) -> float:
+        """Return how many seconds from now the next entry can be claimed: never more than its idle time,
+        because
+        deliveries to other consumers are not reported."""
+        assert isinstance(command, ReadGroup)
+        assert command.claim_min_idle_ms is not None
+        idle_s = command.claim_min_idle_ms / 1000
+        if self._engine.library is None:
+            return min(idle_s, POLL_S)
+        waits = [await self._due_in_s(source.key, command.group, idle_s) for source in command.streams]
+        return min([*waits, idle_s])
+
+    async def _due_in_s(self, key: bytes, group: bytes, idle_s: float) -> float:
+        assert self._engine.library is not None
+        call = oldest_delivery(key, group)
+        words = [[b"TIME"], self._engine.library.words(call)]
+        try:
+            now, oldest = await self._link.call_together(words, key=key, is_write=False)
+            at_ms = call.read(value(oldest))
+        except (EngineError, LinkDown):
+            return min(idle_s, POLL_S)
+        if at_ms is None:
+            return idle_s
+        assert isinstance(at_ms, int)
+        seconds, microseconds = map(text, values(now))
+        left_s = idle_s - (int(seconds) + int(microseconds) / 1_000_000 - at_ms / 1000)
+        # An entry that is idle enough and was not claimed is deleted, or another reader claims it now.
+        return left_s if left_s > 0 else min(idle_s, POLL_S)
+
+    def give_back(self, command: AnyRead, reply: ReadReply) -> None:
+        """Return the entries of a read whose reader has left to their group, as if they had not been
+        delivered."""
+        if not isinstance(command, ReadGroup) or command.noack:
+            return
+        for read in reply.streams:
+            if read.new and read.entries.ids:
+                nack = NegativeAcknowledge(read.key, command.group, NackMode.SILENT, tuple(read.entries.ids))
+                task = asyncio.get_running_loop().create_task(self._nack(nack))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    async def _nack(self, command: NegativeAcknowledge) -> None:
+        plan = plan_of(self._engine, command)
+        assert plan is not None
+        try:
+            await self._link.call_together(plan.commands, key=command.key, is_write=True)
+        except LinkDown:
+            # The entries stay pending with their consumer, as after the crash of a consumer.
+            return
+        self._link.wake(command.key)
+
+
+def _place_of(command: AnyRead) -> tuple[object, bool]:
+    """Return the name of the read's place, and whether its plain readers share looks."""
+    if len(command.streams) > 1:
+        return object(), False
+    key = command.streams[0].key
+    return (key, True) if isinstance(command, Read) else ((key, command.group), False)

@@ -1,0 +1,212 @@
+"""Runs commands on the engine: one, several in order, or several as one step.
+
+It owns the order in which commands are sent, and the library's reload where a node lost it. Errors are those
+of the
+engine and of the link; the store makes them the client's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from tailrace.app.remote.functions.library import is_missing
+from tailrace.app.remote.keys import listing, named, planning, server
+from tailrace.app.remote.link.port import EngineError, Link
+from tailrace.app.remote.readers.parts import Looks
+from tailrace.app.remote.request_options import current_options
+from tailrace.app.remote.words.engine import Engine
+from tailrace.app.remote.words.group_reads import positions
+from tailrace.app.remote.words.plan import Plan, Result
+from tailrace.app.remote.words.table import plan_of
+from tailrace.core import commands as c
+from tailrace.core.errors import StreamError, cross_slot, engine_lacks
+from tailrace.core.replies import ReadReply, Reply
+
+Job: TypeAlias = Callable[[Link, Engine, Any], Awaitable[Reply]]
+
+_JOBS: Final[Mapping[type[c.Command], Job]] = {
+    c.ListStreams: listing.list_streams,
+    c.KeyspaceSize: listing.count_streams,
+    c.MatchKeys: listing.match_keys,
+    c.ScanKeys: listing.scan_keys,
+    c.DeleteKeys: named.delete_keys,
+    c.CountKeys: named.count_keys,
+    c.RenameKey: named.rename_key,
+    c.CopyKey: named.copy_key,
+    c.Flush: server.flush,
+    c.GetConfig: server.get_config,
+    c.SetConfig: server.set_config,
+    c.ServerTime: server.server_time,
+    c.ServerInfo: server.server_info,
+    c.SplitRange: planning.split_range,
+    c.SeekRange: planning.seek_range,
+}
+"""Commands that concern many keys, or the whole engine."""
+
+_TOGETHER: Final[Mapping[type[c.Command], Callable[[Any], Plan]]] = {
+    c.CountKeys: named.count_together,
+    c.DeleteKeys: named.delete_together,
+}
+"""Such commands, for keys in one slot, as a part of a transaction."""
+
+
+class Runner:
+    """Runs commands. `looks`: runs reads."""
+
+    def __init__(self, link: Link, engine: Engine, looks: Looks) -> None:
+        self._link = link
+        self._engine = engine
+        self._looks = looks
+
+    async def run(self, command: c.Command) -> Reply:
+        """Run one command without waiting. Raises `EngineError`, `StreamError` and `LinkDown`."""
+        if isinstance(command, c.Read | c.ReadGroup):
+            return await self._completed(command, await self._looks.look(command))
+        job = _JOBS.get(type(command))
+        if job is not None:
+            return await job(self._link, self._engine, command)
+        plan = plan_of(self._engine, command)
+        assert plan is not None, "every command is a plan or a job"
+        return await self._planned(plan)
+
+    async def _completed(self, command: c.Read | c.ReadGroup, reply: ReadReply) -> ReadReply:
+        """Ask for the positions of a group that the engine's reply does not show, for a client that sees
+        them."""
+        if not isinstance(command, c.ReadGroup) or command.limits.page_bytes is None:
+            return reply
+        plan = positions(command, reply)
+        if plan is None:
+            return reply
+        completed = await self._planned(plan)
+        assert isinstance(completed, ReadReply)
+        return completed
+
+    async def _planned(self, plan: Plan) -> Reply:
+        results = await self._sent(plan)
+        reply = plan.read(results)
+        if plan.wakes and plan.key is not None:
+            self._link.wake(plan.key)
+        return reply
+
+    async def _sent(self, plan: Plan) -> Sequence[Result]:
+        """Send a plan; where a node lost the library, load it and send the plan again, which has done
+        nothing."""
+        results = await self._once(plan)
+        if self._engine.library is not None and any(map(_is_missing, results)):
+            await self._engine.library.load(self._link)
+            results = await self._once(plan)
+        return results
+
+    async def _once(self, plan: Plan) -> Sequence[Result]:
+        if not plan.commands:
+            return []
+        least, consistency = current_options()
+        if len(plan.commands) > 1:
+            return await self._link.call_together(
+                plan.commands,
+                key=plan.key,
+                is_write=plan.is_write,
+                atomic=plan.is_atomic,
+                min_replicas=least,
+                consistency=consistency,
+            )
+        words = plan.commands[0]
+        try:
+            return [
+                await self._link.call(
+                    words, key=plan.key, is_write=plan.is_write, min_replicas=least, consistency=consistency
+                )
+            ]
+        except EngineError as error:
+            return [error]
+
+    # --- several -------------------------------------------------------------------------------
+
+    async def run_together(self, commands: Sequence[c.Command]) -> list[Reply | EngineError | StreamError]:
+        """Run commands as one step: MULTI and EXEC in one slot. A refused command does not stop the others.
+
+        Raises CROSSSLOT if their keys are in several slots, and ENGINE_LACKS_FEATURE for a command on all
+        keys; then
+        none was run. One command alone needs neither.
+        """
+        if len(commands) == 1:
+            return [await self._tried(commands[0])]
+        plans = [self._part(command) for command in commands]
+        key = self._common_key([plan for plan in plans if isinstance(plan, Plan)])
+        results = await self._all_sent([plan for plan in plans if isinstance(plan, Plan)], key)
+        following = iter(results)
+        return [
+            plan if isinstance(plan, StreamError) else _read(plan, [next(following) for _ in plan.commands])
+            for plan in plans
+        ]
+
+    def _part(self, command: c.Command) -> Plan | StreamError:
+        """Return the plan of a command of a transaction, or the error with which it is refused alone."""
+        make = _TOGETHER.get(type(command))
+        try:
+            plan = plan_of(self._engine, command) if make is None else make(command)
+        except StreamError as refusal:
+            return refusal
+        if plan is None:
+            name = type(command).__name__
+            raise engine_lacks(f"{name} in a transaction", "a request of its own")
+        return plan
+
+    def _common_key(self, plans: Sequence[Plan]) -> bytes | None:
+        keys = [plan.key for plan in plans if plan.key is not None]
+        if self._link.is_cluster and len({self._link.slot_of(key) for key in keys}) > 1:
+            raise cross_slot()
+        return keys[0] if keys else None
+
+    async def _all_sent(self, plans: Sequence[Plan], key: bytes | None) -> Sequence[Result]:
+        words = [each for plan in plans for each in plan.commands]
+        if not words:
+            return []
+        is_write = any(plan.is_write for plan in plans)
+        least, consistency = current_options()
+        results = await self._link.call_together(
+            words, key=key, is_write=is_write, atomic=True, min_replicas=least, consistency=consistency
+        )
+        for plan in plans:
+            if plan.wakes and plan.key is not None:
+                self._link.wake(plan.key)
+        return results
+
+    async def _tried(self, command: c.Command) -> Reply | EngineError | StreamError:
+        try:
+            return await self.run(command)
+        except (EngineError, StreamError) as error:
+            return error
+
+    async def run_each(self, commands: Sequence[c.Command]) -> list[Reply | Exception]:
+        """Run commands one after another; those on one key take effect in their order. Their answers, or
+        errors.
+
+        All are sent before the first answer arrives, except that a command on many keys waits for those
+        before it.
+        """
+        answers: list[Reply | Exception] = []
+        start = 0
+        for end, command in enumerate([*commands, None]):
+            if command is None or type(command) in _JOBS or isinstance(command, c.Read | c.ReadGroup):
+                some = commands[start:end]
+                found = await asyncio.gather(*map(self.run, some), return_exceptions=True)
+                answers += found  # type: ignore[arg-type] # no BaseException but Exception
+                start = end
+                if command is not None:
+                    answers += await asyncio.gather(self.run(command), return_exceptions=True)  # type: ignore[arg-type]
+                    start = end + 1
+        return answers
+
+
+def _is_missing(result: Result) -> bool:
+    return isinstance(result, EngineError) and is_missing(result)
+
+
+def _read(plan: Plan, results: Sequence[Result]) -> Reply | EngineError | StreamError:
+    try:
+        return plan.read(results)
+    except (EngineError, StreamError) as error:
+        return error

@@ -1,0 +1,126 @@
+"""XREAD in words, and what XREADGROUP shares with it: limits, and the streams of an answer.
+
+All streams of one plan are in one slot; `app.remote.readers` divides a read that names several. A waiting
+read is never sent with BLOCK: the readers wait, and the engine only looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tailrace.app.remote.link.port import EngineError, Resp
+from tailrace.app.remote.replies.infos import stream_info
+from tailrace.app.remote.replies.shapes import entries_of
+from tailrace.app.remote.words.plan import Plan, Result, Words, value, values
+from tailrace.app.remote.words.ranges import require_untrimmed
+from tailrace.app.remote.words.spelling import id_word, option
+from tailrace.core.commands import Malformed, Read, ReadFrom, ReadLimits, Special
+from tailrace.core.limits import READ_ENTRIES_MAX, REPLY_BYTES_MAX
+from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
+from tailrace.core.stream_id import ZERO_ID, StreamId
+
+
+def limit_words(limits: ReadLimits, *, has_max_count: bool) -> Words:
+    """Return COUNT, and MAXCOUNT and MAXSIZE if the engine has them. Without them COUNT bounds each
+    stream."""
+    bounds = [each for each in (limits.count, limits.max_count) if each is not None]
+    count = min([*bounds, READ_ENTRIES_MAX])
+    words = option(b"COUNT", count)
+    if not has_max_count:
+        return words
+    words += option(b"MAXCOUNT", max(limits.max_count or READ_ENTRIES_MAX, count))
+    return words + option(b"MAXSIZE", size_max(limits))
+
+
+def size_max(limits: ReadLimits) -> int:
+    """Return the limit on the bytes of a read; a read without one is bounded by the reply."""
+    return min(each for each in (limits.max_bytes, limits.page_bytes, REPLY_BYTES_MAX) if each is not None)
+
+
+def read(command: Read, *, has_max_count: bool) -> Plan:
+    """XREAD without BLOCK, and a look at the stream of each position that is not an id."""
+    looks = [look for source in command.streams for look in _looks(command, source)]
+    positioned = [source for source in command.streams if not isinstance(source.after, Special)]
+    commands = list(looks)
+    if positioned:
+        commands.append(
+            [
+                b"XREAD",
+                *limit_words(command.limits, has_max_count=has_max_count),
+                b"STREAMS",
+                *(source.key for source in positioned),
+                *(id_word(_plain(source)) for source in positioned),
+            ]
+        )
+    return Plan(commands, _ReadAnswers(command, has_read=bool(positioned)).reply, command.streams[0].key)
+
+
+def _plain(source: ReadFrom) -> StreamId:
+    after = source.after
+    assert isinstance(after, int)
+    return after
+
+
+def _looks(command: Read, source: ReadFrom) -> list[Words]:
+    """Return the words that resolve a position, or that tell whether entries after it were trimmed."""
+    if source.after is Special.LAST_ENTRY:
+        return [[b"XREVRANGE", source.key, b"+", b"-", b"COUNT", b"1"]]
+    if source.after is Special.LAST_ID or command.strict:
+        return [[b"XINFO", b"STREAM", source.key]]
+    return []
+
+
+class _ReadAnswers:
+    """Reads the answers to the looks and to XREAD, in their order."""
+
+    def __init__(self, command: Read, *, has_read: bool) -> None:
+        self._command = command
+        self._has_read = has_read
+
+    def reply(self, results: Sequence[Result]) -> ReadReply:
+        """Return the reply: one result for each stream of the command."""
+        rows = values(results[-1]) if self._has_read else []
+        served = Served(rows)
+        looks = iter(results)
+        return ReadReply([self._stream(source, looks, served) for source in self._command.streams])
+
+    def _stream(self, source: ReadFrom, looks: Iterator[Result], served: Served) -> StreamRead:
+        after = source.after
+        assert not isinstance(after, Malformed)
+        if after is Special.LAST_ENTRY:
+            newest = entries_of(values(next(looks)))
+            return StreamRead(source.key, newest, next=newest.ids[0] if newest.ids else ZERO_ID)
+        if after is Special.LAST_ID:
+            return StreamRead(source.key, NO_ENTRIES, next=_last_id(next(looks)))
+        assert isinstance(after, int)
+        if self._command.strict:
+            require_untrimmed(next(looks), after + 1)
+        entries = served.take(source.key)
+        if entries is None:
+            return StreamRead(source.key, NO_ENTRIES, next=after)
+        following = entries.ids[-1] if entries.ids else after
+        return StreamRead(source.key, entries, next=following, cut=not entries.ids)
+
+
+def _last_id(result: Result) -> StreamId:
+    if isinstance(result, EngineError) and b"no such key" in result.line:
+        return ZERO_ID
+    return stream_info(value(result)).last_id
+
+
+class Served:
+    """The streams of an answer, in order; streams without entries are absent."""
+
+    def __init__(self, rows: Sequence[Resp]) -> None:
+        self._rows = list(rows)
+
+    def take(self, key: bytes) -> Entries | None:
+        """Return the entries of the stream if the answer has it next, else None."""
+        if not self._rows:
+            return None
+        row = self._rows[0]
+        assert isinstance(row, list)
+        if row[0] != key:
+            return None
+        del self._rows[0]
+        return entries_of(values(row[1]))

@@ -1,0 +1,185 @@
+"""The plan of every command that concerns one slot.
+
+Owns the choice between the engine's own command and the function library. The other commands are
+`app.remote.keys`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from tailrace.app.remote.functions import appends as append_calls
+from tailrace.app.remote.functions import deletions as deletion_calls
+from tailrace.app.remote.functions import pending as pending_calls
+from tailrace.app.remote.functions import reads as read_calls
+from tailrace.app.remote.functions import streams as stream_calls
+from tailrace.app.remote.words import appends, consumers, group_reads, groups, pending, ranges, reads
+from tailrace.app.remote.words.engine import Engine
+from tailrace.app.remote.words.plan import Plan
+from tailrace.core import commands as c
+
+Planner = Callable[[Engine, Any], Plan]
+
+
+def _append(engine: Engine, command: c.Append) -> Plan:
+    known = engine.capabilities
+    if append_calls.needs_library(command, native_idempotency=known.idmp.is_native):
+        if engine.library is None and not appends.needs_function(command):
+            return appends.append(command)
+        call = append_calls.append(command, native_policies=known.policies.is_native)
+        return engine.call(call, known.batches if command.idempotency is None else known.idempotency)
+    trim = command.trim
+    if trim is not None and trim.references is not c.References.KEEP and not known.policies.is_native:
+        return engine.call(append_calls.append(command, native_policies=False), known.policies)
+    return appends.append(command)
+
+
+def _find_append(engine: Engine, command: c.FindAppend) -> Plan:
+    call = append_calls.find_append(command)
+    if call is None:
+        return Plan([], lambda _: None, command.key)
+    return engine.call(call, engine.capabilities.idempotency)
+
+
+def _info_producer(engine: Engine, command: c.InfoProducer) -> Plan:
+    return engine.call(append_calls.info_producer(command), engine.capabilities.idempotency)
+
+
+def _take_over_epoch(engine: Engine, command: c.TakeOverEpoch) -> Plan:
+    return engine.call(append_calls.take_over_epoch(command), engine.capabilities.idempotency)
+
+
+def _trim(engine: Engine, command: c.TrimStream) -> Plan:
+    known = engine.capabilities
+    if command.trim.references is c.References.KEEP or known.policies.is_native:
+        return pending.trim(command)
+    return engine.call(deletion_calls.trim(command, native_policies=False), known.policies)
+
+
+def _delete_by_policy(engine: Engine, command: c.DeleteEntriesByPolicy) -> Plan:
+    known = engine.capabilities
+    if known.xdelex.is_native or isinstance(command.ids, c.Malformed):
+        return pending.delete_by_policy(command)
+    return engine.call(deletion_calls.delete_by_policy(command), known.xdelex)
+
+
+def _acknowledge_and_delete(engine: Engine, command: c.AcknowledgeAndDelete) -> Plan:
+    known = engine.capabilities
+    plan = pending.acknowledge_and_delete(command)
+    if known.xackdel.is_native or isinstance(command.ids, c.Malformed):
+        return plan
+    words = engine.words(deletion_calls.acknowledge_and_delete(command), known.xackdel)
+    return pending.acknowledge_and_delete_by(
+        command, words, deletion_calls.acknowledge_and_delete(command).read
+    )
+
+
+def _nack(engine: Engine, command: c.NegativeAcknowledge) -> Plan:
+    known = engine.capabilities
+    if known.xnack.is_native or isinstance(command.ids, c.Malformed):
+        return pending.negative_acknowledge(command)
+    plan = engine.call(pending_calls.nack(command), known.xnack)
+    return Plan(plan.commands, plan.read, plan.key, is_write=True, wakes=True)
+
+
+def _configure(engine: Engine, command: c.ConfigureStream) -> Plan:
+    if isinstance(command.idmp_duration_s, c.Malformed):
+        return appends.configure(command)
+    known = engine.capabilities
+    if engine.library is None:
+        return appends.configure(command)
+    call = engine.call(stream_calls.configure(command), known.idmp)
+    if not known.idmp.is_native:
+        return call
+    native = appends.configure(command)
+    return Plan([*native.commands, *call.commands], appends.both(native, call), command.key, is_write=True)
+
+
+def _record(engine: Engine, command: c.RecordIdempotencyKey) -> Plan:
+    known = engine.capabilities
+    return (
+        appends.record(command)
+        if known.idmp.is_native
+        else engine.call(stream_calls.record(command), known.idmp)
+    )
+
+
+def _create_stream(engine: Engine, command: c.CreateStream) -> Plan:
+    if command.idmp_duration_s is None and command.idmp_maxsize is None:
+        return groups.create_stream(command)
+    settings = c.ConfigureStream(command.key, command.idmp_duration_s, command.idmp_maxsize)
+    return groups.create_stream(command, _configure(engine, settings))
+
+
+def _info_stream(engine: Engine, command: c.InfoStream) -> Plan:
+    if engine.library is None or isinstance(command.full_count, c.Malformed):
+        return groups.info_stream(command)
+    call = stream_calls.state(command.key)
+    return groups.info_stream(command, (engine.words(call, engine.capabilities.functions), call))
+
+
+def _read(engine: Engine, command: c.Read) -> Plan:
+    return reads.read(command, has_max_count=engine.capabilities.read_budgets.is_native)
+
+
+def _read_group(engine: Engine, command: c.ReadGroup) -> Plan:
+    """Budgets over one stream are COUNT, so an engine without MAXCOUNT needs the library for several streams,
+    and
+    for a limit on bytes."""
+    known = engine.capabilities
+    if group_reads.malformed(command) is not None:
+        return group_reads.read_group(command, has_max_count=known.budgets.is_native)
+    lacks_claim = command.claim_min_idle_ms is not None and not known.claim.is_native
+    lacks_budgets = not known.budgets.is_native and engine.library is not None
+    if lacks_claim or lacks_budgets:
+        return engine.call(read_calls.read_group(command), known.claim if lacks_claim else known.budgets)
+    return group_reads.read_group(command, has_max_count=known.budgets.is_native)
+
+
+def _native(planner: Callable[[Any], Plan]) -> Planner:
+    return lambda _engine, command: planner(command)
+
+
+PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
+    c.Append: _append,
+    c.FindAppend: _find_append,
+    c.InfoProducer: _info_producer,
+    c.TakeOverEpoch: _take_over_epoch,
+    c.StreamLength: _native(ranges.length),
+    c.Range: _native(ranges.read_range),
+    c.Read: _read,
+    c.ReadGroup: _read_group,
+    c.DeleteEntries: _native(pending.delete_entries),
+    c.DeleteEntriesByPolicy: _delete_by_policy,
+    c.TrimStream: _trim,
+    c.SetStreamPosition: _native(appends.set_position),
+    c.ConfigureStream: _configure,
+    c.RecordIdempotencyKey: _record,
+    c.CreateStream: _create_stream,
+    c.Acknowledge: _native(pending.acknowledge),
+    c.AcknowledgeAndDelete: _acknowledge_and_delete,
+    c.NegativeAcknowledge: _nack,
+    c.Claim: _native(pending.claim),
+    c.AutoClaim: _native(pending.auto_claim),
+    c.PendingSummary: _native(pending.summary),
+    c.PendingRange: _native(pending.pending_range),
+    c.CreateGroup: _native(groups.create_group),
+    c.SetGroupPosition: _native(groups.set_group_position),
+    c.DestroyGroup: _native(groups.destroy_group),
+    c.CreateConsumer: _native(groups.create_consumer),
+    c.DeleteConsumer: _native(consumers.delete),
+    c.InfoStream: _info_stream,
+    c.InfoGroups: _native(groups.info_groups),
+    c.InfoConsumers: _native(groups.info_consumers),
+}
+"""The planner of each command."""
+
+
+def plan_of(engine: Engine, command: c.Command) -> Plan | None:
+    """Return the plan of a command; None if the command concerns more than one slot.
+
+    Raises `StreamError` if the command is refused before it reaches the engine.
+    """
+    planner = PLANNERS.get(type(command))
+    return None if planner is None else planner(engine, command)

@@ -1,0 +1,50 @@
+"""The engines of these tests: one server and one cluster of each version, started once. Each test uses its
+own keys."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.redis_cluster import RedisCluster
+from tests.support.redis_node import RedisNode
+from tests.support.redis_server import find_redis_8_10, find_redis_server, required
+
+FINDERS = {"7.0.15": find_redis_server, "8.10.2": find_redis_8_10}
+
+
+@pytest.fixture(scope="session", params=list(FINDERS))
+def executable(request: pytest.FixtureRequest) -> str:
+    found = FINDERS[request.param]()
+    if found is None and not required():
+        pytest.skip(f"no redis-server {request.param}")
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="session")
+def engine(executable: str) -> Iterator[RedisNode]:
+    with tempfile.TemporaryDirectory(prefix="tr-") as directory:
+        node = RedisNode(executable, Path(directory))
+        node.start()
+        yield node
+        node.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster(executable: str) -> Iterator[RedisCluster]:
+    with RedisCluster(executable) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def own_engine(executable: str) -> Iterator[RedisNode]:
+    """A server that the test may kill."""
+    with tempfile.TemporaryDirectory(prefix="tr-") as directory:
+        node = RedisNode(executable, Path(directory))
+        node.start()
+        yield node
+        node.stop()

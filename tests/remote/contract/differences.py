@@ -1,0 +1,75 @@
+"""What rightly differs between the stores, with the tests that show it.
+
+`python -m tests.remote.contract.differences` writes the table of `docs/gateway.md`.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Difference(NamedTuple):
+    """A test of the contract that fails on some stores. `test`: its name; `stores`: parts of their names."""
+
+    test: str
+    stores: tuple[str, ...]
+    reason: str
+
+    def concerns(self, item_name: str) -> bool:
+        name, _, parameters = item_name.partition("[")
+        return name == self.test and any(store in parameters for store in self.stores)
+
+
+ENGINES: Final = ("redis", "cluster")
+"""All stores but the embedded one."""
+
+DIFFERENCES: Final[tuple[Difference, ...]] = (
+    Difference(
+        "test_entries_trimmed_out_of_the_middle_are_one_gap_and_the_rest_follows",
+        ENGINES,
+        "an engine does not record which entries were trimmed; only a missing beginning of the stream shows",
+    ),
+    Difference(
+        "test_seeking_finds_the_end_of_a_page",
+        ENGINES,
+        "an engine gives streams no incarnation, so replies have none",
+    ),
+)
+
+OWN_SERVER: Final = frozenset(
+    {
+        "test_at_shutdown_a_thousand_waiting_readers_are_each_told_and_it_ends_before_the_grace_does",
+        "test_clients_that_do_not_read_hold_up_no_other_and_grow_no_memory",
+        "test_at_shutdown_every_tail_is_told_and_its_answer_is_whole",
+        "test_a_thousand_tails_are_told_at_shutdown_and_it_ends_before_the_grace_does",
+    }
+)
+"""Tests that start a server of their own, with its own storage: nothing of a gateway is in them."""
+
+TIMED: Final = frozenset({"test_a_hundred_clients_that_never_read_are_cut_while_others_are_served"})
+"""Tests that need 600 MB within a time in which an engine on a busy machine may not send them."""
+
+NEEDS_THE_DOUBLE: Final = frozenset(
+    {
+        "test_an_append_answers_201_and_the_id",
+        "test_bytes_travel_as_base64",
+        "test_an_id_may_be_chosen_in_part_or_in_whole",
+        "test_a_batch_answers_the_first_and_the_last_id_and_all_if_asked",
+        "test_an_import_with_whole_entries_takes_ids_pairs_and_base64",
+        "test_block_waits_for_at_most_the_servers_limit",
+        "test_block_does_not_wait_among_other_commands",
+        "test_consumers_are_made_once_and_listed",
+        "test_a_history_read_gives_the_consumers_own_with_what_was_deleted",
+        "test_a_read_with_claim_takes_over_what_is_idle_and_then_what_is_new",
+        "test_a_group_read_waits",
+        "test_a_read_prefers_to_wait_as_the_header_says",
+        "test_pending_entries_are_listed_page_by_page",
+        "test_entries_are_taken_over_by_id",
+        "test_a_wait_ends_with_the_first_entry",
+        "test_a_preference_to_wait_is_followed_and_told",
+        "test_without_a_time_to_wait_nothing_waits",
+        "test_wait_ms_beats_the_preference",
+        "test_a_strict_read_refuses_a_position_that_was_trimmed_away",
+    }
+)
+"""Tests that set the clock of the store in the process, or look inside of it."""

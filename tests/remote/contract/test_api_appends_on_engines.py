@@ -1,0 +1,5 @@
+"""The tests of `tests/unit/test_api_appends.py` against gateways."""
+
+from tests.unit.test_api_appends import *  # noqa: F403, I001
+
+from tests.remote.contract.gateway_api import api  # noqa: F401 - instead of the imported one

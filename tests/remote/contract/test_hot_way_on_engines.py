@@ -1,0 +1,3 @@
+"""The tests of `tests/contract/test_hot_way.py` against gateways."""
+
+from tests.contract.test_hot_way import *  # noqa: F403

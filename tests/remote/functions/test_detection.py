@@ -1,0 +1,124 @@
+"""What an engine can do is found by asking it, and the library is loaded again where an engine has lost
+it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tailrace.app.remote.engine_link import EngineLink
+from tailrace.app.remote.functions import appends
+from tailrace.app.remote.functions.capabilities import Capabilities, Support, detect
+from tailrace.app.remote.functions.library import How, Library
+from tailrace.core import commands as c
+from tests.remote.functions.conftest import Version
+from tests.support.engine_table import PAGE, all_engines, with_table
+from tests.support.links import linked, run
+from tests.support.redis_node import RedisNode
+
+NEWER = (
+    "xnack",
+    "xdelex",
+    "xackdel",
+    "policies",
+    "claim",
+    "budgets",
+    "read_budgets",
+    "idmp",
+    "last_entry",
+    "empty_reads",
+)
+WITHOUT_FUNCTIONS = ("-function", "-fcall", "-fcall_ro")
+WITHOUT_ANY = (*WITHOUT_FUNCTIONS, "-script", "-evalsha", "-evalsha_ro")
+
+
+def detected(url: str) -> Capabilities:
+    found: list[Capabilities] = []
+
+    async def main() -> None:
+        async with linked(url) as link:
+            found.append(await detect(link))
+            assert await link.call([b"DBSIZE"], key=None, is_write=False) == 0, "asking changes nothing"
+
+    run(main)
+    return found[0]
+
+
+def with_user(node: RedisNode, name: str, *rules: str) -> str:
+    """Return the URL of a user with these rules."""
+
+    async def main() -> None:
+        async with linked(f"redis://{node.address}") as link:
+            words = ["ACL", "SETUSER", name, "reset", "on", ">secret", "~*", "&*", "+@all", *rules]
+            await link.call([word.encode() for word in words], key=None, is_write=False)
+            await link.call([b"FLUSHALL"], key=None, is_write=True)
+
+    run(main)
+    return f"redis://{name}:secret@{node.address}"
+
+
+def test_an_engine_is_asked_for_each_feature(node: tuple[Version, RedisNode]) -> None:
+    version, server = node
+    found = detected(f"redis://{server.address}")
+    expected = Support.EMULATED if version.name == "7.0.15" else Support.NATIVE
+    assert {name: getattr(found, name).support for name in NEWER} == dict.fromkeys(NEWER, expected)
+    assert found.how == "functions"
+    assert found.idempotency.support is found.batches.support is Support.EMULATED
+
+
+def test_a_user_without_functions_gets_scripts(node: tuple[Version, RedisNode]) -> None:
+    found = detected(with_user(node[1], "scripted", *WITHOUT_FUNCTIONS))
+    assert found.how == "scripts"
+    assert found.functions.support is Support.EMULATED
+
+
+def test_a_user_without_functions_and_scripts_is_told_what_is_needed(node: tuple[Version, RedisNode]) -> None:
+    version, server = node
+    found = detected(with_user(server, "bare", *WITHOUT_ANY))
+    assert found.how is None
+    assert found.batches.support is Support.REFUSED
+    assert "functions or scripts" in found.batches.reason
+    assert found.xnack.support is (Support.REFUSED if version.name == "7.0.15" else Support.NATIVE)
+
+
+@pytest.mark.parametrize(("how", "forget"), [("functions", b"FUNCTION"), ("scripts", b"SCRIPT")])
+def test_a_library_that_the_engine_has_lost_is_loaded_again(
+    node: tuple[Version, RedisNode], how: How, forget: bytes
+) -> None:
+    async def main() -> None:
+        async with linked(f"redis://{node[1].address}") as link:
+            library = Library(how)
+            assert await append(link, library) == 2
+            await link.call([forget, b"FLUSH"], key=None, is_write=True)
+            assert await append(link, library) == 2
+            assert await link.call([b"XLEN", b"s"], key=b"s", is_write=False) == 4
+            await link.call([b"FLUSHALL"], key=None, is_write=True)
+
+    run(main)
+
+
+def test_libraries_of_two_versions_live_side_by_side(node: tuple[Version, RedisNode]) -> None:
+    async def main() -> None:
+        async with linked(f"redis://{node[1].address}") as link:
+            library = Library("functions")
+            await library.load(link)
+            other = library.load_commands()[0][-1].replace(library.name.encode(), b"tailrace_other")
+            await link.call([b"FUNCTION", b"LOAD", b"REPLACE", other], key=None, is_write=True)
+            assert await append(link, library) == 2
+            await link.call([b"FLUSHALL"], key=None, is_write=True)
+
+    run(main)
+
+
+async def append(link: EngineLink, library: Library) -> int:
+    call = appends.append(c.Append(b"s", [b'{"f":"v"}'] * 2), native_policies=False)
+    reply = await library.run(link, call)
+    assert reply is not None
+    return len(reply.ids)
+
+
+def test_the_page_has_the_table_of_the_engines() -> None:
+    engines = all_engines()
+    if engines is None:
+        pytest.skip("an engine is missing (make setup)")
+    page = PAGE.read_text()
+    assert page == with_table(page, engines), "out of date: python -m tests.support.engine_table"

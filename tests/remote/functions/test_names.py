@@ -1,0 +1,52 @@
+"""The gateway's own names: in the stream's slot, different for different streams, and unusable for
+clients."""
+
+from __future__ import annotations
+
+from binascii import crc_hqx
+from random import Random
+
+from tailrace.app.remote.functions.names import NACKED, SLOTS, is_reserved, state_key
+
+
+def slot(key: bytes) -> int:
+    """The rule of Redis Cluster, written down once more."""
+    start = key.find(b"{")
+    end = key.find(b"}", start + 1)
+    tag = key[start + 1 : end] if start >= 0 and end > start + 1 else key
+    return crc_hqx(tag, 0) % SLOTS
+
+
+def keys() -> list[bytes]:
+    random = Random(7)
+    plain = [
+        b"s",
+        b"race:france",
+        b"{s}",
+        b"{}s",
+        b"a}b",
+        b"}",
+        b"{",
+        b"}{",
+        b"{}",
+        b"{}}{s}",
+        b"\0tailrace:b:{s}",
+    ]
+    made = [bytes(random.choice(b"{}ab\0\xff") for _ in range(random.randrange(1, 9))) for _ in range(300)]
+    return [*plain, *dict.fromkeys(made)]
+
+
+def test_a_streams_state_is_in_the_slot_of_the_stream() -> None:
+    for key in keys():
+        assert slot(state_key(key)) == slot(key), key
+
+
+def test_different_streams_have_different_states() -> None:
+    names = {state_key(key) for key in set(keys())}
+    assert len(names) == len(set(keys()))
+
+
+def test_all_names_of_the_gateway_are_reserved() -> None:
+    assert is_reserved(NACKED)
+    assert all(is_reserved(state_key(key)) for key in keys())
+    assert not is_reserved(b"tailrace:s")

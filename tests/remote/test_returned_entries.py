@@ -1,0 +1,118 @@
+"""An entry that is on its way to a client which leaves goes back to its group, on each engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from itertools import count
+
+import pytest
+
+from tailrace.api.ports import Answer
+from tailrace.app.remote.opening import opened
+from tailrace.app.remote.store import RemoteStore
+from tailrace.app.settings import Settings
+from tailrace.core.commands import (
+    Append,
+    CreateGroup,
+    PendingRange,
+    ReadFrom,
+    ReadGroup,
+    ReadLimits,
+    Special,
+)
+from tailrace.core.log.entry import fragment_from_flat
+from tailrace.core.replies import PendingEntry, ReadReply
+from tests.support.engines import RedisOnPort, executable_of
+from tests.support.redis_server import required
+from tests.support.waiting_readers import until
+
+G = b"g"
+_numbers = count()
+
+
+@pytest.fixture(scope="module", params=["redis-8.10.2", "redis-7.0.15"])
+def redis(request: pytest.FixtureRequest) -> Iterator[RedisOnPort]:
+    executable = executable_of(request.param)
+    if executable is None and not required():
+        pytest.skip(f"{request.param} is not installed")
+    assert executable is not None
+    with RedisOnPort(executable) as server:
+        yield server
+
+
+@asynccontextmanager
+async def remote_store(redis: RedisOnPort) -> AsyncIterator[RemoteStore]:
+    async with opened(Settings(store=redis.url)) as (link, engine):
+        store = RemoteStore()
+        store.use(link, engine)
+        yield store
+
+
+def reads(redis: RedisOnPort) -> bool:
+    """Whether the engine has received a read of a group, which it holds back."""
+    clients = redis.run("CLIENT", "LIST")
+    assert isinstance(clients, bytes)
+    return b"cmd=xreadgroup" in clients or b"cmd=fcall" in clients
+
+
+async def reached(holds: Callable[[], bool]) -> None:
+    await asyncio.to_thread(until, holds)
+
+
+async def leave_a_watch(redis: RedisOnPort, store: RemoteStore, command: ReadGroup) -> None:
+    answers: list[Answer] = []
+    watch = store.watch(command, answers.append)
+    await reached(lambda: reads(redis))
+    assert watch.cancel()
+    redis.run("CLIENT", "UNPAUSE")
+    assert answers == []
+
+
+async def leave_a_request(redis: RedisOnPort, store: RemoteStore, command: ReadGroup) -> None:
+    reading = asyncio.ensure_future(store.execute(command))
+    await reached(lambda: reads(redis))
+    reading.cancel()
+    redis.run("CLIENT", "UNPAUSE")
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+
+
+@pytest.mark.parametrize(
+    ("leave", "block_ms"), [(leave_a_watch, 60_000), (leave_a_request, 60_000), (leave_a_request, None)]
+)
+def test_an_entry_on_its_way_to_a_client_that_leaves_goes_back_uncounted(
+    redis: RedisOnPort,
+    leave: Callable[[RedisOnPort, RemoteStore, ReadGroup], Awaitable[None]],
+    block_ms: int | None,
+) -> None:
+    key = b"returned:%d" % next(_numbers)
+
+    async def scenario() -> None:
+        async with remote_store(redis) as store:
+            await store.execute(CreateGroup(key, G, 0, create_stream=True))
+            await store.execute(Append(key, (fragment_from_flat([b"a", b"b"]),), (1 << 64,)))
+            redis.run("CLIENT", "PAUSE", 60_000, "WRITE")
+            source = ReadFrom(key, Special.NEW)
+            await leave(redis, store, ReadGroup(G, b"alice", (source,), ReadLimits(count=1), block_ms))
+            entry = await returned(store, key)
+            assert (entry.consumer, entry.deliveries) == (None, 0)
+            claiming = ReadGroup(G, b"bob", (source,), claim_min_idle_ms=3_600_000)
+            reply = await store.execute(claiming)
+            assert isinstance(reply, ReadReply)
+            assert list(reply.streams[0].entries.ids) == [1 << 64]
+
+    asyncio.run(scenario())
+
+
+async def returned(store: RemoteStore, key: bytes) -> PendingEntry:
+    """Return the only pending entry of the group as soon as it has no owner."""
+    async with asyncio.timeout(10):
+        while True:
+            rows = await store.execute(PendingRange(key, G))
+            assert isinstance(rows, list)
+            if rows and rows[0].consumer is None:
+                entry: PendingEntry = rows[0]
+                return entry
+            await asyncio.sleep(0)
