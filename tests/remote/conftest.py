@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.redis_cluster import RedisCluster
+from tests.support.redis_cluster import HASTY_MS, RedisCluster
 from tests.support.redis_node import RedisNode
 from tests.support.redis_server import find_redis_8_10, find_redis_server, required
 
@@ -37,6 +37,13 @@ def engine(executable: str) -> Iterator[RedisNode]:
 @pytest.fixture(scope="session")
 def cluster(executable: str) -> Iterator[RedisCluster]:
     with RedisCluster(executable) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def hasty_cluster(executable: str) -> Iterator[RedisCluster]:
+    """A cluster that replaces a silent master after three seconds."""
+    with RedisCluster(executable, node_timeout_ms=HASTY_MS) as cluster:
         yield cluster
 
 

@@ -1,7 +1,6 @@
 """Links for tests: opened with short times, and closed in the end.
 
-Owns nothing else. `quick` retries soon and notices a silent node soon; `patient` never wakes a reader without
-a reason.
+Owns nothing else. `WARY` notices nodes that hang; `PATIENT` never wakes a reader without a reason.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from tailrace.app.remote.engine_link import EngineLink, open_link
 from tailrace.app.remote.link.timing import Timing
 
 NEVER_S: Final = 3600.0
-QUICK: Final = Timing(answer_s=1.0, ping_every_s=0.2, retry_for_s=30.0)
+QUICK: Final = Timing(answer_s=10.0, retry_for_s=30.0)
+WARY: Final = Timing(answer_s=1.0, ping_every_s=0.2, retry_for_s=30.0)
 PATIENT: Final = Timing(answer_s=NEVER_S, retry_for_s=30.0, reread_least_s=NEVER_S, reread_most_s=NEVER_S)
 WITHIN_S: Final = 30.0
 

@@ -18,18 +18,27 @@ from tests.support.redis_node import fields_of, lines_of, wait_until
 from tests.support.redis_server import Value
 
 SLOTS: Final = 16384
+STEADY_MS: Final = 15_000
+"""A node time-out for tests without failover: a busy machine must not cause one."""
+HASTY_MS: Final = 3_000
+"""A node time-out for tests of failover, which takes about twice as long."""
 
 
 class RedisCluster:
-    """`masters` masters with `replicas` replicas each; slots are shared evenly. Use it as a context
-    manager."""
+    """`masters` masters with `replicas` replicas each; slots are shared evenly. Use it as a context manager.
 
-    def __init__(self, executable: str, masters: int = 3, replicas: int = 1) -> None:
+    `node_timeout_ms`: after this silence the nodes of a cluster replace a master.
+    """
+
+    def __init__(
+        self, executable: str, masters: int = 3, replicas: int = 1, node_timeout_ms: int = STEADY_MS
+    ) -> None:
         # Paths of Unix sockets must be short.
         self._directory = tempfile.TemporaryDirectory(prefix="tr-")
         self._masters = masters
-        count = masters * (1 + replicas)
-        self.nodes = [ClusterNode(n + 1, executable, Path(self._directory.name)) for n in range(count)]
+        place = Path(self._directory.name)
+        numbers = range(1, masters * (1 + replicas) + 1)
+        self.nodes = [ClusterNode(number, executable, place, node_timeout_ms) for number in numbers]
 
     def __enter__(self) -> Self:
         try:

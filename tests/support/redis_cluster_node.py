@@ -11,11 +11,9 @@ from typing import Final
 
 from tests.support.redis_node import RedisNode, free_ports
 
-NODE_TIMEOUT_MS: Final = 2000
 OPTIONS: Final = (
     *("--cluster-enabled", "yes"),
     *("--cluster-config-file", "nodes.conf"),
-    *("--cluster-node-timeout", str(NODE_TIMEOUT_MS)),
     *("--cluster-replica-validity-factor", "0"),  # a replica may always be elected
 )
 
@@ -23,12 +21,13 @@ OPTIONS: Final = (
 class ClusterNode(RedisNode):
     """A node. `id`: its name in the cluster. `bus_port`: where other nodes connect."""
 
-    def __init__(self, number: int, executable: str, directory: Path) -> None:
+    def __init__(self, number: int, executable: str, directory: Path, node_timeout_ms: int) -> None:
         self.id = f"{number:040x}"
         (self.bus_port,) = free_ports(1)
         own = directory / str(number)
         own.mkdir()
-        super().__init__(executable, own, *OPTIONS, "--cluster-port", str(self.bus_port))
+        bus = ["--cluster-port", str(self.bus_port), "--cluster-node-timeout", str(node_timeout_ms)]
+        super().__init__(executable, own, *OPTIONS, *bus)
 
     def write_view(self, view: str) -> None:
         """Store what the node knows of the cluster when it starts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -202,12 +203,17 @@ def test_a_write_that_no_replica_confirms_in_time_is_unknown_and_other_commands_
     run(main)
 
 
-def test_reads_that_may_be_stale_go_to_a_replica(cluster: RedisCluster) -> None:
+def test_reads_that_may_be_stale_go_to_a_replica(hasty_cluster: RedisCluster) -> None:
     async def main() -> None:
-        async with linked(url_of(cluster), QUICK) as link:
+        async with linked(url_of(hasty_cluster), replace(QUICK, refresh_every_s=0.1)) as link:
             key = b"stale"
             await link.call([b"XADD", key, b"*", b"a", b"b"], key=key, is_write=True, min_replicas=1)
-            (replica,) = cluster.replicas_of(cluster.master_of(key))
+            (replica,) = hasty_cluster.replicas_of(hasty_cluster.master_of(key))
+            # A cluster shows replicas when it has heard of their first data.
+            up = [node.role == "replica" and node.is_up for node in link.nodes()]
+            while sum(up) < 3:
+                await asyncio.sleep(0.01)
+                up = [node.role == "replica" and node.is_up for node in link.nodes()]
             replica.run("CONFIG", "RESETSTAT")
             for _ in range(10):
                 assert await link.call([b"XLEN", key], key=key, is_write=False, consistency="eventual") == 1

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from tailrace.app.remote.link.exchange import Way
 from tailrace.app.remote.link.port import EngineError, LinkDown
 from tailrace.app.remote.link.timing import UNSENT_BYTES_MAX
-from tests.support.links import PATIENT, linked, run, settle
+from tests.support.links import PATIENT, QUICK, WARY, linked, run, settle
 from tests.support.redis_node import RedisNode
 
 
@@ -120,8 +121,7 @@ def test_a_command_that_was_never_written_is_carried_out_when_the_node_is_back(o
 
 def test_a_command_fails_with_the_node_in_its_reason_when_the_deadline_is_over(own_engine: RedisNode) -> None:
     async def main() -> None:
-        async with linked(url_of(own_engine)) as link:
-            object.__setattr__(link.router.timing, "retry_for_s", 0.2)
+        async with linked(url_of(own_engine), replace(QUICK, retry_for_s=0.2)) as link:
             own_engine.kill()
             with pytest.raises(LinkDown) as down:
                 await link.call([b"XLEN", b"s"], key=b"s", is_write=False)
@@ -135,7 +135,7 @@ def test_a_node_that_hangs_loses_its_connection_and_is_used_again_when_it_answer
     own_engine: RedisNode,
 ) -> None:
     async def main() -> None:
-        async with linked(url_of(own_engine)) as link:
+        async with linked(url_of(own_engine), WARY) as link:
             own_engine.hang()
             with pytest.raises(LinkDown) as silent:
                 await link.call([b"XADD", b"s", b"*", b"a", b"b"], key=b"s", is_write=True)
@@ -149,7 +149,7 @@ def test_a_node_that_hangs_loses_its_connection_and_is_used_again_when_it_answer
 
 def test_an_idle_connection_to_a_node_that_hangs_is_noticed_without_a_command(own_engine: RedisNode) -> None:
     async def main() -> None:
-        async with linked(url_of(own_engine)) as link:
+        async with linked(url_of(own_engine), WARY) as link:
             own_engine.hang()
             await settle(lambda: not link.masters()[0].is_up, "the hung node is down")
             assert "has not answered" in link.masters()[0].why_down
@@ -196,7 +196,7 @@ def test_a_caller_that_goes_away_neither_harms_the_connection_nor_shifts_replies
 
 def test_every_master_and_one_named_node_can_be_asked(engine: RedisNode) -> None:
     async def main() -> None:
-        async with linked(url_of(engine)) as link:
+        async with linked(url_of(engine), replace(QUICK, retry_for_s=0.05)) as link:
             (state,) = link.masters()
             assert (state.address, state.role, state.slots, state.is_up) == (
                 engine.address,
@@ -208,7 +208,6 @@ def test_every_master_and_one_named_node_can_be_asked(engine: RedisNode) -> None
             assert await link.call_node(state.address, [b"ECHO", b"y"], is_write=False) == b"y"
             with pytest.raises(EngineError):
                 await link.call_masters([b"NOSUCH"], is_write=False)
-            object.__setattr__(link.router.timing, "retry_for_s", 0.05)
             with pytest.raises(LinkDown, match=r"127\.0\.0\.1:1 is not one of the nodes"):
                 await link.call_node("127.0.0.1:1", [b"PING"], is_write=False)
 

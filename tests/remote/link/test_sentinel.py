@@ -48,9 +48,7 @@ def watched(executable: str) -> Iterator[Watched]:
         try:
             for node in (master, replica, sentinel):
                 node.start()
-            wait_until(
-                lambda: replica.info("replication")["master_link_status"] == "up", "the replica follows"
-            )
+            wait_until(lambda: "state=online" in master.info("replication").get("slave0", ""), "it follows")
             wait_until(lambda: "slaves=1" in sentinel.info("sentinel")["master0"], "the Sentinel knows it")
             yield Watched(master, replica, sentinel)
         finally:

@@ -15,13 +15,13 @@ import pytest
 
 from tailrace.app.remote.engine_link import EngineLink
 from tailrace.app.remote.link.port import EngineError, LinkDown
-from tests.support.links import PATIENT, QUICK, linked, run
+from tests.support.links import PATIENT, WARY, linked, run
 from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_cluster_node import ClusterNode
 from tests.support.redis_node import RedisNode
 from tests.support.waiting import WaitingReader
 
-ATTENTIVE = replace(PATIENT, answer_s=QUICK.answer_s, ping_every_s=QUICK.ping_every_s)
+ATTENTIVE = replace(PATIENT, answer_s=WARY.answer_s, ping_every_s=WARY.ping_every_s)
 """Never reads again without a reason, and notices nodes that hang."""
 
 
@@ -240,8 +240,6 @@ async def follow(waiting: EngineLink, other: EngineLink, number: int) -> int:
     wake-up makes the reader fail. Odd streams are read by a group.
     """
     key = b"race:%d" % number
-    await other.call([b"DEL", key], key=key, is_write=True)
-    await other.call([b"XGROUP", b"CREATE", key, b"g", b"0", b"MKSTREAM"], key=key, is_write=True)
     reader = WaitingReader(waiting, key, b"g" if number % 2 else b"")
     for turn in range(1, ROUNDS + 1):
         reading = asyncio.create_task(reader.until(b"%d-1" % turn))
@@ -271,6 +269,10 @@ async def append(link: EngineLink, key: bytes, number: int) -> None:
 async def race(url: str, disturb: Callable[[int], None] | None = None) -> int:
     """Let all streams race while `disturb` is called with rising numbers; return the rounds."""
     async with two_links(url) as (waiting, other):
+        for number in range(KEYS):
+            key = b"race:%d" % number
+            await other.call([b"DEL", key], key=key, is_write=True)
+            await other.call([b"XGROUP", b"CREATE", key, b"g", b"0", b"MKSTREAM"], key=key, is_write=True)
         racing = asyncio.gather(*(follow(waiting, other, number) for number in range(KEYS)))
         times = 0
         while disturb is not None and not racing.done():
