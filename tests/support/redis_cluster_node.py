@@ -1,0 +1,151 @@
+"""One node of a Redis Cluster on loopback: a real server with its process, its view file, and its crashes.
+
+Owns one process and the connections that steer it. It never stops a server that it did not start.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Final
+
+from tests.support.redis_server import STOP_TIMEOUT_S, RedisConnection, Value
+
+NODE_TIMEOUT_MS: Final = 2000
+WITHIN_S: Final = 30.0
+POLL_S: Final = 0.01
+PORTS: Final = (10_000, 32_000)
+ARGUMENTS: Final = (
+    ("--save", ""),
+    ("--appendonly", "no"),
+    ("--daemonize", "no"),
+    ("--loglevel", "notice"),
+    ("--cluster-enabled", "yes"),
+    ("--cluster-config-file", "nodes.conf"),
+    ("--cluster-node-timeout", str(NODE_TIMEOUT_MS)),
+    ("--cluster-replica-validity-factor", "0"),  # a replica may always be elected
+    ("--repl-diskless-sync-delay", "0"),
+    ("--enable-debug-command", "yes"),
+)
+
+
+def wait_until(holds: Callable[[], bool], what: str, within_s: float = WITHIN_S) -> None:
+    """Return when `holds` returns True; fail the test with `what` if it does not in time."""
+    deadline = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
+        time.sleep(POLL_S)
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that no socket uses now, below those that the system gives to outgoing connections."""
+    with ExitStack() as stack:
+        ports: list[int] = []
+        while len(ports) < count:
+            port = random.randrange(*PORTS)
+            with suppress(OSError):
+                stack.enter_context(socket.create_server(("127.0.0.1", port)))
+                ports.append(port)
+        return ports
+
+
+class ClusterNode:
+    """One server. `id`: its name in the cluster. `port`: where clients connect."""
+
+    def __init__(self, number: int, executable: str, directory: Path) -> None:
+        self.id = f"{number:040x}"
+        self.port, self.bus_port = free_ports(2)
+        self._executable = executable
+        self._directory = directory / str(number)
+        self._directory.mkdir()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def write_view(self, view: str) -> None:
+        """Store what the node knows of the cluster when it starts."""
+        (self._directory / "nodes.conf").write_text(view)
+
+    def start(self) -> None:
+        """Start the process; return when it accepts commands."""
+        flags = [word for pair in ARGUMENTS for word in pair]
+        ports = ["--port", str(self.port), "--cluster-port", str(self.bus_port)]
+        with (self._directory / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._executable, *flags, *ports, "--unixsocket", "s", "--dir", str(self._directory)],
+                stdout=log,
+                stderr=log,
+            )
+        wait_until(self._answers, f"node {self.address} answers")
+
+    def _answers(self) -> bool:
+        assert self.runs, (self._directory / "log").read_text()
+        try:
+            return self.run("PING") == b"PONG"
+        except OSError:
+            return False
+
+    def run(self, *words: bytes | str | int) -> Value:
+        """Return the reply to one command; an error is returned, not raised."""
+        connection = RedisConnection(self._directory / "s")
+        try:
+            connection.send_all([[word if isinstance(word, bytes) else str(word).encode() for word in words]])
+            return connection.receive()
+        finally:
+            connection.close()
+
+    def info(self, section: str) -> dict[str, str]:
+        """Return one section of INFO."""
+        return fields_of(self.run("INFO", section))
+
+    def kill(self) -> None:
+        """End the process as a crash does. Its memory is lost."""
+        self._end(signal.SIGKILL)
+
+    def hang(self) -> None:
+        """Stop the process from answering; connections stay open."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Continue after `hang`."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def stop(self) -> None:
+        """End the process, also one that hangs."""
+        if self.runs:
+            self._end(signal.SIGKILL)
+
+    def _end(self, by: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(by)
+        self._process.wait(STOP_TIMEOUT_S)
+
+
+def lines_of(reply: Value) -> Sequence[str]:
+    """Return the lines of a text."""
+    assert isinstance(reply, bytes)
+    return reply.decode().splitlines()
+
+
+def fields_of(reply: Value) -> dict[str, str]:
+    """Return the lines `name:value` of a text."""
+    return dict(line.split(":", 1) for line in lines_of(reply) if ":" in line)
