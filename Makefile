@@ -78,6 +78,10 @@ crash: $(TEST) ## Kill the server 200 times, cut the power 10 000 times, flip 1 
 	@CRASH_KILL_ROUNDS=200 CRASH_POWER_CUTS=10000 CRASH_BIT_FLIPS=1000 \
 	  $(BIN)/python -m pytest -s tests/crash $(PYTEST_ARGS)
 
+.PHONY: migration
+migration: $(TEST) redis-server $(REDIS_8) ## Move a million entries from Redis to Tailrace to a Cluster, and compare (MIGRATION_ARGS='--entries 10000')
+	@$(BIN)/python -m tests.migrate.large $(MIGRATION_ARGS)
+
 .PHONY: fuzz
 fuzz: $(FUZZ) ## Fuzz the grammar and all decoders, guided by coverage, for FUZZ_SECONDS (600)
 	@$(BIN)/python -m tests.fuzz.run

@@ -138,16 +138,20 @@ def _without(facts: Any, names: frozenset[str]) -> Any:
 
 
 def migrate(
-    source: End | str | Path, target: End | str | Path, *options: str, directory: Path, **variables: str
+    source: End | str | Path,
+    target: End | str | Path,
+    *options: str,
+    directory: Path,
+    within_s: float = 2 * WITHIN_S,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in `directory`, where its state file goes."""
     return subprocess.run(
         arguments(source, target, *options),
         cwd=directory,
-        env=environment(**variables),
+        env=environment(),
         capture_output=True,
         text=True,
-        timeout=2 * WITHIN_S,
+        timeout=within_s,
         check=False,
     )
 
@@ -158,15 +162,25 @@ def arguments(source: End | str | Path, target: End | str | Path, *options: str)
 
 
 def migrated(
-    source: End | str | Path, target: End | str | Path, *options: str, directory: Path, **variables: str
+    source: End | str | Path,
+    target: End | str | Path,
+    *options: str,
+    directory: Path,
+    within_s: float = 2 * WITHIN_S,
 ) -> str:
     """Run the command, which must succeed; return what it printed."""
-    done = migrate(source, target, *options, directory=directory, **variables)
+    done = migrate(source, target, *options, directory=directory, within_s=within_s)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 # --- streams -------------------------------------------------------------------------------------------
+
+
+def plain_entries(key: Word, first: int, last: int) -> list[list[Word]]:
+    """The commands that append entries with the ids `first`-0 to `last`-0."""
+    text = '\u00e5 \u2028 "quoted"'
+    return [["XADD", key, f"{number}-0", "n", number, "text", text] for number in range(first, last + 1)]
 
 
 def odd_streams(prefix: str, *, nacks: bool) -> dict[bytes, list[list[Word]]]:
@@ -176,7 +190,7 @@ def odd_streams(prefix: str, *, nacks: bool) -> dict[bytes, list[list[Word]]]:
     everything: list[list[Word]] = [
         ["XADD", key, "1-1", "a", "1", "a", "2", b"\xff\xfe", b"\x00\n"],
         ["XADD", key, "1-2", "", ""],
-        *(["XADD", key, f"{n}-0", "n", str(n), "text", '\u00e5 \u2028 "quoted"'] for n in range(2, 40)),
+        *plain_entries(key, 2, 39),
         ["XGROUP", "CREATE", key, b"g\xff", "0"],
         ["XGROUP", "CREATE", key, "late", "20-0"],
         ["XGROUP", "CREATE", key, "unknown", "5-3", "ENTRIESREAD", "-1"],
@@ -208,7 +222,7 @@ def odd_streams(prefix: str, *, nacks: bool) -> dict[bytes, list[list[Word]]]:
             ["XDEL", f"{name}:deleted", "7-7"],
         ],
         f"{name}:trimmed".encode(): [
-            *(["XADD", f"{name}:trimmed", f"{n}-0", "a", "b"] for n in range(1, 5)),
+            *plain_entries(f"{name}:trimmed", 1, 4),
             ["XGROUP", "CREATE", f"{name}:trimmed", "g", "0"],
             ["XREADGROUP", "GROUP", "g", "c", "STREAMS", f"{name}:trimmed", ">"],
             ["XDEL", f"{name}:trimmed", "2-0"],

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.migrate import large
 from tests.migrate.places import End, Word, migrated, odd_streams, tailrace_end
 from tests.support.server_process import running_server
 
@@ -93,3 +94,8 @@ def test_the_state_after_random_commands_arrives(
     migrated(source, target, "--keys", f"{prefix}:*", directory=tmp_path)
     for key in keys:
         assert target.state(key) == source.state(key), (seed, key)
+
+
+def test_a_large_stream_goes_from_redis_to_tailrace_to_a_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+    assert large.main(["--entries", "3000", "--pending", "900"]) == 0
+    assert capsys.readouterr().out.count("3,000 entries, 3 groups, 900 pending entries: equal") == 2
