@@ -49,7 +49,7 @@ def compared(source: Place, target: Place, key: bytes, advance: Callable[[int, i
 
 
 def _without_substitute(source: StreamFacts, target: StreamFacts) -> StreamFacts:
-    """Return the target's facts without the consumer that owns what nobody owns in the source."""
+    """Return the target's facts without the consumer that owns what no consumer owns in the source."""
     groups = {}
     for name, group in target.groups.items():
         known = source.groups.get(name)

@@ -58,7 +58,7 @@ class StreamCopy:
         one(self._target, b"DEL", self._key)
 
     def _present(self, facts: StreamFacts) -> StreamFacts | None:
-        """Return the facts of the target; a stream that the source has created anew is deleted first."""
+        """Return the facts of the target; a stream that the source has created again is deleted first."""
         present = facts_of(self._target, self._key)
         if present is not None and present.last_id > facts.last_id:
             self.remove()

@@ -26,7 +26,7 @@ _UNOWNED_IDLE_MS: Final = -1
 
 
 class Delivery(NamedTuple):
-    """A pending entry. `consumer` None: nobody owns it (XNACK); `delivered_at_ms` is 0 then."""
+    """A pending entry. `consumer` None: it has no owner (XNACK); `delivered_at_ms` is 0 then."""
 
     consumer: bytes | None
     delivered_at_ms: int
@@ -95,7 +95,7 @@ def _rows(reply: Reply) -> list[_Row]:
 
 
 def _deliveries(rows: list[_Row], now_ms: int | None) -> Pending | None:
-    """Return the page at the instant `now_ms`. None: nobody owned an entry, but now somebody does."""
+    """Return the page at the instant `now_ms`. None: no entry had an owner, but now one has."""
     page: Pending = {}
     for value, consumer, idle_ms, count in rows:
         if idle_ms == _UNOWNED_IDLE_MS:

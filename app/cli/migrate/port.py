@@ -85,7 +85,7 @@ class Place(Protocol):
         ...
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:
-        """Return the keys of streams that match a pattern; a key may come twice."""
+        """Return the keys of streams that match a pattern; a key may be returned again."""
         ...
 
     def close(self) -> None:

@@ -83,7 +83,7 @@ class TailracePlace:
         return scan(lambda words: accepted(self._run(words), words), patterns)
 
     def close(self) -> None:
-        """Do nothing: whoever opened the connection closes it."""
+        """Do nothing: the code that opened the connection closes it."""
 
 
 def _line(entry: Entry) -> dict[str, Any]:
