@@ -65,6 +65,10 @@ docker-lint: $(TEST) ## Lint the Dockerfiles, and check the files that they and 
 	@$(BIN)/hadolint Dockerfile docker/spark.Dockerfile
 	@$(BIN)/python -m pytest tests/release/test_dockerfile.py tests/release/test_compose.py $(PYTEST_ARGS)
 
+.PHONY: image-test
+image-test: $(TEST) buildah debootstrap ## Build the server's image on a base image made from Debian's packages, and run it (root; IMAGE_ARGS=--clean)
+	@$(BIN)/python -m tests.release.image $(IMAGE_ARGS)
+
 .PHONY: test-spark-slow
 test-spark-slow: $(TEST) java ## Kill Spark's drivers and executors on separate clusters, 120 000 rows per case
 	@SPARK_ROWS=120000 $(BIN)/python -m pytest -m 'spark_slow or spark_faults' tests/spark $(PYTEST_ARGS)
@@ -275,8 +279,9 @@ PACKAGE_OF_java := openjdk-17-jre-headless
 PACKAGE_OF_javac := openjdk-17-jdk-headless
 # The compiler for Redis 8.10.2.
 PACKAGE_OF_cc := gcc libc6-dev
-.PHONY: redis-server chromium java javac webdis wrk cc
-redis-server chromium java javac webdis wrk cc:
+PACKAGE_OF_buildah := buildah crun
+.PHONY: redis-server chromium java javac webdis wrk cc buildah debootstrap
+redis-server chromium java javac webdis wrk cc buildah debootstrap:
 	@command -v $@ >/dev/null && exit 0; \
 	no() { echo "The tests need $@, which is missing, and $$1. Install $@, then run make again." >&2; exit 1; }; \
 	command -v apt-get >/dev/null || no 'apt-get was not found'; \
