@@ -63,7 +63,7 @@ dist: $(TEST) $(TYPESCRIPT) ## Build all release files in dist/ and test them: c
 .PHONY: docker-lint
 docker-lint: $(TEST) ## Lint the Dockerfiles, and check the files that they and the compose files name
 	@$(BIN)/hadolint Dockerfile docker/spark.Dockerfile
-	@$(BIN)/python -m pytest tests/release/test_dockerfile.py tests/release/test_compose.py $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest tests/release/test_dockerfile.py tests/release/test_compose.py tests/release/test_kubernetes.py $(PYTEST_ARGS)
 
 .PHONY: image-test
 image-test: $(TEST) buildah debootstrap ## Build the server's image on a base image made from Debian's packages, and run it (root; IMAGE_ARGS=--clean)
@@ -137,6 +137,10 @@ bench-core: $(BENCH) ## Time the operations of core one by one, and store the fi
 .PHONY: bench-compare
 bench-compare: $(BENCH) ## Compare the time of core with REV (HEAD); BENCH_ARGS=--instructions counts instructions (valgrind)
 	@$(BIN)/python -m bench.core.compare $(or $(REV),HEAD) $(BENCH_ARGS)
+
+.PHONY: scale
+scale: $(RUNTIME) ## Print how many gateways and shards large loads take, and what breaks first (docs/scale.md)
+	@$(BIN)/python -m bench.scale
 
 .PHONY: bench-spark
 bench-spark: $(BENCH) java redis-server ## Measure the Spark sink beside a no-op server and row-by-row writing, the source beside redis-py, and NDJSON beside Arrow

@@ -1,17 +1,14 @@
 """Builds the image of the server with buildah, and runs it as an engine does. Run it with ``make
 image-test``.
 
-The base image has the name that the Dockerfile names, and is made from Debian's packages (debootstrap and
-python3), so no registry of images is needed. Containers share the network of this machine; the server listens
-on loopback. The build uses pip's configuration of this machine. It needs root, and Debian's packages buildah
-and debootstrap.
+Containers share the network of this machine; the server listens on loopback. `tests.release.image_build`
+builds the image. It needs root.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import socket
@@ -26,100 +23,25 @@ from typing import Any, Final
 
 import httpx
 
-from tests.support.dockerfile import ROOT, instructions_of
+from tests.release.image_build import (
+    IMAGE,
+    PLACE,
+    STORAGE,
+    WITHIN_S,
+    base_of_the_dockerfile,
+    build,
+    buildah,
+    make_base,
+    said,
+)
 
-PLACE: Final = ROOT / "build" / "image-test"
-IMAGE: Final = "tailrace:test"
 USER_ID: Final = 10001
-WITHIN_S: Final = 120
-BUILT_WITHIN_S: Final = 3600
-CERTIFICATES: Final = Path("/etc/ssl/certs")
-NETWORK_SETTINGS: Final = frozenset(
-    {"index-url", "extra-index-url", "trusted-host", "proxy", "cert", "timeout"}
-)
-"""Settings of pip that say how to reach the index."""
-PACKAGES: Final = "python3,python3-venv,python3-pip,ca-certificates"
-BASE_PATH: Final = "PATH=/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
-_STORAGE: Final = (
-    *("--storage-driver", "vfs"),
-    *("--root", str(PLACE / "storage"), "--runroot", str(PLACE / "run")),
-)
-
-
-def said(step: str) -> None:
-    print(step, flush=True)  # noqa: T201 - what the command prints
 
 
 def free_port() -> int:
     """Return a port that no socket uses now."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
-
-
-def buildah(*words: str | Path, within_s: float = WITHIN_S) -> str:
-    """Run one command of buildah, which must succeed, and return its output."""
-    command = ["buildah", *_STORAGE, *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=within_s, check=False)
-    assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
-    return done.stdout.strip()
-
-
-# --- building ------------------------------------------------------------------------------------------
-
-
-def make_base(name: str) -> None:
-    """Make the base image `name` from Debian's packages, unless it exists."""
-    if buildah("images", "--quiet", "--filter", f"reference={name}"):
-        return
-    said(f"making {name} from Debian's packages")
-    release = name.rpartition("-")[2]
-    with tempfile.TemporaryDirectory(dir=PLACE) as scratch:
-        root, archive = Path(scratch) / "root", Path(scratch) / "root.tar"
-        debootstrap = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", release, str(root)]
-        subprocess.run(debootstrap, check=True, stdout=subprocess.DEVNULL, timeout=BUILT_WITHIN_S)
-        tar = ["tar", "-C", str(root), "-cf", str(archive), "--exclude=./var/cache/apt", "."]
-        subprocess.run(tar, check=True)
-        container = buildah("from", "scratch")
-        buildah("add", container, archive, "/", within_s=BUILT_WITHIN_S)
-        buildah(
-            "run",
-            "--isolation",
-            "chroot",
-            container,
-            "--",
-            "ln",
-            "-s",
-            "/usr/bin/python3",
-            "/usr/local/bin/python",
-        )
-        buildah("config", "--env", BASE_PATH, container)
-        buildah("commit", "--rm", container, name, within_s=BUILT_WITHIN_S)
-
-
-def build() -> None:
-    """Build the Dockerfile. Files of this machine's pip are visible during the build only."""
-    with tempfile.TemporaryDirectory(dir=PLACE) as scratch:
-        configuration = Path(scratch) / "pip.conf"
-        configuration.write_text(pip_configuration())
-        volumes = [f"{configuration}:/etc/pip.conf:ro", f"{CERTIFICATES}:{CERTIFICATES}:ro"]
-        options = [word for volume in volumes for word in ("--volume", volume)]
-        words = ("--isolation", "chroot", "--format", "docker", "--pull-never", *options)
-        buildah("bud", *words, "--build-arg", "VERSION=test", "--tag", IMAGE, ROOT, within_s=BUILT_WITHIN_S)
-
-
-def pip_configuration() -> str:
-    """Return the configuration of pip on this machine as a file, without settings that name its
-    directories."""
-    command = [sys.executable, "-m", "pip", "config", "list"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    values = re.findall(r"^global\.([\w-]+)='(.*)'$", listed, re.MULTILINE)
-    kept = [
-        f"{name} = {value}" for name, value in values if name in NETWORK_SETTINGS and "file:" not in value
-    ]
-    return "\n".join(["[global]", *kept, ""])
-
-
-# --- running -------------------------------------------------------------------------------------------
 
 
 class Container:
@@ -144,7 +66,7 @@ class Container:
 
     def command(self, *words: str) -> list[str]:
         """Return the command that runs `words` in the container."""
-        return ["buildah", *_STORAGE, "run", *self._options, self._id, "--", *words]
+        return ["buildah", *STORAGE, "run", *self._options, self._id, "--", *words]
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the container to its end."""
@@ -160,10 +82,15 @@ class Container:
     def serving(self) -> Iterator[int]:
         """Run the server; yield its process id. It is stopped by the signal that the image names."""
         on_loopback = ("env", "TAILRACE_HOST=127.0.0.1", *self.entry())
-        with subprocess.Popen(self.command(*on_loopback), stdout=subprocess.PIPE, text=True) as process:
+        with (
+            (PLACE / "server.log").open("ab") as log,
+            subprocess.Popen(
+                self.command(*on_loopback), stdout=subprocess.PIPE, stderr=log, text=True
+            ) as process,
+        ):
             assert process.stdout is not None
             assert "is ready" in process.stdout.readline()
-            server = deepest(process.pid)
+            server = server_of(process.pid)
             try:
                 yield server
             finally:
@@ -185,10 +112,25 @@ class Container:
         buildah("rm", self._id)
 
 
-def deepest(process_id: int) -> int:
-    """Return the last descendant of a process: the program in the container."""
-    children = Path(f"/proc/{process_id}/task/{process_id}/children").read_text().split()
-    return deepest(int(children[0])) if children else process_id
+def server_of(process_id: int) -> int:
+    """Return the server among the descendants of a process: the last program whose command is `serve`."""
+    found = [each for each in leaves_of(process_id) if command_of(each)[-1:] == ["serve"]]
+    assert len(found) == 1, [command_of(each) for each in leaves_of(process_id)]
+    return found[0]
+
+
+def leaves_of(process_id: int) -> Iterator[int]:
+    """Yield the descendants of a process that have no children of their own."""
+    tasks = Path(f"/proc/{process_id}/task").glob("*/children")
+    children = [int(child) for task in tasks for child in task.read_text().split()]
+    for child in children:
+        yield from leaves_of(child)
+    if not children:
+        yield process_id
+
+
+def command_of(process_id: int) -> list[str]:
+    return Path(f"/proc/{process_id}/cmdline").read_bytes().decode().split("\0")[:-1]
 
 
 def status_of(process_id: int) -> dict[str, str]:
@@ -212,8 +154,8 @@ def check(container: Container) -> None:
     before = container.files()
     with container.serving() as server:
         status = status_of(server)
-        assert status["Uid"].split() == [str(USER_ID)] * 4
-        assert int(status["CapEff"], 16) == 0
+        assert status["Uid"].split() == [str(USER_ID)] * 4, status
+        assert int(status["CapEff"], 16) == 0, status
         said(f"it serves as user {USER_ID} without capabilities")
         healthy = container.run(*container.config["Healthcheck"]["Test"][1:])
         assert healthy.returncode == 0, healthy
@@ -235,8 +177,7 @@ def main(words: Sequence[str]) -> int:
     if "--clean" in words:
         shutil.rmtree(PLACE, ignore_errors=True)
     PLACE.mkdir(parents=True, exist_ok=True)
-    (base,) = {each.plain.split()[0] for each in instructions_of(ROOT / "Dockerfile") if each.word == "FROM"}
-    make_base(base)
+    make_base(base_of_the_dockerfile())
     began_s = time.monotonic()
     build()
     said(f"built {IMAGE} in {time.monotonic() - began_s:.0f} s")
