@@ -63,7 +63,11 @@ dist: $(TEST) $(TYPESCRIPT) ## Build all release files in dist/ and test them: c
 .PHONY: docker-lint
 docker-lint: $(TEST) ## Lint the Dockerfiles, and check the files that they and the compose files name
 	@$(BIN)/hadolint Dockerfile docker/spark.Dockerfile
-	@$(BIN)/python -m pytest tests/release/test_dockerfile.py tests/release/test_compose.py $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest tests/release/test_dockerfile.py tests/release/test_compose.py tests/release/test_kubernetes.py $(PYTEST_ARGS)
+
+.PHONY: image-test
+image-test: $(TEST) buildah debootstrap ## Build the server's image on a base image made from Debian's packages, and run it (root; IMAGE_ARGS=--clean)
+	@$(BIN)/python -m tests.release.image $(IMAGE_ARGS)
 
 # The tests of losses and duplicates that share one session, on executors in processes of their own.
 ON_EXECUTORS := source_replays writer_replays sink_replays sink_sessions archive_readers archive_incarnations
@@ -87,6 +91,10 @@ crash: $(TEST) ## Kill the server 200 times, cut the power 10 000 times, flip 1 
 cluster-chaos: $(TEST) redis-server $(REDIS_8) ## Append to Redis Clusters while masters are killed, hang, and slots move, 10 times each; print the figures (15 minutes)
 	@CHAOS_ROUNDS=10 WAITING_ROUNDS=5000 \
 	  $(BIN)/python -m pytest -s tests/remote/chaos tests/remote/link/test_waiting.py $(PYTEST_ARGS)
+
+.PHONY: migration
+migration: $(TEST) redis-server $(REDIS_8) ## Move a million entries from Redis to Tailrace to a Cluster, and compare (MIGRATION_ARGS='--entries 10000')
+	@$(BIN)/python -m tests.migrate.large $(MIGRATION_ARGS)
 
 .PHONY: fuzz
 fuzz: $(FUZZ) ## Fuzz the grammar and all decoders, guided by coverage, for FUZZ_SECONDS (600)
@@ -143,6 +151,10 @@ bench-core: $(BENCH) ## Time the operations of core one by one, and store the fi
 .PHONY: bench-compare
 bench-compare: $(BENCH) ## Compare the time of core with REV (HEAD); BENCH_ARGS=--instructions counts instructions (valgrind)
 	@$(BIN)/python -m bench.core.compare $(or $(REV),HEAD) $(BENCH_ARGS)
+
+.PHONY: scale
+scale: $(RUNTIME) ## Print how many gateways and shards large loads take, and what breaks first (docs/scale.md)
+	@$(BIN)/python -m bench.scale
 
 .PHONY: bench-spark
 bench-spark: $(BENCH) java redis-server ## Measure the Spark sink beside a no-op server and row-by-row writing, the source beside redis-py, and NDJSON beside Arrow
@@ -285,8 +297,9 @@ PACKAGE_OF_java := openjdk-17-jre-headless
 PACKAGE_OF_javac := openjdk-17-jdk-headless
 # The compiler for Redis 8.10.2.
 PACKAGE_OF_cc := gcc libc6-dev
-.PHONY: redis-server chromium java javac webdis wrk cc
-redis-server chromium java javac webdis wrk cc:
+PACKAGE_OF_buildah := buildah crun
+.PHONY: redis-server chromium java javac webdis wrk cc buildah debootstrap
+redis-server chromium java javac webdis wrk cc buildah debootstrap:
 	@command -v $@ >/dev/null && exit 0; \
 	no() { echo "The tests need $@, which is missing, and $$1. Install $@, then run make again." >&2; exit 1; }; \
 	command -v apt-get >/dev/null || no 'apt-get was not found'; \

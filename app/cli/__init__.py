@@ -26,6 +26,7 @@ _COMMANDS: Final = {
     "tail": "tail:tail",
     "import": "import_file:import_file",
     "export": "export_stream:export_stream",
+    "migrate": "migrate_streams:migrate_streams",
     "check": "check:check",
     "backup": "backup:backup",
     "restore": "restore:restore",

@@ -132,7 +132,7 @@ def _uri(path: Path) -> str:
 
 @contextmanager
 def _opened(uri: str) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)) as connection:
         connection.execute("BEGIN")
         check_is_ours(connection)
         yield connection

@@ -7,6 +7,7 @@ What an engine makes of them is not shown here: `docker compose config` is, wher
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,9 +21,12 @@ FOLDER: Final = ROOT / "docker"
 ALONE: Final = ("compose.yaml",)
 WITH_SPARK: Final = ("compose.yaml", "compose.spark.yaml")
 WITH_MONITORING: Final = ("compose.yaml", "compose.monitoring.yaml")
+GATEWAYS: Final = ("compose.gateways.yaml",)
 COMBINATIONS: Final = pytest.mark.parametrize(
-    "files", [ALONE, WITH_SPARK, WITH_MONITORING], ids=["alone", "spark", "monitoring"]
+    "files", [ALONE, WITH_SPARK, WITH_MONITORING, GATEWAYS], ids=["alone", "spark", "monitoring", "gateways"]
 )
+MADE_BY_HAND: Final = {"./tokens"}
+"""Directories that the first lines of a compose file tell the reader to make."""
 OURS: Final = ("tailrace", "spark-master", "spark-worker", "pipeline")
 SECONDS: Final = "s"
 
@@ -49,8 +53,8 @@ def test_volumes_secrets_and_services_that_are_named_exist(files: tuple[str, ...
     for service in compose["services"].values():
         named = {each.partition(":")[0] for each in service.get("volumes", ())}
         volumes = {each for each in named if not each.startswith(".")}
-        assert volumes <= compose["volumes"].keys()
-        assert all((FOLDER / each).exists() for each in named - volumes)
+        assert volumes <= compose["volumes"].keys(), volumes
+        assert all((FOLDER / each).exists() for each in named - volumes - MADE_BY_HAND)
         assert set(service.get("secrets", ())) <= compose.get("secrets", {}).keys()
         assert set(service.get("depends_on", ())) <= compose["services"].keys()
 
@@ -116,3 +120,31 @@ def test_secrets_are_files_that_neither_git_nor_an_image_ever_holds() -> None:
     assert {Path(file).parent.as_posix() for file in files} == {"secrets"}
     assert "/docker/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
     assert (ROOT / ".dockerignore").read_text().splitlines()[1] == "*"
+
+
+@pytest.mark.parametrize("name", ["gateway-1", "gateway-2", "gateway-3"])
+def test_a_gateway_gets_no_more_than_it_needs_and_keeps_nothing(name: str) -> None:
+    service = together(GATEWAYS)["services"][name]
+    assert service["read_only"] is True
+    assert service["tmpfs"] == ["/tmp", "/data"]  # noqa: S108 - places in the container
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert all(volume.endswith(":ro") for volume in service["volumes"])
+    names = {each.removeprefix(ENVIRONMENT_PREFIX).lower() for each in service["environment"]}
+    assert names - {"store"} <= Settings.model_fields.keys()
+
+
+def test_the_balancer_knows_each_gateway_of_the_compose_file_and_no_other() -> None:
+    services = together(GATEWAYS)["services"]
+    known = re.findall(r"server (gateway-\d+):8080", (FOLDER / "gateways/nginx.conf").read_text())
+    assert known == [name for name in services if name.startswith("gateway-")]
+
+
+def test_six_nodes_join_the_cluster_and_each_keeps_its_own_data() -> None:
+    services = together(GATEWAYS)["services"]
+    nodes = [name for name in services if name.startswith("node-")]
+    assert len({services[name]["volumes"][0] for name in nodes}) == len(nodes) == 6
+    assert services["cluster"]["depends_on"].keys() == set(nodes)
+    (script,) = (word for word in services["cluster"]["command"] if "--cluster create" in word)
+    assert "for n in 1 2 3 4 5 6;" in script
+    assert "--cluster-replicas 1" in script

@@ -114,6 +114,11 @@ class RedisServer:
                     raise
                 time.sleep(0.01)
 
+    @property
+    def path(self) -> Path:
+        """The server's Unix socket."""
+        return self._path
+
     def another_connection(self) -> RedisConnection:
         """Return a further connection; the caller closes it."""
         return RedisConnection(self._path)

@@ -59,7 +59,7 @@ def connected(url: str, token: str | None, token_file: Path | None) -> Iterator[
     A `ServerProblem` ends the command with one line and status 1. Ctrl-C ends it with status 130.
     """
     try:
-        with Server(checked_url(url), _token(token, token_file)) as server, quiet_pipes():
+        with Server(checked_url(url), secret_from(token, token_file)) as server, quiet_pipes():
             yield server
     except ServerProblem as error:
         fail(str(error))
@@ -78,7 +78,9 @@ def checked_url(url: str) -> str:
     return url
 
 
-def _token(token: str | None, token_file: Path | None) -> str | None:
+def secret_from(token: str | None, token_file: Path | None) -> str | None:
+    """Return the token, or the content of the file if there is one. Exits with status 1 or 2 if it is
+    invalid."""
     if token_file is not None:
         try:
             token = token_file.read_text().strip()

@@ -1,0 +1,133 @@
+"""Brings one stream of the target up to date. The docstring of the package lists the steps, and why they
+repeat without harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import chain
+
+from tailrace.app.cli.migrate.deletions import delete_surplus
+from tailrace.app.cli.migrate.entries import (
+    PLACEHOLDER,
+    batches,
+    pages,
+    read_ahead,
+    size_of,
+    with_placeholders,
+)
+from tailrace.app.cli.migrate.facts import NO_EXPIRY, StreamFacts, facts_of
+from tailrace.app.cli.migrate.groups import changes, position, requests, with_owners
+from tailrace.app.cli.migrate.pending import Pending, pending_of
+from tailrace.app.cli.migrate.port import Place, Words, one, run_all
+from tailrace.core.stream_id import ZERO_ID, StreamId, format_id
+
+Appended = Callable[[int, int], None]
+"""Is called after each batch with its entries and bytes."""
+
+_TEMPORARY_GROUP = b"tailrace-migrate"
+
+
+class StreamCopy:
+    """The copy of the stream `key`. `begin` is called before the first write to a stream that does not
+    exist."""
+
+    def __init__(
+        self, source: Place, target: Place, key: bytes, begin: Callable[[], None], appended: Appended
+    ) -> None:
+        self._source = source
+        self._target = target
+        self._key = key
+        self._begin = begin
+        self._appended = appended
+
+    def update(self, facts: StreamFacts, *, complete: bool) -> None:
+        """Copy what is new since the last update. `facts`: of the source, just read.
+
+        `complete`: the source does not change, so also repeat deletions inside the stream.
+        """
+        present = self._present(facts)
+        pending = {name: self._pending(name, facts) for name in facts.groups}
+        placeholders = self._copy_entries(facts, present, pending)
+        self._copy_groups(facts, present, pending)
+        delete_surplus(self._source, self._target, self._key, facts, placeholders, complete=complete)
+        run_all(self._target, self._last_steps(facts), self._key)
+
+    def remove(self) -> None:
+        """Delete the stream from the target: the source has it no more."""
+        one(self._target, b"DEL", self._key)
+
+    def _present(self, facts: StreamFacts) -> StreamFacts | None:
+        """Return the facts of the target; a stream that the source has created again is deleted first."""
+        present = facts_of(self._target, self._key)
+        if present is not None and present.last_id > facts.last_id:
+            self.remove()
+            return None
+        return present
+
+    def _pending(self, name: bytes, facts: StreamFacts) -> Pending:
+        found = pending_of(self._source, self._key, name, facts.groups[name])
+        return with_owners(found, unowned=self._target.abilities.unowned)
+
+    def _copy_entries(
+        self, facts: StreamFacts, present: StreamFacts | None, pending: dict[bytes, Pending]
+    ) -> list[StreamId]:
+        """Append the missing entries and placeholders; return the ids of the placeholders."""
+        if present is None:
+            self._begin()
+            self._create()
+        after = ZERO_ID if present is None else present.last_id
+        ids = sorted(set(chain.from_iterable(pending.values())))
+        missing = pages(self._source, self._key, after, facts.last_id)
+        placeholders: list[StreamId] = []
+        with closing(read_ahead(with_placeholders(missing, ids, after, facts.last_id))) as ahead:
+            for page, absent in ahead:
+                placeholders += absent
+                for batch in batches(page):
+                    self._target.append(self._key, batch)
+                    copied = [entry for entry in batch if entry.fields is not PLACEHOLDER]
+                    self._appended(len(copied), sum(map(size_of, copied)))
+        return placeholders
+
+    def _create(self) -> None:
+        """Create the stream, empty. No command does only that, so it takes a group, which is deleted at
+        once."""
+        commands: list[Words] = [
+            (b"XGROUP", b"CREATE", self._key, _TEMPORARY_GROUP, b"0", b"MKSTREAM"),
+            (b"XGROUP", b"DESTROY", self._key, _TEMPORARY_GROUP),
+        ]
+        run_all(self._target, commands, self._key)
+
+    def _copy_groups(
+        self, facts: StreamFacts, present: StreamFacts | None, pending: dict[bytes, Pending]
+    ) -> None:
+        known = {} if present is None else present.groups
+        for name, group in facts.groups.items():
+            placed = known.get(name)
+            before = placed and (placed, pending_of(self._target, self._key, name, placed))
+            for some in requests(changes(self._key, name, (group, pending[name]), before)):
+                run_all(self._target, some, self._key)
+        gone: list[Words] = [(b"XGROUP", b"DESTROY", self._key, name) for name in known.keys() - facts.groups]
+        run_all(self._target, gone, self._key)
+
+    def _last_steps(self, facts: StreamFacts) -> Iterator[Words]:
+        """Yield the commands for counters, positions and settings. The counters come first: they bound the
+        positions."""
+        yield (
+            *(b"XSETID", self._key, format_id(facts.last_id).encode()),
+            *(b"ENTRIESADDED", b"%d" % facts.entries_added),
+            *(b"MAXDELETEDID", format_id(facts.max_deleted_id).encode()),
+        )
+        for name, group in facts.groups.items():
+            yield position(self._key, name, group)
+        if facts.settings and self._target.abilities.settings:
+            yield (b"XCFGSET", self._key, *_settings(facts))
+        if self._target.abilities.expiry:
+            at = facts.expires_at_ms
+            yield (b"PERSIST", self._key) if at == NO_EXPIRY else (b"PEXPIREAT", self._key, b"%d" % at)
+
+
+def _settings(facts: StreamFacts) -> Iterator[bytes]:
+    for name, value in facts.settings.items():
+        yield name.upper()
+        yield b"%d" % value

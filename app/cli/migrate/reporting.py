@@ -1,0 +1,94 @@
+"""Prints what a migration found before it writes, and what the comparison found. It decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Final, cast
+
+import typer
+
+from tailrace.app.cli.migrate.port import Place, Refusal, as_map, text
+from tailrace.app.cli.migrate.progress import Meter
+from tailrace.app.cli.migrate.running import Surveyed
+
+STREAMS_SHOWN: Final = 20
+DIFFERENCES_SHOWN: Final = 20
+
+_SETTINGS: Final = (b"CONFIG", b"GET", b"stream-*")
+
+
+def print_survey(streams: Sequence[Surveyed], *, all_of_them: bool) -> None:
+    """Print the totals, and the streams: all, or the first."""
+    totals = (
+        _counted(len(streams), "stream"),
+        f"{sum(each.facts.length for each in streams):,} entries",
+        _counted(sum(len(each.facts.groups) for each in streams), "group"),
+        f"{sum(map(_pending_count, streams)):,} pending entries",
+    )
+    typer.echo(", ".join(totals))
+    shown = streams if all_of_them else streams[:STREAMS_SHOWN]
+    for each in shown:
+        typer.echo(f"  {text(each.key)}: {each.facts.length:,} entries, {each.state}")
+    if len(shown) < len(streams):
+        typer.echo(f"  and {len(streams) - len(shown):,} more; --dry-run shows all")
+
+
+def _pending_count(stream: Surveyed) -> int:
+    return sum(group.pending_count for group in stream.facts.groups.values())
+
+
+def print_losses(streams: Sequence[Surveyed]) -> int:
+    """Print what the target cannot hold; return how many losses there are."""
+    losses = [(each.key, loss) for each in streams for loss in each.losses]
+    if losses:
+        typer.echo("the target cannot hold:")
+    for key, loss in losses:
+        typer.echo(f"  {text(key)}: {loss}")
+    return len(losses)
+
+
+def print_conflicts(streams: Sequence[Surveyed]) -> int:
+    """Print the streams that may not be written; return how many there are."""
+    found = [each for each in streams if each.conflict]
+    for each in found:
+        typer.echo(f"tailrace: {text(each.key)}: {each.conflict}", err=True)
+    return len(found)
+
+
+def print_settings(source: Place, target: Place) -> None:
+    """Print the settings of the whole servers that differ: a migration does not change them."""
+    wanted, present = _settings(source), _settings(target)
+    for name in sorted(wanted.keys() & present.keys()):
+        if wanted[name] != present[name]:
+            typer.echo(
+                f"{text(name)} is {text(wanted[name])} in the source and {text(present[name])} in the "
+                "target; it concerns all streams of a server and stays as it is"
+            )
+
+
+def _settings(place: Place) -> dict[bytes, bytes]:
+    reply = place.run([_SETTINGS], b"")[0]
+    return {} if isinstance(reply, Refusal) else cast("dict[bytes, bytes]", as_map(reply))
+
+
+def print_comparison(differences: Iterable[tuple[bytes, str]], meter: Meter) -> bool:
+    """Print the differences, at most the first, and the totals; return whether both places are equal."""
+    found = iter(differences)
+    count = 0
+    for key, difference in islice(found, DIFFERENCES_SHOWN):
+        typer.echo(f"tailrace: {text(key)}: {difference}", err=True)
+        count += 1
+    count += sum(1 for _ in found)
+    compared = (
+        _counted(meter.streams, "stream"),
+        f"{meter.entries:,} entries",
+        _counted(meter.groups, "group"),
+        f"{meter.pending:,} pending entries",
+    )
+    typer.echo(f"compared {', '.join(compared)}: {_counted(count, 'difference') if count else 'equal'}")
+    return not count
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
