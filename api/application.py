@@ -6,13 +6,14 @@ turn every error into a problem. It starts nothing and reads no settings.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as distribution_version
 from typing import Final
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
-from starlette.routing import WebSocketRoute
+from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.types import Lifespan
 
 from tailrace.api.access.origins import Cors, Origins
@@ -44,13 +45,15 @@ def create_api(
     limits: ServerLimits = DEFAULT_LIMITS,
     rates: Rates = UNRATED,
     slow_log: SlowLog | None = None,
+    pages: Sequence[BaseRoute] = (),
 ) -> FastAPI:
     """Return the application over `store`. `version`: the version in the document; by default the installed
     one.
 
     `security`: checks of tokens and origins; by default none, for an application that only this process can
     reach. `limits`: how many connections, tails and subscriptions may be open at once. `rates`: counts
-    requests. `slow_log`: the slow log that its route shows; None: an empty log that records nothing.
+    requests. `slow_log`: the slow log that its route shows; None: an empty log that records nothing. `pages`:
+    routes that come before those of the API, such as a page at `/` instead of the redirection to `/docs`.
     """
     app = Api(
         title="Tailrace",
@@ -81,6 +84,7 @@ def create_api(
     app.state.slow_log = slow_log or NoSlowLog()
     app.state.open_limits = OpenLimits(limits)
     app.state.imports = Imports()
+    app.router.routes.extend(pages)
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     for router in ROUTERS:
         app.include_router(router)
