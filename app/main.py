@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from tailrace.api.access.security import Security
 from tailrace.api.application import create_api
 from tailrace.app import __version__
+from tailrace.app.console import console_routes
 from tailrace.app.lifespan import keeping, ticking, tracing_until_the_end
 from tailrace.app.metrics.endpoint import MetricsEndpoint
 from tailrace.app.metrics.sources import Sources
@@ -83,6 +84,7 @@ def create_app(
         rates=rates,
         slow_log=store.slow_log,
         security=security,
+        pages=console_routes(),
     )
     sources.open_limits = api.state.open_limits
     sources.tokens = tokens
