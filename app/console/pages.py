@@ -72,5 +72,8 @@ def console_routes() -> list[Route]:
     assets = [name for name in _MEDIA_TYPES if name != "index.html"]
     return [
         *(Route(path, _document, methods=["GET"], include_in_schema=False) for path in paths),
-        *(Route(f"/console/static/{name}", _file, methods=["GET"], include_in_schema=False) for name in assets),
+        *(
+            Route(f"/console/static/{name}", _file, methods=["GET"], include_in_schema=False)
+            for name in assets
+        ),
     ]

@@ -38,7 +38,7 @@ class Page:
         self._socket = socket
         self._last_id = 0
         self.complaints: list[str] = []
-        """What the browser reported: uncaught errors, violations of the policy, errors that scripts logged."""
+        """What the browser reported: uncaught errors, violations of the policy, errors that scripts log."""
 
     def load(self, url: str) -> None:
         """Navigate to a page, and wait until it is loaded."""

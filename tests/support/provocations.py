@@ -36,7 +36,16 @@ ELSEWHERE: Final = frozenset(
 """Codes of a server at its limits or with tokens; the tests of these codes start a server."""
 
 WITHOUT_ENGINE: Final = frozenset(
-    {"clear_slow_log", "create_ticket", "get_limits", "healthz", "problem_page", "readyz", "show_access", "slow_log"}
+    {
+        "clear_slow_log",
+        "create_ticket",
+        "get_limits",
+        "healthz",
+        "problem_page",
+        "readyz",
+        "show_access",
+        "slow_log",
+    }
 )
 """Operations without arguments that a test could make invalid."""
 

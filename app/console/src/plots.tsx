@@ -43,9 +43,9 @@ interface LinesProps {
   readonly format?: (value: number) => string;
 }
 
-const WIDTH = 560;
-const HEIGHT = 150;
-const LEFT = 52;
+const WIDTH = 380;
+const HEIGHT = 140;
+const LEFT = 44;
 const BOTTOM = 22;
 const ROWS_MAX = 30;
 
@@ -81,7 +81,7 @@ export function Line({ title, unit, points, format = count }: LinesProps) {
           <g key={value}>
             <line class="grid" x1={LEFT} x2={WIDTH - 8} y1={y(value)} y2={y(value)} />
             <text class="tick" x={LEFT - 6} y={y(value) + 4} text-anchor="end">
-              {format(value)}
+              {value === 0 ? "0" : format(value)}
             </text>
           </g>
         ))}
@@ -99,23 +99,25 @@ export function Line({ title, unit, points, format = count }: LinesProps) {
         <polygon class="area" points={`${x(first)},${y(0)} ${steps} ${x(first + span)},${y(0)}`} />
         <polyline class="line" points={steps} />
       </svg>
-      <table class="hidden">
-        <caption>{`${title} in ${unit}`}</caption>
-        <thead>
-          <tr>
-            <th>Time</th>
-            <th>{unit}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((point) => (
-            <tr key={point.ms}>
-              <td>{written(point.ms, zone, false)}</td>
-              <td>{format(point.value)}</td>
+      <div class="hidden">
+        <table>
+          <caption>{`${title} in ${unit}`}</caption>
+          <thead>
+            <tr>
+              <th>Time</th>
+              <th>{unit}</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {rows.map((point) => (
+              <tr key={point.ms}>
+                <td>{written(point.ms, zone, false)}</td>
+                <td>{format(point.value)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }
@@ -198,25 +200,27 @@ export function Histogram({
         <span class="wide-only">drag to select a range</span>
         <span>{written(last, zone, false)}</span>
       </div>
-      <table class="hidden">
-        <caption>Entries over time</caption>
-        <thead>
-          <tr>
-            <th>From</th>
-            <th>Entries</th>
-          </tr>
-        </thead>
-        <tbody>
-          {bins
-            .filter((bin) => bin.count > 0)
-            .map((bin) => (
-              <tr key={bin.from}>
-                <td>{written(bin.from, zone, false)}</td>
-                <td>{Math.round(bin.count)}</td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      <div class="hidden">
+        <table>
+          <caption>Entries over time</caption>
+          <thead>
+            <tr>
+              <th>From</th>
+              <th>Entries</th>
+            </tr>
+          </thead>
+          <tbody>
+            {bins
+              .filter((bin) => bin.count > 0)
+              .map((bin) => (
+                <tr key={bin.from}>
+                  <td>{written(bin.from, zone, false)}</td>
+                  <td>{Math.round(bin.count)}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }
@@ -225,7 +229,7 @@ export function Histogram({
 function ceiling(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  const step = [1, 2, 5, 10].find((each) => each * power >= value)!;
+  const step = [1, 2, 4, 6, 8, 10].find((each) => each * power >= value)!;
   return step * power;
 }
 

@@ -4,7 +4,7 @@
  * This module knows no stream and sends no request.
  */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TailraceError } from "tailrace-client/errors";
 import { type Scope, useRefusal } from "./access";
 import type { Action, Loaded } from "./hooks";
@@ -161,7 +161,7 @@ export function Field({ label, hint, children }: Children & { label: string; hin
 export function Dialog({ title, onClose, children }: Children & { title: string; onClose(): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog
       ref={dialog}

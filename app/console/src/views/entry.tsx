@@ -73,10 +73,7 @@ function Shown({ streamKey, entry }: { streamKey: Name; entry: Entry }) {
       <section aria-label="Fields" class="fields">
         {entry.pairs.map(([name, value], index) => (
           <div key={index} class="panel">
-            <h3 class="mono">
-              <bdi>{shown(name)}</bdi>
-            </h3>
-            <Value text={value} isBase64={entry.encoding === "base64"} label={name} />
+            <Value text={value} isBase64={entry.encoding === "base64"} label={shown(name)} />
           </div>
         ))}
       </section>
@@ -139,7 +136,8 @@ function Actions({ streamKey, entry }: { streamKey: Name; entry: Entry }) {
         <Act kind="main" needs="append" on={streamKey} onClick={again}>
           Append again
         </Act>
-        <Copy text={() => location.href}>Copy link</Copy>
+        <span class="quiet">Copy</span>
+        <Copy text={() => location.href}>Link</Copy>
         <Copy text={() => jsonOf(entry)}>JSON</Copy>
         <Copy text={() => curlOf(streamKey, entry.id)}>curl</Copy>
         <Copy text={() => pythonOf(streamKey, entry.id)}>Python</Copy>

@@ -29,7 +29,9 @@ export async function search(text: string, signal: AbortSignal): Promise<StreamP
   const streams = await rowsOf(keys.slice(0, MATCHES_MAX), signal);
   const end = cursor === "0" && keys.length <= MATCHES_MAX;
   const note = end
-    ? `${streams.length} streams contain this text`
+    ? streams.length === 1
+      ? "1 stream contains this text"
+      : `${streams.length} streams contain this text`
     : `The first ${streams.length} matches; there may be more, so search for a longer text`;
   return { streams, next: undefined, note };
 }

@@ -63,7 +63,7 @@ function Figures({ metrics }: { metrics: Metrics }) {
       [
         ["Version", metrics.label("tailrace_build_info", "version") ?? "unknown"],
         ["Python", metrics.label("tailrace_build_info", "python") ?? "unknown"],
-        ["Started", <Time ms={value("process_start_time_seconds") * 1000} />],
+        ["Started", <Time ms={value("process_start_time_seconds") * 1000} isShort />],
         ["Memory", bytes(value("process_resident_memory_bytes"))],
         ["CPU", `${((rateNow(samplesOf("server cpu")) ?? 0) * 100).toFixed(0)} % of a core`],
       ],

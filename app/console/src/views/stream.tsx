@@ -29,10 +29,8 @@ export function StreamView({ streamKey, parameters }: Given) {
   const isLive = parameters.get("live") === "1";
   const state = useLoaded(
     async (signal) => {
-      const [stream, firstId] = await Promise.all([
-        findStream(streamKey, signal),
-        firstIdOf(streamKey, signal),
-      ]);
+      const stream = await findStream(streamKey, signal);
+      const firstId = stream === undefined ? undefined : await firstIdOf(streamKey, signal);
       return { stream, firstId };
     },
     "state",

@@ -67,7 +67,8 @@ function spread(
   width: number,
 ): void {
   const low = (span.from - first) / width;
-  const high = Math.max((span.to - first) / width, low + 1e-9);
+  // A single entry is at the beginning of its part.
+  const high = span.count === 1 ? low + 1e-9 : Math.max((span.to - first) / width, low + 1e-9);
   for (let at = Math.floor(low); at < high && at < bins.length; at++) {
     const share = (Math.min(at + 1, high) - Math.max(at, low)) / (high - low);
     bins[Math.max(at, 0)]!.count += span.count * share;

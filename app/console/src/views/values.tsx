@@ -39,6 +39,9 @@ export function Value({ text, isBase64, label }: { text: string; isBase64: boole
   return (
     <div class="value">
       <div class="bar small">
+        <h3 class="mono">
+          <bdi>{label}</bdi>
+        </h3>
         <span class="quiet">{size(bytes.length)}</span>
         <span class="grow" />
         <span class="choice" role="group" aria-label={`How to show ${label}`}>
