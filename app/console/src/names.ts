@@ -12,7 +12,17 @@ export interface Encoded {
 
 /** Returns the name from a member of a response. */
 export function nameOf(text: string, from: Encoded): Name {
-  return from.encoding === "base64" ? { base64: text } : text;
+  return from.encoding === "base64" ? nameOfBase64(text) : text;
+}
+
+/** Returns text if the bytes are UTF-8, so that each name has one form. */
+function nameOfBase64(base64: string): Name {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return { base64 };
+  }
 }
 
 /** Returns the name as a segment of a URL's path. */
@@ -47,7 +57,7 @@ export function putName(to: URLSearchParams, parameter: string, name: Name): voi
 /** Reads a name from the parameters of a URL. */
 export function readName(from: URLSearchParams, parameter: string): Name | undefined {
   const base64 = from.get(`${parameter}64`);
-  if (base64 !== null && isBase64(base64)) return { base64 };
+  if (base64 !== null && isBase64(base64)) return nameOfBase64(base64);
   return from.get(parameter) ?? undefined;
 }
 

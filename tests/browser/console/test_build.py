@@ -1,4 +1,4 @@
-"""The console as it is committed: built from its sources, formatted, typed, small, without download addresses."""
+"""The console as it is committed: built from its sources, formatted, typed and small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live tail of the console: it shows what is appended, loses nothing in a pause, and outlives the server."""
+"""The live tail of the console: it shows new entries, loses nothing in a pause, and outlives the server."""
 
 from __future__ import annotations
 
