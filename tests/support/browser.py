@@ -84,9 +84,9 @@ class Page:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self._call("Emulation.setEmulatedMedia", {"features": features})
 
-    def resize(self, width: int, height: int) -> None:
-        """Give the page another size, in CSS pixels."""
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    def resize(self, width: int, height: int, *, is_phone: bool = False) -> None:
+        """Give the page another size, in CSS pixels. A phone draws its scroll bars over the page."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone}
         self._call("Emulation.setDeviceMetricsOverride", metrics)
 
     def screenshot(self) -> bytes:

@@ -96,13 +96,13 @@ class Console:
     # --- the server behind the page --------------------------------------------------------------
 
     def command(self, *words: Any) -> Any:
-        """Run a Redis command on the server, beside the page."""
+        """Run a Redis command on the server, without the page."""
         answer = self.http.post("/v1/command", json=list(words)).json()
         assert "result" in answer, answer
         return answer["result"]
 
     def append(self, key: str, entries: Sequence[dict[str, str]]) -> list[str]:
-        """Append entries beside the page, and return their ids."""
+        """Append entries without the page, and return their ids."""
         body = {"entries": [{"fields": fields} for fields in entries]}
         answer = self.http.post(
             f"/v1/streams/{quote(key, safe='')}/entries:batch", params={"ids": "true"}, json=body

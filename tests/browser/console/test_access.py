@@ -78,9 +78,8 @@ def test_buttons_that_a_token_may_not_use_are_off_and_say_why(guarded: Guarded) 
     guarded.console.open("manage", key=KEY)
     guarded.console.until_text("lacks the scope admin")
     assert guarded.console.button_is_off("Delete stream") == "The token reader lacks the scope admin."
-    guarded.console.page.evaluate(
-        "[...document.querySelectorAll('button')].find((each) => each.textContent === 'Delete stream').click()"
-    )
+    buttons = "[...document.querySelectorAll('button')]"
+    guarded.console.page.evaluate(f"{buttons}.find((each) => each.textContent === 'Delete stream').click()")
     assert guarded.console.page.evaluate("document.querySelector('dialog')") is None
     guarded.console.open("pending", key=KEY)
     guarded.console.until_text("lacks the scope consume")

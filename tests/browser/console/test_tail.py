@@ -56,7 +56,7 @@ def test_a_pause_loses_nothing_at_a_high_rate(console: Console) -> None:
     console.press("Pause")
     console.until_text("Paused")
     last = [console.append(key, batch)[-1] for batch in entries[10:]][-1]
-    # At most the entry that was on its way when the reader paused: the rest waits on the server.
+    # At most the entry that was on its way when the reader paused: the rest stays on the server.
     before = received(console)
     assert before < BATCHES * ENTRIES_PER_BATCH
     console.press("Resume")

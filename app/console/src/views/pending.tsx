@@ -141,11 +141,12 @@ function List({ streamKey, group, parameters }: Given & { group: Name }) {
   const entries = (pages.data?.entries ?? []).filter((entry) => entry.deliveries >= least);
   const chosen = entries.filter((entry) => selected.has(entry.id));
   const isAll = entries.length > 0 && chosen.length === entries.length;
-  const toggle = (id: string) => {
-    const next = new Set(selected);
-    if (!next.delete(id)) next.add(id);
-    setSelected(next);
-  };
+  const toggle = (id: string) =>
+    setSelected((before) => {
+      const next = new Set(before);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
   const done = () => {
     setSelected(new Set());
     pages.reload();

@@ -78,7 +78,7 @@ function Figures({ metrics }: { metrics: Metrics }) {
               ["Free disk", bytes(value("tailrace_disk_free_bytes"))],
               ["Journal", bytes(value("tailrace_journal_bytes"))],
               ["Commits", count(value("tailrace_commits_total"))],
-              ["Commit time, 99 %", commit === undefined ? "–" : `at most ${duration(commit * 1000)}`],
+              ["Commit, 99 %", commit === undefined ? "–" : `at most ${duration(commit * 1000)}`],
               ["Commits behind", count(value("tailrace_commits_behind"))],
             ] as const)
           : []),
