@@ -41,10 +41,10 @@ LARGE: Final = "large"
 
 VIEWS: Final[dict[str, tuple[str, dict[str, str], str]]] = {
     "streams": ("", {}, "Next page"),
-    "streams, prefix": ("", {"prefix": "stream:09"}, "stream:09000"),
-    "streams, text within": ("", {"search": "m:0999"}, "streams contain"),
+    "streams, prefix": ("", {"prefix": "stream:010"}, "stream:01000"),
+    "streams, text within": ("", {"search": "m:0019"}, "streams contain"),
     "entries": ("stream", {"key": LARGE}, "50 entries shown"),
-    "entries, at an id": ("stream", {"key": LARGE, "end": "5000000-0"}, "50 entries shown"),
+    "entries, at an id": ("stream", {"key": LARGE, "end": "100000-0"}, "50 entries shown"),
     "groups": ("groups", {"key": LARGE}, "group:099"),
     "pending": ("pending", {"key": LARGE}, "100 pending entries shown"),
     "manage": ("manage", {"key": LARGE}, "entries in the stream"),
