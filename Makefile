@@ -28,6 +28,8 @@ THIRD_PARTY := build/third-party
 REDIS_8 := build/redis-8.10.2/redis-server
 # The dependencies of the TypeScript SDK; npm writes this file last.
 TYPESCRIPT := openapi/typescript/node_modules/.package-lock.json
+# The same for the console, whose built files are in the repository: `make serve` needs no Node.
+CONSOLE := app/console/node_modules/.package-lock.json
 # Separate packages in this repository.
 CLIENTS := --editable 'openapi/python[fast]' --editable spark_client
 
@@ -40,10 +42,10 @@ serve: $(RUNTIME) ## Run the server on 127.0.0.1:8080 with data in ./data (chang
 	@export TAILRACE_DATA_DIR="$${TAILRACE_DATA_DIR:-./data}"; exec $(BIN)/tailrace serve
 
 .PHONY: setup
-setup: $(BENCH) $(SDK_GENERATOR)/.installed redis-server $(REDIS_8) webdis wrk chromium java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) ## Install everything for tests, checks, benches and Spark
+setup: $(BENCH) $(SDK_GENERATOR)/.installed redis-server $(REDIS_8) webdis wrk chromium java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) $(CONSOLE) ## Install everything for tests, checks, benches and Spark
 
 .PHONY: test
-test: $(TEST) $(SDK_GENERATOR)/.installed redis-server $(REDIS_8) webdis wrk chromium java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) ## Run all tests with branch coverage of core, then test-spark-slow; PYTEST_ARGS selects tests
+test: $(TEST) $(SDK_GENERATOR)/.installed redis-server $(REDIS_8) webdis wrk chromium java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) $(CONSOLE) ## Run all tests with branch coverage of core, then test-spark-slow; PYTEST_ARGS selects tests
 	@$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
 	@$(if $(PYTEST_ARGS),true,$(MAKE) --no-print-directory test-spark-slow)
 
@@ -144,6 +146,10 @@ bench-page: $(BENCH) $(BENCH_PEERS) java ## Measure everything and update the fi
 	done
 	@rm -f docs/plots/flame-*.svg
 
+.PHONY: bench-console
+bench-console: $(BENCH) chromium ## Time each view of the console with 100 000 streams and 10 000 000 entries, beside another client
+	@$(BIN)/python -m bench.console $(BENCH_ARGS)
+
 .PHONY: bench-core
 bench-core: $(BENCH) ## Time the operations of core one by one, and store the figures in build/benchmarks
 	@$(BIN)/python -m pytest bench/core --benchmark-storage=file://build/benchmarks --benchmark-autosave $(PYTEST_ARGS)
@@ -185,6 +191,19 @@ sdk-typescript: $(TYPESCRIPT) $(RUNTIME) ## Generate openapi/typescript/src/gene
 	  npm version --silent --no-git-tag-version --allow-same-version "$$version" >/dev/null && \
 	  npm run --silent generate && npm run --silent build
 
+$(CONSOLE): app/console/package.json app/console/package-lock.json | node
+	@echo 'Installing the dependencies of the console'
+	@PATH="$$PWD/$(BIN):$$PATH"; cd app/console && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+	@touch $@
+
+.PHONY: console
+console: $(CONSOLE) $(TYPESCRIPT) ## Check the types of the console, and build app/console/static from app/console/src
+	@PATH="$$PWD/$(BIN):$$PATH"; cd app/console && npm run --silent types && npm run --silent build
+
+.PHONY: console-pictures
+console-pictures: $(TEST) chromium ## Take the screenshots of docs/console.md from the race example
+	@$(BIN)/python -m tests.browser.pictures docs/pictures
+
 $(THIRD_PARTY)/.installed: tests/third_party/package.json | node
 	@echo 'Installing the third-party clients'
 	@mkdir -p $(THIRD_PARTY) && cp $< $(THIRD_PARTY)/
@@ -222,7 +241,7 @@ constraints: python-is-usable ## Update the pins in constraints.txt from a clean
 .PHONY: clean
 clean: ## Remove everything that was installed or built here, but not data
 	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis
-	rm -rf openapi/typescript/node_modules openapi/typescript/dist openapi/typescript/build
+	rm -rf openapi/typescript/node_modules openapi/typescript/dist openapi/typescript/build app/console/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- prerequisites of the targets above --------------------------------------------------------------

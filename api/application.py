@@ -13,7 +13,7 @@ from typing import Final
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
-from starlette.routing import WebSocketRoute
+from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.types import Lifespan
 
 from tailrace.api.access.origins import Cors, Origins
@@ -46,6 +46,7 @@ def create_api(
     rates: Rates = UNRATED,
     slow_log: SlowLog | None = None,
     engine_features: Callable[[], Sequence[EngineFeature]] = no_engine_features,
+    pages: Sequence[BaseRoute] = (),
 ) -> FastAPI:
     """Return the application over `store`. `version`: the version in the document; by default the installed
     one.
@@ -54,6 +55,8 @@ def create_api(
     reach. `limits`: how many connections, tails and subscriptions may be open at once. `rates`: counts
     requests. `slow_log`: the slow log that its route shows; None: an empty log that records nothing.
     `engine_features`: returns what the engine behind the store can do; none for a store with its own storage.
+    `pages`: routes that come before those of the API, such as a page at `/` instead of the redirection to
+    `/docs`.
     """
     app = Api(
         title="Tailrace",
@@ -85,6 +88,7 @@ def create_api(
     app.state.slow_log = slow_log or NoSlowLog()
     app.state.open_limits = OpenLimits(limits)
     app.state.imports = Imports()
+    app.router.routes.extend(pages)
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     for router in ROUTERS:
         app.include_router(router)

@@ -57,8 +57,9 @@ NOBODY: Final = Principal("", "nobody", frozenset(), ())
 OPEN_PATHS: Final = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz"})
 """Paths that need no token: the documentation, and the health of the server."""
 
-OPEN_FOLDERS: Final = ("/problems/",)
-"""Paths that begin with one of these need no token either: the pages that explain problems."""
+OPEN_FOLDERS: Final = ("/problems/", "/console/")
+"""Paths that begin with one of these need no token either: the pages that explain problems, and the files of
+the console."""
 
 
 def is_open(path: str) -> bool:

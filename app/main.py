@@ -16,6 +16,7 @@ from tailrace.api.access.security import Security
 from tailrace.api.application import create_api
 from tailrace.api.ports import EngineFeature, no_engine_features
 from tailrace.app import __version__
+from tailrace.app.console import console_routes
 from tailrace.app.lifespan import keeping, linked, ticking, tracing_until_the_end
 from tailrace.app.metrics.endpoint import MetricsEndpoint
 from tailrace.app.metrics.sources import Sources
@@ -104,6 +105,7 @@ def create_app(
         slow_log=store.slow_log,
         security=security,
         engine_features=_features_of(store),
+        pages=console_routes(),
     )
     if settings.store is not None:
         from tailrace.app.remote.request_options import OptionHeaders  # noqa: PLC0415 - only with --store

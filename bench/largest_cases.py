@@ -43,7 +43,8 @@ CHEAP: Final = frozenset(
         *("create_stream", "head_stream", "get_producer", "take_over_epoch", "check_import"),
         *("xlen", "xsetid", "xcfgset", "delete_entry"),
         *("xinfo_group", "xgroup_create", "xgroup_setid", "xgroup_createconsumer"),
-        *("create_ticket", "get_limits", "slow_log", "clear_slow_log", "healthz", "readyz", "problem_page"),
+        *("create_ticket", "show_access", "get_limits", "slow_log", "clear_slow_log"),
+        *("healthz", "readyz", "problem_page"),
     }
 )
 """Operations on one name each. A tail sends one page at a time, as `xread` does, and a check reads its body

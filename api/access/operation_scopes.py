@@ -45,6 +45,7 @@ _OWN_NEEDS: Final[Mapping[str, Need]] = {
     "transaction": "any",
     # service
     "create_ticket": "any",
+    "show_access": "any",
     "get_limits": "any",
     "slow_log": "admin",  # on every key: it names those of all tokens
     "clear_slow_log": "admin",

@@ -11,6 +11,7 @@ from typing import Final
 from fastapi import APIRouter
 
 from tailrace.api.routes import (
+    access,
     appends,
     command,
     consumers,
@@ -42,6 +43,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     command.router,
     service.router,
     tickets.router,
+    access.router,
     slow_log.router,
     problems.router,
 )

@@ -11,6 +11,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from tailrace.api.schemas.access import AccessReply
 from tailrace.api.schemas.appends import (
     BatchReply,
     EntryToAppend,
@@ -57,6 +58,7 @@ from tailrace.api.schemas.streams import (
 from tailrace.api.schemas.tickets import Ticket
 
 DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
+    AccessReply,
     AckBody,
     AckReply,
     AutoClaimBody,

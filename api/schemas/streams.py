@@ -69,6 +69,15 @@ class StreamLengthReply(WireModel):
     length: int = Field(description="How many entries the stream has.", examples=[3])
 
 
+_STREAM_ITEM: Final[JsonDict] = {
+    "key": "race:france",
+    "length": 3,
+    "last_id": "1692632102976-0",
+    "entries_added": 3,
+    "groups": 1,
+}
+
+
 class StreamItem(WireModel):
     """A stream in a listing."""
 
@@ -76,6 +85,7 @@ class StreamItem(WireModel):
     encoding: NameEncodingField = None
     length: int = Field(description="How many entries the stream has.", examples=[3])
     last_id: str = Field(description="The last id that the stream issued.", examples=["1692632102976-0"])
+    entries_added: int = Field(description="How many entries were ever added.", examples=[4])
     groups: int = Field(description="How many consumer groups the stream has.", examples=[1])
 
 
@@ -85,7 +95,7 @@ class StreamPage(WireModel):
     model_config = ConfigDict(
         json_schema_extra={
             "example": {
-                "streams": [{"key": "race:france", "length": 3, "last_id": "1692632102976-0", "groups": 1}],
+                "streams": [_STREAM_ITEM],
                 "next": None,
             }
         }
@@ -93,7 +103,7 @@ class StreamPage(WireModel):
 
     streams: list[StreamItem] = Field(
         description="The streams.",
-        examples=[[{"key": "race:france", "length": 3, "last_id": "1692632102976-0", "groups": 1}]],
+        examples=[[_STREAM_ITEM]],
     )
     next: str | None = Field(
         description="Send it as `start_after` for the next page; null on the last page.",

@@ -107,5 +107,6 @@ def _stream_item_json(stream: StreamSummary) -> Json:
         **named(key=stream.key),
         "length": stream.length,
         "last_id": format_id(stream.last_id),
+        "entries_added": stream.entries_added,
         "groups": stream.group_count,
     }

@@ -44,7 +44,7 @@ def list_streams(execution: Execution, command: ListStreams) -> StreamList:
 
 
 def _summary(key: bytes, stream: Stream) -> StreamSummary:
-    return StreamSummary(key, stream.length, stream.last_id, len(stream.groups))
+    return StreamSummary(key, stream.length, stream.last_id, stream.entries_added, len(stream.groups))
 
 
 def match_keys(execution: Execution, command: MatchKeys) -> list[bytes]:

@@ -18,6 +18,8 @@ class StreamSummary(Struct, frozen=True, gc=False):
     """The number of entries."""
     last_id: StreamId
     """The greatest id ever generated or set."""
+    entries_added: int
+    """The number of entries ever added, or as set by XSETID."""
     group_count: int
     """The number of groups."""
 

@@ -22,18 +22,27 @@ IN_WHEELS: Final = {folder: f"tailrace/{folder}" for folder in ("core", "api", "
 """Folders that have another path in a wheel than in the work tree."""
 EVERY_PYTHON_ONE: Final = pytest.mark.parametrize("name", SOURCES)
 LICENCES: Final = ("LICENSE", "NOTICE")
+CONSOLE: Final = ROOT / "app/console"
 COMMITTED_AT_S: Final = "1700000000"
 
 
 def sources_of(name: str) -> set[str]:
-    """The files of a distribution's packages, as they are in the work tree."""
+    """The files of a distribution's packages, as they are in the work tree. Of the console only what is
+    built."""
     root, packages = SOURCES[name]
     return {
         path.relative_to(root).as_posix()
         for package in packages
         for path in (root / package).rglob("*")
-        if path.is_file() and path.parent.name != "__pycache__"
+        if path.is_file() and path.parent.name != "__pycache__" and not is_source_of_console(path)
     }
+
+
+def is_source_of_console(path: Path) -> bool:
+    """Whether the console is built from this file, so that no distribution has it."""
+    if not path.is_relative_to(CONSOLE):
+        return False
+    return path.suffix != ".py" and not path.is_relative_to(CONSOLE / "static")
 
 
 def installed_from(name: str) -> set[str]:

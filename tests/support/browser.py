@@ -6,6 +6,7 @@ page.
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shutil
@@ -27,7 +28,7 @@ OPTIONS: Final = (
     *("--remote-debugging-port=0", "--window-size=1280,900"),
 )
 _DEVTOOLS: Final = re.compile(rb"DevTools listening on ws://([^/]+)/")
-_KEYS: Final = {"Tab": 9, "Enter": 13, "Escape": 27}
+_KEYS: Final = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40}
 
 
 class Page:
@@ -36,10 +37,13 @@ class Page:
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
         self._last_id = 0
+        self.complaints: list[str] = []
+        """What the browser reported: uncaught errors, violations of the policy, errors that scripts log."""
 
     def load(self, url: str) -> None:
         """Navigate to a page, and wait until it is loaded."""
-        self._call("Page.enable", {})
+        for domain in ("Page", "Runtime", "Log"):
+            self._call(f"{domain}.enable", {})
         self._call("Page.navigate", {"url": url})
         while self._received().get("method") != "Page.loadEventFired":
             pass
@@ -73,8 +77,21 @@ class Page:
 
     def emulate_dark(self) -> None:
         """Emulate a user who prefers a dark color scheme."""
-        dark = [{"name": "prefers-color-scheme", "value": "dark"}]
-        self._call("Emulation.setEmulatedMedia", {"features": dark})
+        self.emulate_scheme("dark")
+
+    def emulate_scheme(self, scheme: str) -> None:
+        """Emulate a user who prefers a color scheme, `light` or `dark`."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self._call("Emulation.setEmulatedMedia", {"features": features})
+
+    def resize(self, width: int, height: int, *, is_phone: bool = False) -> None:
+        """Give the page another size, in CSS pixels. A phone draws its scroll bars over the page."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone}
+        self._call("Emulation.setDeviceMetricsOverride", metrics)
+
+    def screenshot(self) -> bytes:
+        """Return the visible part of the page as a PNG."""
+        return base64.b64decode(self._call("Page.captureScreenshot", {"format": "png"})["data"])
 
     def _call(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
         self._last_id += 1
@@ -89,7 +106,21 @@ class Page:
 
     def _received(self) -> dict[str, Any]:
         message: dict[str, Any] = msgspec.json.decode(self._socket.recv(WITHIN_S))
+        if complaint := _complaint_of(message.get("method", ""), message.get("params", {})):
+            self.complaints.append(complaint)
         return message
+
+
+def _complaint_of(event: str, content: dict[str, Any]) -> str | None:
+    """Return the text of an event that reports an error, None for all others."""
+    if event == "Runtime.exceptionThrown":
+        details = content["exceptionDetails"]
+        return str(details.get("exception", {}).get("description") or details["text"])
+    if event == "Runtime.consoleAPICalled" and content["type"] in {"error", "warning", "assert"}:
+        return " ".join(str(each.get("value", each.get("description"))) for each in content["args"])
+    if event == "Log.entryAdded" and content["entry"]["level"] == "error":
+        return f"{content['entry']['text']} {content['entry'].get('url', '')}"
+    return None
 
 
 @contextmanager

@@ -45,7 +45,16 @@ ELSEWHERE: Final = frozenset(
 server."""
 
 WITHOUT_ENGINE: Final = frozenset(
-    {"clear_slow_log", "create_ticket", "get_limits", "healthz", "problem_page", "readyz", "slow_log"}
+    {
+        "clear_slow_log",
+        "create_ticket",
+        "get_limits",
+        "healthz",
+        "problem_page",
+        "readyz",
+        "show_access",
+        "slow_log",
+    }
 )
 """Operations without arguments that a test could make invalid."""
 

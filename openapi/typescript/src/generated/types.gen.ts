@@ -5,6 +5,32 @@ export type ClientOptions = {
 };
 
 /**
+ * What the token of the request may do.
+ */
+export type AccessReply = {
+    /**
+     * The name of the token; null if the server requires no tokens.
+     */
+    token: string | null;
+    /**
+     * The id of the token; null if the server requires no tokens.
+     */
+    token_id: string | null;
+    /**
+     * The scopes of the token. No scope includes another.
+     */
+    scopes: Array<'read' | 'append' | 'consume' | 'admin'>;
+    /**
+     * The globs of the keys on which the scopes are allowed.
+     */
+    key_patterns: Array<string>;
+    /**
+     * When the token expires, in Unix milliseconds; null for never.
+     */
+    expires_at_ms: number | null;
+};
+
+/**
  * Entries to acknowledge.
  */
 export type AckBody = {
@@ -1507,6 +1533,10 @@ export type StreamItem = {
      * The last id that the stream issued.
      */
     last_id: string;
+    /**
+     * How many entries were ever added.
+     */
+    entries_added: number;
     /**
      * How many consumer groups the stream has.
      */
@@ -6469,6 +6499,75 @@ export type CreateTicketResponses = {
 };
 
 export type CreateTicketResponse = CreateTicketResponses[keyof CreateTicketResponses];
+
+export type ShowAccessData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/access';
+};
+
+export type ShowAccessErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
+     */
+    503: Problem;
+};
+
+export type ShowAccessError = ShowAccessErrors[keyof ShowAccessErrors];
+
+export type ShowAccessResponses = {
+    /**
+     * The response.
+     */
+    200: AccessReply;
+};
+
+export type ShowAccessResponse = ShowAccessResponses[keyof ShowAccessResponses];
 
 export type ClearSlowLogData = {
     body?: never;

@@ -25,6 +25,8 @@ export interface SubscribeOptions extends PushedOptions {
   readonly filter?: Readonly<Record<string, string | readonly string[]>>;
   /** Called if entries are missing; the subscription continues after them. */
   readonly onGap?: (gap: Gap) => void;
+  /** `base64`: the keys of the streams, and names and values of `filter`, are base64. */
+  readonly encoding?: "base64";
 }
 
 export interface ConsumeOptions extends PushedOptions {
@@ -83,8 +85,9 @@ export class Subscription extends Pushed<StreamEntry> {
   }
 
   protected get request(): Request {
-    const streams = Array.from(this.#positions, ([key, after]) => ({ key, after }));
-    return { op: "subscribe", streams, filter: this.options.filter };
+    const { filter, encoding } = this.options;
+    const streams = Array.from(this.#positions, ([key, after]) => ({ key, after, encoding }));
+    return { op: "subscribe", streams, filter, encoding };
   }
 
   protected get keepsAfterLoss(): boolean {

@@ -1,5 +1,7 @@
 """Contains all the data models used in inputs/outputs"""
 
+from .access_reply import AccessReply
+from .access_reply_scopes_item import AccessReplyScopesItem
 from .ack_body import AckBody
 from .ack_body_references import AckBodyReferences
 from .ack_reply import AckReply
@@ -138,6 +140,8 @@ from .xreadgroup_encoding import XreadgroupEncoding
 from .xreadgroup_shape import XreadgroupShape
 
 __all__ = (
+    "AccessReply",
+    "AccessReplyScopesItem",
     "AckBody",
     "AckBodyReferences",
     "AckReply",

@@ -21,6 +21,8 @@ class StreamItem:
     """ How many entries the stream has. """
     last_id: str
     """ The last id that the stream issued. """
+    entries_added: int
+    """ How many entries were ever added. """
     groups: int
     """ How many consumer groups the stream has. """
     encoding: StreamItemEncoding | Unset = UNSET
@@ -32,6 +34,8 @@ class StreamItem:
         length = self.length
 
         last_id = self.last_id
+
+        entries_added = self.entries_added
 
         groups = self.groups
 
@@ -46,6 +50,7 @@ class StreamItem:
                 "key": key,
                 "length": length,
                 "last_id": last_id,
+                "entries_added": entries_added,
                 "groups": groups,
             }
         )
@@ -63,6 +68,8 @@ class StreamItem:
 
         last_id = d.pop("last_id")
 
+        entries_added = d.pop("entries_added")
+
         groups = d.pop("groups")
 
         _encoding = d.pop("encoding", UNSET)
@@ -76,6 +83,7 @@ class StreamItem:
             key=key,
             length=length,
             last_id=last_id,
+            entries_added=entries_added,
             groups=groups,
             encoding=encoding,
         )

@@ -20,7 +20,8 @@ class StreamPage:
     """A page of streams, in byte order of their keys.
 
     Example:
-        {'streams': [{'key': 'race:france', 'length': 3, 'last_id': '1692632102976-0', 'groups': 1}], 'next': None}
+        {'streams': [{'key': 'race:france', 'length': 3, 'last_id': '1692632102976-0', 'entries_added': 3, 'groups':
+            1}], 'next': None}
 
     """
 

@@ -1,0 +1,114 @@
+/**
+ * Requests to the server: one client for the tab, with a time limit for each request.
+ *
+ * This module owns the token of the tab, which only `sessionStorage` keeps. It knows no view.
+ */
+import { Tailrace, type CommandWord } from "tailrace-client/index";
+import { TailraceError, connectionLost, errorOfProblem, timedOut } from "tailrace-client/errors";
+
+export const TIMEOUT_MS = 15_000;
+const TOKEN = "tailrace-token";
+
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+export interface Request {
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number;
+  readonly parseAs?: "json" | "text" | "stream";
+}
+
+type Method = "GET" | "POST" | "PUT" | "DELETE" | "HEAD";
+
+let client = newClient();
+const watchers = new Set<() => void>();
+
+function newClient(): Tailrace {
+  const token = sessionStorage.getItem(TOKEN) ?? undefined;
+  return new Tailrace({
+    url: location.origin,
+    timeoutMs: TIMEOUT_MS,
+    retry: { attempts: 3, maxDelayMs: 2_000 },
+    ...(token === undefined ? {} : { token }),
+  });
+}
+
+/** Returns the client of the tab. */
+export function tailrace(): Tailrace {
+  return client;
+}
+
+export function hasToken(): boolean {
+  return sessionStorage.getItem(TOKEN) !== null;
+}
+
+/** Uses another token, or none, from now on. */
+export function switchToken(token: string | undefined): void {
+  if (token === undefined) sessionStorage.removeItem(TOKEN);
+  else sessionStorage.setItem(TOKEN, token);
+  client.close();
+  client = newClient();
+  watchers.forEach((follow) => follow());
+}
+
+/** Calls a function when the tab uses another token. Returns a function that ends this. */
+export function onToken(follow: () => void): () => void {
+  watchers.add(follow);
+  return () => void watchers.delete(follow);
+}
+
+/**
+ * Sends one request and returns the body of the response. Throws `TailraceError`, with the code TIMEOUT after the
+ * time limit, or the reason of the signal.
+ */
+export async function send<T>(method: Method, path: string, request: Request = {}): Promise<T> {
+  const { query, body, headers = {}, signal, timeoutMs = TIMEOUT_MS, parseAs = "json" } = request;
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(timedOut(timeoutMs)), timeoutMs);
+  const either = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
+  try {
+    const sent = {
+      ...(query ? { query: { ...query } as Record<string, unknown> } : {}),
+      ...(body === undefined ? {} : { body }),
+      ...(typeof body === "string" ? { bodySerializer: (text: unknown) => text as string } : {}),
+    };
+    const kind = body === undefined ? {} : { "Content-Type": "application/json" };
+    const answer = await client.http
+      .request({ method, url: path, headers: { ...kind, ...headers }, signal: either, parseAs, ...sent })
+      .catch((error: unknown) => ({ data: undefined, error, response: undefined }));
+    either.throwIfAborted();
+    if (answer.response?.ok && answer.error === undefined) return answer.data as T;
+    throw answer.response === undefined
+      ? connectionLost(answer.error)
+      : errorOfProblem(answer.error, answer.response);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A reply in Redis's words: its result, or its error line. */
+export type Reply = { readonly result: unknown } | { readonly error: string };
+
+/** Sends several commands in one request, and returns a reply for each. */
+export function pipeline(
+  commands: readonly (readonly CommandWord[])[],
+  request: Request = {},
+): Promise<Reply[]> {
+  return send<Reply[]>("POST", "/v1/command/pipeline", { ...request, body: commands });
+}
+
+/** Runs several commands as one transaction: other requests see all of them or none. */
+export function transaction(commands: readonly (readonly CommandWord[])[]): Promise<Reply[]> {
+  return send<Reply[]>("POST", "/v1/command/multi-exec", { body: commands });
+}
+
+/** Returns what went wrong, as an error that the page can show. */
+export function failure(error: unknown): TailraceError {
+  if (error instanceof TailraceError) return error;
+  return new TailraceError(error instanceof Error ? error.message : String(error), {
+    code: "UNEXPECTED",
+    cause: error,
+  });
+}

@@ -1,0 +1,114 @@
+/**
+ * What the overview shows beside the list: first ids, worst lag, oldest pending entries.
+ *
+ * All groups of the page take one request, and so do their pending entries. A first id takes one request for each
+ * stream (HEAD), without the entry's values.
+ */
+import { type Name, identity, nameOf } from "../names";
+import { type Reply, pipeline } from "../server";
+import { type Stream, firstIdOf as readFirstId } from "../streams";
+
+export interface Details {
+  readonly firstId?: string | undefined;
+  readonly worstLag?: number | undefined;
+  readonly worstGroup?: Name | undefined;
+  readonly oldestPendingId?: string | undefined;
+  readonly oldestPendingGroup?: Name | undefined;
+}
+
+interface GroupRow {
+  readonly name: Name;
+  readonly pending: number;
+  readonly lag: number | null;
+}
+
+const PENDING_LOOKS_MAX = 100;
+
+/** Returns the details of streams, by the identity of their keys. */
+export async function detailsOf(
+  streams: readonly Stream[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Details>> {
+  const grouped = streams.filter((stream) => stream.groups > 0);
+  const [firstIds, groups] = await Promise.all([
+    Promise.all(streams.map((stream) => firstIdOf(stream, signal))),
+    grouped.length === 0
+      ? []
+      : pipeline(
+          grouped.map((stream) => ["XINFO", "GROUPS", stream.key]),
+          { signal },
+        ),
+  ]);
+  const rows = new Map(grouped.map((stream, index) => [identity(stream.key), groupRows(groups[index])]));
+  const oldest = await oldestPending(grouped, rows, signal);
+  return new Map(
+    streams.map((stream, index) => {
+      const id = identity(stream.key);
+      return [id, { firstId: firstIds[index], ...worst(rows.get(id) ?? []), ...oldest.get(id) }];
+    }),
+  );
+}
+
+async function firstIdOf(stream: Stream, signal: AbortSignal): Promise<string | undefined> {
+  if (stream.length === 0) return undefined;
+  const known = knownFirstIds.get(identity(stream.key));
+  if (known !== undefined && known.added === stream.added && known.length === stream.length) return known.id;
+  const id = await readFirstId(stream.key, signal);
+  knownFirstIds.set(identity(stream.key), { added: stream.added, length: stream.length, id });
+  if (knownFirstIds.size > 1_000) knownFirstIds.delete(knownFirstIds.keys().next().value!);
+  return id;
+}
+
+/** First ids that were read before, with the counters of the stream at that time. */
+const knownFirstIds = new Map<string, { added: number; length: number; id: string | undefined }>();
+
+function groupRows(reply: Reply | undefined): GroupRow[] {
+  if (reply === undefined || !("result" in reply) || !Array.isArray(reply.result)) return [];
+  return reply.result.map((flat: unknown[]) => {
+    const row = Object.fromEntries(
+      flat.flatMap((word, index) => (index % 2 === 0 ? [[String(word), flat[index + 1]]] : [])),
+    ) as Record<string, unknown>;
+    return {
+      name: nameOf(String(row["name"]), {}),
+      pending: Number(row["pending"]),
+      lag: row["lag"] === null ? null : Number(row["lag"]),
+    };
+  });
+}
+
+function worst(rows: readonly GroupRow[]): Pick<Details, "worstLag" | "worstGroup"> {
+  const known = rows.filter((row) => row.lag !== null).sort((one, other) => other.lag! - one.lag!);
+  return known[0] === undefined ? {} : { worstLag: known[0].lag!, worstGroup: known[0].name };
+}
+
+async function oldestPending(
+  streams: readonly Stream[],
+  rows: ReadonlyMap<string, readonly GroupRow[]>,
+  signal: AbortSignal,
+): Promise<Map<string, Details>> {
+  const looks = streams
+    .flatMap((stream) => (rows.get(identity(stream.key)) ?? []).map((group) => ({ stream, group })))
+    .filter(({ group }) => group.pending > 0)
+    .slice(0, PENDING_LOOKS_MAX);
+  if (looks.length === 0) return new Map();
+  const commands = looks.map(({ stream, group }) => ["XPENDING", stream.key, group.name, "-", "+", "1"]);
+  const replies = await pipeline(commands, { signal });
+  const found = new Map<string, Details>();
+  replies.forEach((reply, index) => {
+    if (!("result" in reply)) return;
+    const id = (reply.result as string[][])[0]?.[0];
+    const { stream, group } = looks[index]!;
+    const before = found.get(identity(stream.key))?.oldestPendingId;
+    if (id !== undefined && (before === undefined || isBefore(id, before))) {
+      found.set(identity(stream.key), { oldestPendingId: id, oldestPendingGroup: group.name });
+    }
+  });
+  return found;
+}
+
+/** Returns whether an id is smaller than another. Ids are larger than numbers can be. */
+export function isBefore(one: string, other: string): boolean {
+  const [oneMs, oneSeq] = one.split("-").map((part) => BigInt(part || "0"));
+  const [otherMs, otherSeq] = other.split("-").map((part) => BigInt(part || "0"));
+  return oneMs! < otherMs! || (oneMs === otherMs && (oneSeq ?? 0n) < (otherSeq ?? 0n));
+}

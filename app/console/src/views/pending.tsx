@@ -1,0 +1,269 @@
+/**
+ * The pending entries of a group: filter, select, and act on them.
+ *
+ * The list is read page by page. Each action names the number of entries before and after it ran.
+ */
+import { useState } from "preact/hooks";
+import { useLoaded } from "../hooks";
+import { type Name, nameOf, readName, segment } from "../names";
+import { go, href } from "../router";
+import { send } from "../server";
+import { groupPath, listGroups } from "../streams";
+import { Field, IdTime, Pending, Problem, Waiting, duration, many } from "../ui";
+import { PendingActions } from "./pending_actions";
+import { DeadLetters } from "./dead_letters";
+
+const PAGE = 100;
+
+interface Given {
+  readonly streamKey: Name;
+  readonly parameters: URLSearchParams;
+}
+
+export interface PendingEntry {
+  readonly id: string;
+  readonly consumer: Name | null;
+  readonly idleMs: number | null;
+  readonly deliveries: number;
+}
+
+interface PendingPage {
+  readonly entries: readonly PendingEntry[];
+  readonly next: string | null;
+}
+
+interface Row {
+  readonly id: string;
+  readonly consumer: string | null;
+  readonly encoding?: "base64";
+  readonly idle_ms: number | null;
+  readonly deliveries: number;
+}
+
+export function PendingView({ streamKey, parameters }: Given) {
+  const groups = useLoaded((signal) => listGroups(streamKey, signal), "groups");
+  const chosen = readName(parameters, "group") ?? groups.data?.[0]?.name;
+  if (groups.data?.length === 0) {
+    return (
+      <p class="empty">
+        This stream has no groups, so nothing is pending.{" "}
+        <a href={href("groups", { key: streamKey })}>Create a group</a>.
+      </p>
+    );
+  }
+  return (
+    <>
+      <Pending of={groups} what="the groups" />
+      {groups.data && chosen !== undefined && (
+        <>
+          <Filter
+            streamKey={streamKey}
+            groups={groups.data.map((group) => group.name)}
+            group={chosen}
+            parameters={parameters}
+          />
+          <List
+            key={parameters.toString() + segment(chosen)}
+            streamKey={streamKey}
+            group={chosen}
+            parameters={parameters}
+          />
+          <DeadLetters streamKey={streamKey} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Filter({ streamKey, groups, group, parameters }: Given & { groups: readonly Name[]; group: Name }) {
+  const consumer = readName(parameters, "consumer");
+  const [who, setWho] = useState(typeof consumer === "string" ? consumer : "");
+  const [idle, setIdle] = useState(parameters.get("idle") ?? "");
+  const [deliveries, setDeliveries] = useState(parameters.get("deliveries") ?? "");
+  const show = (to: Name) =>
+    go(href("pending", { key: streamKey, group: to, consumer: who, idle, deliveries }));
+  return (
+    <form
+      class="toolbar"
+      onSubmit={(event) => {
+        event.preventDefault();
+        show(group);
+      }}
+    >
+      <Field label="Group">
+        <select
+          value={segment(group)}
+          onChange={(event) => show(groups.find((name) => segment(name) === event.currentTarget.value)!)}
+        >
+          {groups.map((name) => (
+            <option key={segment(name)} value={segment(name)}>
+              {typeof name === "string" ? name : segment(name)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Consumer">
+        <input
+          class="short"
+          placeholder="any"
+          value={who}
+          onInput={(event) => setWho(event.currentTarget.value)}
+        />
+      </Field>
+      <Field label="Idle for at least (s)">
+        <input
+          class="short"
+          inputMode="numeric"
+          placeholder="0"
+          value={idle}
+          onInput={(event) => setIdle(event.currentTarget.value)}
+        />
+      </Field>
+      <Field label="Deliveries at least">
+        <input
+          class="short"
+          inputMode="numeric"
+          placeholder="1"
+          value={deliveries}
+          onInput={(event) => setDeliveries(event.currentTarget.value)}
+        />
+      </Field>
+      <button type="submit">Filter</button>
+    </form>
+  );
+}
+
+function List({ streamKey, group, parameters }: Given & { group: Name }) {
+  const [count, setCount] = useState(PAGE);
+  const pages = useLoaded((signal) => pendingOf(streamKey, group, parameters, count, signal), String(count));
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const least = Number(parameters.get("deliveries") ?? 0) || 0;
+  const entries = (pages.data?.entries ?? []).filter((entry) => entry.deliveries >= least);
+  const chosen = entries.filter((entry) => selected.has(entry.id));
+  const isAll = entries.length > 0 && chosen.length === entries.length;
+  const toggle = (id: string) =>
+    setSelected((before) => {
+      const next = new Set(before);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  const done = () => {
+    setSelected(new Set());
+    pages.reload();
+  };
+  return (
+    <>
+      {pages.error && <Problem error={pages.error} retry={pages.reload} />}
+      {pages.data === undefined && !pages.error && (
+        <Waiting what="pending entries" since={pages.since ?? Date.now()} />
+      )}
+      {pages.data && <PendingActions streamKey={streamKey} group={group} chosen={chosen} onDone={done} />}
+      {pages.data && entries.length === 0 && (
+        <p class="empty">
+          {parameters.has("consumer") || parameters.has("idle") || least > 0
+            ? "No pending entry matches the filter."
+            : "Nothing is pending: every delivered entry was acknowledged."}
+        </p>
+      )}
+      {entries.length > 0 && (
+        <div class="scroll" role="region" aria-label="Pending entries" tabIndex={0}>
+          <table class="rows">
+            <thead>
+              <tr>
+                <th scope="col" class="tick">
+                  <input
+                    type="checkbox"
+                    aria-label="Select all shown entries"
+                    checked={isAll}
+                    onChange={() => setSelected(new Set(isAll ? [] : entries.map((entry) => entry.id)))}
+                  />
+                </th>
+                <th scope="col">Id</th>
+                <th scope="col">Appended</th>
+                <th scope="col">Consumer</th>
+                <th scope="col" class="number">
+                  Idle
+                </th>
+                <th scope="col" class="number">
+                  Deliveries
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {entries.map((entry) => (
+                <tr key={entry.id} class={selected.has(entry.id) ? "chosen" : undefined}>
+                  <td class="tick">
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${entry.id}`}
+                      checked={selected.has(entry.id)}
+                      onChange={() => toggle(entry.id)}
+                    />
+                  </td>
+                  <th scope="row" class="mono">
+                    <a href={href("entry", { key: streamKey, id: entry.id })}>{entry.id}</a>
+                  </th>
+                  <td>
+                    <IdTime id={entry.id} isShort />
+                  </td>
+                  <td>
+                    {entry.consumer === null ? (
+                      <span class="quiet">nobody (returned)</span>
+                    ) : (
+                      <bdi>
+                        {typeof entry.consumer === "string" ? entry.consumer : segment(entry.consumer)}
+                      </bdi>
+                    )}
+                  </td>
+                  <td class="number">{entry.idleMs === null ? "–" : duration(entry.idleMs)}</td>
+                  <td class="number">{entry.deliveries}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {pages.data && (
+        <div class="bar pages">
+          <span class="quiet small">
+            {many(entries.length, "pending entry", "pending entries")} shown, oldest first
+          </span>
+          <span class="grow" />
+          {pages.data.next !== null && (
+            <button type="button" onClick={() => setCount(count + PAGE)}>
+              More entries
+            </button>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+async function pendingOf(
+  key: Name,
+  group: Name,
+  parameters: URLSearchParams,
+  count: number,
+  signal: AbortSignal,
+): Promise<PendingPage> {
+  const idleMs = Math.round(Number(parameters.get("idle") ?? 0) * 1000) || 0;
+  const consumer = readName(parameters, "consumer");
+  const query = [
+    `count=${count}`,
+    `min_idle_ms=${idleMs}`,
+    ...(consumer === undefined ? [] : [`consumer=${segment(consumer)}`]),
+  ];
+  const page = await send<{ pending: Row[]; next: string | null }>(
+    "GET",
+    groupPath(key, group, `/pending?${query.join("&")}`),
+    { signal },
+  );
+  const entries = page.pending.map((row) => ({
+    id: row.id,
+    consumer: row.consumer === null ? null : nameOf(row.consumer, row),
+    idleMs: row.idle_ms,
+    deliveries: row.deliveries,
+  }));
+  return { entries, next: page.next };
+}

@@ -1,0 +1,175 @@
+"""The console in a browser, on a large server: how long each view takes, and what another client notices.
+
+The server has 100 000 streams, one of 10 000 000 entries with 100 groups. Each view is loaded as a reader
+does, and timed until it shows its content. Another client appends one entry after another meanwhile; its
+latencies are compared with those when no page is open. The last row is the time from an append to the entry
+on the screen. The browser runs on the same machine and takes its share of the processors. Run it with
+``python -m bench.console``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from bench.latencies import Latencies
+from bench.server import NDJSON, Started, started
+from tests.support.browser import browsing
+from tests.support.console import Console
+
+VIEW_GOAL_MS: Final = 1_000
+TAIL_GOAL_MS: Final = 200
+GROUPS: Final = 100
+LINES_PER_IMPORT: Final = 100_000
+COMMANDS_PER_PIPELINE: Final = 10_000
+QUIET_S: Final = 5
+TAIL_ENTRIES: Final = 20
+PAUSE_S: Final = 0.002
+
+LARGE: Final = "large"
+
+VIEWS: Final[dict[str, tuple[str, dict[str, str], str]]] = {
+    "streams": ("", {}, "Next page"),
+    "streams, prefix": ("", {"prefix": "stream:010"}, "stream:01000"),
+    "streams, text within": ("", {"search": "m:0019"}, "streams contain"),
+    "entries": ("stream", {"key": LARGE}, "50 entries shown"),
+    "entries, at an id": ("stream", {"key": LARGE, "end": "100000-0"}, "50 entries shown"),
+    "groups": ("groups", {"key": LARGE}, "group:099"),
+    "pending": ("pending", {"key": LARGE}, "100 pending entries shown"),
+    "manage": ("manage", {"key": LARGE}, "entries in the stream"),
+    "server": ("server", {}, "Commits"),
+}
+"""The views that were measured: the view, its parameters, and the text that shows that it is complete."""
+
+
+class Size(NamedTuple):
+    """How much the server has."""
+
+    streams: int
+    entries: int
+
+
+def fill(server: Started, size: Size) -> None:
+    """Append the entries, and create the streams and the groups."""
+    for first in range(1, size.entries + 1, LINES_PER_IMPORT):
+        last = min(first + LINES_PER_IMPORT, size.entries + 1)
+        lines = "\n".join(
+            f'{{"id":"{n}-0","fields":{{"rider":"Castilla","n":"{n}"}}}}' for n in range(first, last)
+        )
+        server.post(f"/v1/streams/{LARGE}/entries:import?shape=entry", lines.encode(), NDJSON)
+    for first in range(0, size.streams, COMMANDS_PER_PIPELINE):
+        numbers = range(first, min(first + COMMANDS_PER_PIPELINE, size.streams))
+        commands = [["XADD", f"stream:{number:05}", "*", "n", str(number)] for number in numbers]
+        server.post("/v1/command/pipeline", json.dumps(commands).encode())
+    for number in range(GROUPS):
+        server.command("XGROUP", "CREATE", LARGE, f"group:{number:03}", "0")
+        server.command(
+            "XREADGROUP", "GROUP", f"group:{number:03}", "alice", "COUNT", "100", "STREAMS", LARGE, ">"
+        )
+
+
+@contextmanager
+def appending(url: str) -> Iterator[Callable[[], list[int]]]:
+    """Append from another client meanwhile. The result returns the latencies (ns) since its last call."""
+    latencies: list[int] = []
+    over = threading.Event()
+    place = urlsplit(url)
+
+    def append() -> None:
+        assert place.hostname is not None
+        connection = HTTPConnection(place.hostname, place.port)
+        body = b'{"fields":{"rider":"Norem","speed":"28.8"}}'
+        while not over.wait(PAUSE_S):
+            began = time.perf_counter_ns()
+            connection.request(
+                "POST", "/v1/streams/other/entries", body, {"Content-Type": "application/json"}
+            )
+            connection.getresponse().read()
+            latencies.append(time.perf_counter_ns() - began)
+        connection.close()
+
+    def taken() -> list[int]:
+        taken, latencies[:] = latencies[:], []
+        return taken
+
+    thread = threading.Thread(target=append)
+    thread.start()
+    try:
+        yield taken
+    finally:
+        over.set()
+        thread.join()
+
+
+def view_ms(console: Console, name: str, repeats: int) -> float:
+    """Return the median time of a view from its navigation to its content, in milliseconds."""
+    view, parameters, text = VIEWS[name]
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        console.open(view, **parameters)
+        console.until_text(text)
+        times.append((time.perf_counter() - began) * 1000)
+    return statistics.median(times)
+
+
+def tail_ms(console: Console, server: Started) -> float:
+    """Return the median time from sending an append to the entry on the page, in milliseconds."""
+    server.command("XADD", "tail", "*", "n", "0")
+    console.open("stream", key="tail", live="1")
+    console.page.until("document.querySelector('.live[data-open=true]')")
+    times = []
+    for number in range(TAIL_ENTRIES):
+        began = time.perf_counter()
+        server.command("XADD", "tail", "*", "n", f"shown-{number}")
+        console.until_text(f"shown-{number}", "table")
+        times.append((time.perf_counter() - began) * 1000)
+    return statistics.median(times)
+
+
+def measure(size: Size, repeats: int) -> bool:
+    """Print the rows, and return whether all goals are met."""
+    is_met = True
+    with tempfile.TemporaryDirectory() as place, started("always", data_dir=Path(place, "data")) as server:
+        fill(server, size)
+        with browsing("about:blank", Path(place, "profile")) as page, appending(server.url) as taken:
+            console = Console(page, server.url)
+            time.sleep(QUIET_S)
+            quiet = Latencies(taken()).summary()
+            print(f"{size.streams} streams, {size.entries} entries, {GROUPS} groups; no page open: {quiet}")
+            for name in VIEWS:
+                shown_ms = view_ms(console, name, repeats)
+                is_met &= shown_ms <= VIEW_GOAL_MS
+                others = Latencies(taken()).summary()
+                print(
+                    f"{name:22} {shown_ms:6.0f} ms (goal {VIEW_GOAL_MS}); other client: {others}", flush=True
+                )
+            shown_ms = tail_ms(console, server)
+            is_met &= shown_ms <= TAIL_GOAL_MS
+            print(f"{'append to tail':22} {shown_ms:6.0f} ms (goal {TAIL_GOAL_MS})")
+    return is_met
+
+
+def main() -> int:
+    """Measure, and return 1 if a goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--streams", type=int, default=100_000)
+    parser.add_argument("--entries", type=int, default=10_000_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    return 0 if measure(Size(options.streams, options.entries), options.repeats) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

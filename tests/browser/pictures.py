@@ -1,0 +1,127 @@
+"""Takes the screenshots of `docs/console.md`: each view of the race example, light, dark and on a phone.
+
+Run it with the directory for the pictures (`make console-pictures`). It starts its own server and browser.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from PIL import Image
+
+from tests.support.browser import browsing
+from tests.support.console import Console
+from tests.support.server_process import running_server
+
+KEY: Final = "race:france"
+WIDE: Final = (1180, 740)
+PHONE: Final = (390, 780)
+COLOURS: Final = 64
+"""Enough for the flat colours of the console; the files are a quarter of the size then."""
+
+VIEWS: Final[dict[str, str]] = {
+    "overview": "Last entry",
+    "stream": "entries shown",
+    "entry": "Castilla",
+    "groups": "Behind the newest entry",
+    "pending": "To dead letters",
+    "produce": "Add a field",
+    "consume": "holds 2 entries",
+    "manage": "Deletes the stream",
+    "command": "(integer)",
+    "server": "Commits behind",
+    "access": "requires no token",
+}
+"""The views, with a text that shows that they are ready."""
+
+
+def prepare(console: Console) -> None:
+    """Append the race example from the page, and more around it, so that every view has something to show."""
+    console.open()
+    console.press("Append the race example")
+    console.until_text("12 entries shown")
+    for race in ("race:italy", "race:spain", "race:usa", "weather"):
+        console.append(race, [{"rider": "Norem", "speed": "28.8"}] * (len(race) * 7))
+    console.command("XGROUP", "CREATE", "race:italy", "medics", "0")
+    console.command("XREADGROUP", "GROUP", "judges", "alice", "COUNT", "4", "STREAMS", KEY, ">")
+    console.command("XREADGROUP", "GROUP", "judges", "bob", "COUNT", "2", "STREAMS", KEY, ">")
+
+
+def advance(console: Console) -> None:
+    """Append more entries, so that lines over time move."""
+    for lap in range(4):
+        console.append(KEY, [{"rider": "Prickett", "speed": f"29.{lap}", "position": str(lap)}] * (lap + 1))
+        count = len(console.page.evaluate("performance.getEntriesByType('resource')"))
+        console.page.until(f"performance.getEntriesByType('resource').length > {count + 2}")
+
+
+def show(console: Console, view: str) -> None:
+    """Open a view, and bring it into the state that its picture shows."""
+    first = console.command("XRANGE", KEY, "-", "+", "COUNT", "1")[0][0]
+    parameters = {"key": KEY, "id": first} if view not in {"overview", "command", "server", "access"} else {}
+    console.open("" if view == "overview" else view, **parameters)
+    if view in {"overview", "groups", "server"}:
+        console.until_text(VIEWS[view])
+        advance(console)
+        console.page.until("document.querySelectorAll(':is(.spark, .plots svg)').length > 0")
+    if view == "pending":
+        console.page.until("document.querySelectorAll('tbody input').length > 3")
+        boxes = "[...document.querySelectorAll('tbody input')]"
+        console.page.evaluate(f"{boxes}.slice(0, 2).forEach((each) => each.click())")
+    if view == "produce":
+        console.fill("Name of field 1", "rider")
+        console.fill("Value of field 1", "Aguilar")
+    if view == "consume":
+        for name in ("alice", "bob"):
+            section = f"section[aria-label='Consumer {name}']"
+            console.fill("Credit", "2", section)
+            console.press("Start", section)
+            console.until_text("holds 2 entries", section)
+    if view == "command":
+        for line in (f"XLEN {KEY}", f"XPENDING {KEY} judges"):
+            console.fill("Command", line)
+            console.press("Run")
+            console.until_text(line)
+    console.until_text(VIEWS[view])
+
+
+def take(console: Console, target: Path) -> None:
+    """Save what the browser shows."""
+    target.write_bytes(console.page.screenshot())
+    with Image.open(target) as picture:
+        picture.convert("RGB").quantize(COLOURS).save(target, optimize=True)
+
+
+def main(directory: Path) -> None:
+    """Take all pictures."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        with (
+            running_server(folder) as server,
+            browsing("about:blank", folder / "profile") as page,
+        ):
+            console = Console(page, server.base_url)
+            page.resize(*WIDE)
+            page.emulate_scheme("light")
+            console.open()
+            console.until_text("Append the race example")
+            take(console, directory / "greeting-light.png")
+            prepare(console)
+            for view in VIEWS:
+                page.resize(*WIDE)
+                page.emulate_scheme("light")
+                show(console, view)
+                take(console, directory / f"{view}-light.png")
+                page.emulate_scheme("dark")
+                take(console, directory / f"{view}-dark.png")
+                page.emulate_scheme("light")
+                page.resize(*PHONE, is_phone=True)
+                take(console, directory / f"{view}-phone.png")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
