@@ -6,7 +6,7 @@ turn every error into a problem. It starts nothing and reads no settings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as distribution_version
 from typing import Final
@@ -25,7 +25,7 @@ from tailrace.api.http.head import HeadAsGet
 from tailrace.api.http.path_shim import RawPath
 from tailrace.api.http.problem_handlers import install_problem_handlers
 from tailrace.api.http.request_id import RequestId
-from tailrace.api.ports import EngineFeature, NoSlowLog, SlowLog, TurnStore, no_engine_features
+from tailrace.api.ports import NoSlowLog, SlowLog, TurnStore, no_engine_features
 from tailrace.api.routes import ROUTERS
 from tailrace.api.server_limits import DEFAULT_LIMITS, ServerLimits
 from tailrace.api.tallies import OpenLimits
@@ -45,7 +45,6 @@ def create_api(
     limits: ServerLimits = DEFAULT_LIMITS,
     rates: Rates = UNRATED,
     slow_log: SlowLog | None = None,
-    engine_features: Callable[[], Sequence[EngineFeature]] = no_engine_features,
     pages: Sequence[BaseRoute] = (),
 ) -> FastAPI:
     """Return the application over `store`. `version`: the version in the document; by default the installed
@@ -53,10 +52,8 @@ def create_api(
 
     `security`: checks of tokens and origins; by default none, for an application that only this process can
     reach. `limits`: how many connections, tails and subscriptions may be open at once. `rates`: counts
-    requests. `slow_log`: the slow log that its route shows; None: an empty log that records nothing.
-    `engine_features`: returns what the engine behind the store can do; none for a store with its own storage.
-    `pages`: routes that come before those of the API, such as a page at `/` instead of the redirection to
-    `/docs`.
+    requests. `slow_log`: the slow log that its route shows; None: an empty log that records nothing. `pages`:
+    routes that come before those of the API, such as a page at `/` instead of the redirection to `/docs`.
     """
     app = Api(
         title="Tailrace",
@@ -84,7 +81,7 @@ def create_api(
     app.state.store = store
     app.state.security = security
     app.state.limits = limits
-    app.state.engine_features = engine_features
+    app.state.engine_features = no_engine_features
     app.state.slow_log = slow_log or NoSlowLog()
     app.state.open_limits = OpenLimits(limits)
     app.state.imports = Imports()

@@ -5,7 +5,7 @@ It owns the wiring and the background tasks. It never implements a part.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from starlette.middleware import Middleware
 
 from tailrace.api.access.security import Security
 from tailrace.api.application import create_api
-from tailrace.api.ports import EngineFeature, no_engine_features
 from tailrace.app import __version__
 from tailrace.app.console import console_routes
 from tailrace.app.lifespan import keeping, linked, ticking, tracing_until_the_end
@@ -34,7 +33,6 @@ from tailrace.app.tokens.usage import recording_usage
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
-    from tailrace.app.remote.store import RemoteStore
 
 
 def create_hot_routes(
@@ -63,10 +61,6 @@ async def _working(sources: Sources, settings: Settings) -> AsyncIterator[None]:
     waits = settings.durability is Durability.ALWAYS
     async with keeping(store, sources.storage, waits=waits), ticking(tick):
         yield
-
-
-def _features_of(store: EngineStore | RemoteStore) -> Callable[[], Sequence[EngineFeature]]:
-    return no_engine_features if isinstance(store, EngineStore) else store.features
 
 
 def create_app(
@@ -104,14 +98,14 @@ def create_app(
         rates=rates,
         slow_log=store.slow_log,
         security=security,
-        engine_features=_features_of(store),
         pages=console_routes(),
     )
-    if settings.store is not None:
+    if not isinstance(store, EngineStore):
         from tailrace.app.remote.request_options import OptionHeaders  # noqa: PLC0415 - only with --store
 
         # The innermost layer: a refused option has a request id, and is counted, as any other request.
         api.user_middleware.append(Middleware(OptionHeaders))
+        api.state.engine_features = store.features
     sources.open_limits = api.state.open_limits
     sources.tokens = tokens
     endpoint = MetricsEndpoint(sources, settings.metrics_groups)

@@ -21,13 +21,6 @@ JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
 
 
-def busy_s(process_id: int) -> float:
-    """Return the processor time of a process in seconds, in user and system mode."""
-    stat = Path(f"/proc/{process_id}/stat").read_text()
-    ticks = stat.rpartition(")")[2].split()[11:13]
-    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
-
-
 class Started(NamedTuple):
     """A server that the bench started. `began_s`: the start time of its process, by `time.monotonic`."""
 

@@ -161,11 +161,12 @@ class RemoteStore:
 
         return self._readers.add(command, note)
 
-    def submit(self, command: Command, receive: Receive) -> None:
-        """Run one command that does not block: see the port."""
+    def submit(self, command: Command, receive: Receive) -> Answer:
+        """Run one command that does not block: see the port. The engine has not answered on return."""
         task = asyncio.get_running_loop().create_task(self._submitted(command, receive))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return None
 
     async def _submitted(self, command: Command, receive: Receive) -> None:
         answer: Answer

@@ -14,8 +14,8 @@ from tailrace.api.application import create_api
 from tailrace.app.protocols.http import HttpProtocol
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine
+from tests.support.pipelines import APPEND, GET, KINDS, PatientStore, answers_in, answers_to
 from tests.support.protocol import Transport, connected, until
-from tests.unit.test_http_protocol import APPEND, GET, KINDS, PatientStore, answers_in, answers_to
 
 HALF_A_BODY = APPEND[:-3].replace(b"\r\n\r\n", b"\r\nx-not-hot: 1\r\n\r\n")
 NOT_HTTP = b"nonsense\r\n\r\n"

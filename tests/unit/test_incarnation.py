@@ -17,8 +17,10 @@ from tailrace.app.store.storage import Storage
 from tailrace.core.commands import Append, DeleteKeys, InfoStream, Range
 from tailrace.core.engine import Engine
 from tailrace.core.replies import RangeReply, SeekReply, SplitReply, StreamInfo
+from tailrace.core.storage import journal
 from tailrace.core.storage.data_files import FILE_NAME
 from tailrace.core.storage.inspection import copy_whole, inspected
+from tailrace.core.storage.records import encode_effects
 from tailrace.core.storage.salvage import Salvage
 from tests.support.api_client import KEY, ApiClient
 
@@ -159,7 +161,7 @@ def appended(storage: Storage) -> str:
     engine = Engine(storage.keyspace)
     effects = engine.execute(Append(b"s", [b'{"n":"1"}']), 1000).effects
     storage._seq += 1
-    storage._append(storage._seq, effects)
+    journal.append(storage._writing, storage._seq, encode_effects(effects))
     return found(storage)
 
 

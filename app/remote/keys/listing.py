@@ -56,7 +56,7 @@ async def _summary(link: Link, engine: Engine, key: bytes) -> StreamSummary | No
     except EngineError:
         return None
     assert isinstance(info, StreamInfo)
-    return StreamSummary(key, info.length, info.last_id, info.group_count)
+    return StreamSummary(key, info.length, info.last_id, info.entries_added, info.group_count)
 
 
 async def count_streams(link: Link, _engine: Engine, command: KeyspaceSize) -> int:

@@ -3478,7 +3478,7 @@ export type XpendingErrors = {
      */
     409: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**

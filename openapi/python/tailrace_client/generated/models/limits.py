@@ -31,12 +31,12 @@ class Limits:
                 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max': 10000, 'transaction_commands_max':
                 2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000, 'command_arguments_max': 262144,
                 'copy_parts_max': 20000, 'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000,
-                'xautoclaim_scan_max': 20000, 'acked_trim_looks_max': 10000, 'reply_bytes_max': 50331648,
-                'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max': 10000, 'turn_reply_bytes_max':
-                262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'node_entries_default': 100, 'node_bytes_default': 4096,
-                'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max':
-                10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000, 'epoch_keys_max': 100000, 'autoclaim_count_max':
-                4294967296, 'trim_limit_max': 1000000, 'engine': []}
+                'xautoclaim_scan_max': 20000, 'pending_looks_max': 200000, 'acked_trim_looks_max': 10000, 'reply_bytes_max':
+                50331648, 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max': 10000,
+                'turn_reply_bytes_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'node_entries_default': 100,
+                'node_bytes_default': 4096, 'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400,
+                'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000,
+                'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max': 1000000, 'engine': []}
 
     """
 
