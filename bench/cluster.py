@@ -1,4 +1,4 @@
-"""Gateways before a six-node Redis Cluster, beside redis-py straight to the Cluster (row 17 of
+"""Gateways before a six-node Redis Cluster, compared with redis-py straight to the Cluster (row 17 of
 docs/performance.md).
 
 All sides append one field to one stream with 64 in flight. What counts is processor time per append, of the

@@ -1,7 +1,6 @@
 """The largest request of each operation.
 
-Owns the requests; the limits come from `core.limits`. `CHEAP` names the operations whose cost depends neither
-on the size of the request nor on the size of the data.
+Owns the requests. `CHEAP`: the operations whose cost does not grow with the request or the data.
 """
 
 from __future__ import annotations
@@ -9,33 +8,28 @@ from __future__ import annotations
 from typing import Final
 
 from bench.largest_appends import APPENDS
-from bench.largest_forms import command_case, get_case, ids_case, post_case, repeated_case, with_group
+from bench.largest_commands import COMMANDS
+from bench.largest_forms import (
+    get_case,
+    ids_case,
+    post_case,
+    with_group,
+)
 from bench.largest_streams import (
-    MIB,
     Case,
     Make,
     Request,
-    State,
     alone,
-    command,
     escaped,
     large,
     many_streams,
-    named_streams,
-    numbered,
     one_large_entry,
     perforated,
-    post,
     read_group,
-    scattered,
     wide,
 )
 from tailrace.core.limits import (
-    COMMAND_ARGUMENTS_MAX,
-    KIB,
-    PIPELINE_COMMANDS_MAX,
     READ_STREAMS_MAX,
-    TRANSACTION_COMMANDS_MAX,
 )
 
 CHEAP: Final = frozenset(
@@ -49,14 +43,6 @@ CHEAP: Final = frozenset(
 )
 """Operations on one name each. A tail sends one page at a time, as `xread` does, and a check reads its body
 as an import does."""
-
-
-def _large_adds(state: State, count: int, size_bytes: int) -> list[list[str]]:
-    return [["XADD", "large", "*", "v", "x" * size_bytes]] * state.count(count)
-
-
-def _acks(state: State, count: int) -> list[list[str]]:
-    return [["XACK", "many", "g", *scattered(state)]] * count
 
 
 _MANY: Final = large("many", "g")
@@ -208,49 +194,6 @@ GROUPS: Final = (
         lambda _: [Request("DELETE", "/v1/streams/gd/groups/g")],
         large("gd", "g"),
     ),
-)
-
-COMMANDS: Final = (
-    command_case("KEYS that match none", many_streams, "KEYS *a*a*a*b"),
-    command_case("KEYS *", many_streams, "KEYS *"),
-    command_case("SCAN 0 COUNT 1000000", many_streams, "SCAN 0 COUNT 1000000"),
-    command_case("XRANGE of all", _MANY, "XRANGE many - +"),
-    command_case("XREAD of all", _MANY, "XREAD STREAMS many 0"),
-    command_case("XRANGE of entries of 15 MiB", wide, "XRANGE wide - +"),
-    command_case(
-        "XREADGROUP of all", with_group(_MANY, "many", "cg"), "XREADGROUP GROUP cg c STREAMS many >"
-    ),
-    command_case("XAUTOCLAIM COUNT 1000000", _MANY, "XAUTOCLAIM many g c 0 0 COUNT 1000000"),
-    command_case("XAUTOCLAIM JUSTID", _MANY, "XAUTOCLAIM many g c 0 0 COUNT 1000000 JUSTID"),
-    command_case("XPENDING of all", _MANY, "XPENDING many g - + 1000000"),
-    command_case("XINFO STREAM FULL COUNT 0", _MANY, "XINFO STREAM many FULL COUNT 0"),
-    command_case("COPY of all", _MANY, "COPY many copied"),
-    Case("command", "XADD, fields", lambda s: [command("XADD", "cx", "*", *["f", "v"] * s.count(65_000))]),
-    Case("command", "XDEL, ids", lambda s: [command("XDEL", "cdel", *scattered(s))], numbered("cdel", "g")),
-    command_case("XTRIM ~ LIMIT 0", large("ctrim", "g"), "XTRIM ctrim MAXLEN ~ 0 LIMIT 0"),
-    Case("command", "words", lambda s: [command("WHAT", *["x"] * s.count(COMMAND_ARGUMENTS_MAX - 2))]),
-    Case("command", "XADD, 15 MiB", lambda s: [command("XADD", "cv", "*", "v", s.text(15 * MIB))]),
-    repeated_case("pipeline", "XADD", PIPELINE_COMMANDS_MAX, "XADD p * f v", _NOTHING),
-    Case("pipeline", "XADD of 1 MiB", lambda s: [post("/v1/command/pipeline", _large_adds(s, 60, MIB))]),
-    repeated_case("pipeline", "XRANGE of 15 MiB entries", 40, "XRANGE wide - +", wide),
-    repeated_case("pipeline", "XRANGE", PIPELINE_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
-    repeated_case("pipeline", "XINFO FULL", PIPELINE_COMMANDS_MAX, "XINFO STREAM many FULL", _MANY),
-    repeated_case("transaction", "XADD", TRANSACTION_COMMANDS_MAX, "XADD p * f v", _NOTHING),
-    Case(
-        "transaction",
-        "XADD of 30 KiB",
-        lambda s: [post("/v1/command/multi-exec", _large_adds(s, TRANSACTION_COMMANDS_MAX, 30 * KIB))],
-    ),
-    repeated_case("transaction", "XRANGE of 15 MiB entries", 40, "XRANGE wide - +", wide),
-    repeated_case("transaction", "XRANGE", TRANSACTION_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
-    Case("pipeline", "XACK of ids", lambda s: [post("/v1/command/pipeline", _acks(s, 20))], _MANY),
-    Case("transaction", "XACK of ids", lambda s: [post("/v1/command/multi-exec", _acks(s, 1))], _MANY),
-    Case(
-        "transaction", "XACK of ids, refused", lambda s: [post("/v1/command/multi-exec", _acks(s, 20))], _MANY
-    ),
-    Case("command", "EXISTS", lambda s: [command("EXISTS", *named_streams(s))], many_streams),
-    Case("command", "DEL", lambda s: [command("DEL", *named_streams(s))], many_streams),
-    command_case("FLUSHALL", many_streams, "FLUSHALL"),
 )
 
 CASES: Final = (*APPENDS, *READS, *DELETIONS, *GROUPS, *COMMANDS)

@@ -70,3 +70,13 @@ def ids_case(operation: str, name: str, path: str, **options: Any) -> Case:
         lambda s: {"ids": scattered(s), **options},
         numbered(name, "g", "h"),
     )
+
+
+def large_adds(state: State, count: int, size_bytes: int) -> list[list[str]]:
+    """Return XADD commands, each with a value of `size_bytes`."""
+    return [["XADD", "large", "*", "v", "x" * size_bytes]] * state.count(count)
+
+
+def many_acks(state: State, count: int) -> list[list[str]]:
+    """Return XACK commands, each with as many ids as a command may name."""
+    return [["XACK", "many", "g", *scattered(state)]] * count

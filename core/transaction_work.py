@@ -28,24 +28,16 @@ from tailrace.core.limits import (
 STEPS_PER_COMMAND: Final = 10
 STEPS_PER_GROUP_READ: Final = 50
 """One stream of XREADGROUP: the command finds or creates the consumer, and records its activity."""
-
 STEPS_PER_ID: Final = 6
 STEPS_PER_KEY: Final = 8
-STEPS_PER_DELIVERY: Final = 4
-"""One entry of XREADGROUP."""
-
+STEPS_PER_DELIVERY: Final = 4  # one entry of XREADGROUP
 STEPS_PER_SCANNED: Final = 2
 """One pending entry that XAUTOCLAIM examines; one that it claims takes `STEPS_PER_DELIVERY` more."""
-
 STEPS_PER_DESCRIPTION: Final = 15
 """One stream, group or consumer in the reply to XINFO STREAM, without its entries."""
-
 STEPS_PER_LOOK: Final = 5
 """One block or entry that a trim with ACKED examines."""
-
-STEPS_PER_PART: Final = 2
-"""One part that COPY copies."""
-
+STEPS_PER_PART: Final = 2  # one part that COPY copies
 ENTRIES_PER_STEP: Final = 4
 """Entries that XRANGE or XREAD reads in one step."""
 

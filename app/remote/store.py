@@ -169,10 +169,9 @@ class RemoteStore:
         return None
 
     async def _submitted(self, command: Command, receive: Receive) -> None:
-        answer: Answer
         try:
             self._require_open(command)
-            answer = await self._measured(command)
+            answer: Answer = await self._measured(command)
         except (StreamError, StoreUnavailable) as refusal:
             answer = kept(refusal)
         receive(answer)

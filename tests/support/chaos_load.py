@@ -1,7 +1,7 @@
 """Load for the chaos tests: tasks append entries with unique values while the cluster is hurt, and count the
 answers.
 
-It owns the tasks and the comparison of what was acknowledged with what the cluster holds. It hurts nothing
+It owns the tasks, and compares the acknowledged entries with those that the cluster holds. It hurts nothing
 itself.
 """
 
@@ -19,7 +19,7 @@ PAUSE_S = 0.001
 
 @dataclass
 class Outcome:
-    """What producers were told, and what the cluster holds. `error_s`: from the first error to the last."""
+    """The answers to the producers, and the entries in the cluster. `error_s`: from the first error to the last."""
 
     acknowledged: int = 0
     unknown: int = 0

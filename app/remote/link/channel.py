@@ -1,4 +1,4 @@
-"""A channel: the way to one node over one connection at a time, which is made anew when it is lost.
+"""A channel: the way to one node over one connection at a time, which is made again when it is lost.
 
 It owns what was not yet written, the connection, and the probes that find a silent one. Commands that were
 never written are passed back as such, so they can be sent elsewhere. It never sends anything twice.
@@ -109,7 +109,7 @@ class Channel:
         self._make_room()
 
     def _may_write(self, connection: Connection) -> bool:
-        # What is written while the exchanges of a lost connection are told would never be told itself.
+        # An exchange that is written while those of a lost connection fail would never fail itself.
         return not connection.is_full and not connection.why_lost
 
     def _write_some(self, connection: Connection) -> None:

@@ -49,7 +49,7 @@ class Greeting:
 
 
 def _answer_anyway(exchange: TogetherExchange, failure: EngineError | LinkDown) -> None:
-    """Errors such as LOADING are replies here: nobody tries again."""
+    """Treat errors such as LOADING as replies: the handshake is not repeated."""
     if isinstance(failure, LinkDown):
         exchange.fail(failure)
     else:
@@ -57,7 +57,7 @@ def _answer_anyway(exchange: TogetherExchange, failure: EngineError | LinkDown) 
 
 
 async def run_once(connection: Connection, commands: list[Words]) -> list[Any]:
-    """Run commands on a connection that nobody else uses yet; return replies and errors. Raises
+    """Run commands on a connection that has no other user yet; return replies and errors. Raises
     `LinkDown`."""
     exchange = TogetherExchange(
         [packed(words) for words in commands],

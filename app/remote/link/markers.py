@@ -24,7 +24,7 @@ class Probe:
         """Any reply shows that the node answers."""
 
     def lost(self, _reason: str) -> None:
-        """The owner of the connection is told."""
+        """Do nothing: the owner of the connection handles the loss."""
 
 
 class Marker(Exchange):
@@ -41,7 +41,7 @@ class Marker(Exchange):
         self._call()
 
     def lost(self, reason: str) -> None:  # noqa: ARG002 - see `Exchange`
-        """The connection was lost, and all before were told."""
+        """Call back after all earlier exchanges have failed."""
         self._call()
 
     def unsent(self, reason: str) -> None:  # noqa: ARG002 - see `Exchange`

@@ -90,7 +90,7 @@ class Waiters:
             self._timer = self._loop.call_at(due, self._reread)
 
     def _reread(self) -> None:
-        """Wake the keys that are due. Keys that nobody waits for any longer are forgotten here."""
+        """Wake the keys that are due. Keys without a waiter are forgotten here."""
         now = self._loop.time()
         while self._due and self._due[0][0] <= now:
             _, key = heappop(self._due)

@@ -118,6 +118,6 @@ class Wakes:
 
 
 def _ignore(future: asyncio.Future[Any]) -> None:
-    """Read the result of a future that nobody awaits, so asyncio does not report it."""
+    """Read the result of a future that no task awaits, so asyncio does not report it."""
     if not future.cancelled():
         future.exception()

@@ -26,7 +26,7 @@ Hurt: TypeAlias = Callable[[RedisCluster, Producers], Awaitable[None]]
 
 
 def survive(cluster: RedisCluster, hurt: Hurt, retry_for_s: float = 30.0) -> Outcome:
-    """Hurt the cluster under load; return what producers were told and what is stored."""
+    """Hurt the cluster under load; return the answers to the producers and the stored entries."""
     outcomes = []
 
     async def main() -> None:
