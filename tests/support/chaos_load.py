@@ -19,7 +19,7 @@ PAUSE_S = 0.001
 
 @dataclass
 class Outcome:
-    """The answers to the producers, and the entries in the cluster. `error_s`: from the first error to the last."""
+    """The answers to the producers, and the entries in the cluster. `error_s`: from first to last error."""
 
     acknowledged: int = 0
     unknown: int = 0
