@@ -12,11 +12,14 @@ import httpx
 
 from tests.support.api_client import IDLE_MS, the_document
 
+WITHIN_S = 60
+"""More than any test waits."""
+
 
 @cache
 def _clients(base_url: str) -> httpx.Client:
     """The connections to one gateway, which all tests share."""
-    return httpx.Client(base_url=base_url)
+    return httpx.Client(base_url=base_url, timeout=WITHIN_S)
 
 
 class GatewayClient:

@@ -98,7 +98,7 @@ def test_a_wait_ends_with_the_first_entry(api: ApiClient) -> None:
 
 
 def test_a_wait_that_is_over_is_an_empty_page_with_the_position_resolved(api: ApiClient) -> None:
-    response = api.get(f"{ENTRIES}?after=$&wait_ms=5000")
+    response = api.get(f"{ENTRIES}?after=$&wait_ms=300")
     assert (response.status_code, response.json()) == (200, {"entries": [], "next": THIRD})
 
 
