@@ -180,6 +180,19 @@ def test_a_large_row_is_kept_compressed_and_counted_as_it_came(tmp_path: Path) -
     assert kept == (list(entry.ids), entry.fragments)
 
 
+def test_emptying_the_log_moves_the_rows_to_the_database(tmp_path: Path) -> None:
+    with closing(connect(tmp_path)) as connection:
+        journal.append(connection, 1, encode_effects([StreamCreated(b"s")]))
+        journal.empty_log(connection)
+        journal.append(connection, 2, encode_effects([StreamCreated(b"t")]))
+        alone = tmp_path / "alone"
+        alone.mkdir()
+        (alone / FILE_NAME).write_bytes((tmp_path / FILE_NAME).read_bytes())
+        assert sorted(recover(connection, connection).keyspace.streams) == [b"s", b"t"]
+    with closing(connect(alone)) as copied:
+        assert list(recover(copied, copied).keyspace.streams) == [b"s"]
+
+
 # --- damage ----------------------------------------------------------------------------------------
 
 
