@@ -1,8 +1,7 @@
 """What the counters of a store note of a reply: the outcome that the embedded engine would have had.
 
 The engine behind a gateway reports no effects, so they are made of the command and its reply. They are
-counted, and
-never applied.
+counted, and never applied.
 """
 
 from __future__ import annotations

@@ -125,8 +125,7 @@ def _read(engine: Engine, command: c.Read) -> Plan:
 
 def _read_group(engine: Engine, command: c.ReadGroup) -> Plan:
     """Budgets over one stream are COUNT, so an engine without MAXCOUNT needs the library for several streams,
-    and
-    for a limit on bytes."""
+    and for a limit on bytes."""
     known = engine.capabilities
     if group_reads.malformed(command) is not None:
         return group_reads.read_group(command, has_max_count=known.budgets.is_native)
