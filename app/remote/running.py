@@ -1,7 +1,7 @@
 """Runs commands on the engine: one, several in order, or several as one step.
 
-It owns the order in which commands are sent, and the library's reload where a node lost it. Errors are those
-of the engine and of the link; the store makes them the client's.
+It owns the order in which commands are sent, and reloads the library if a node lost it. It raises errors of
+the engine and of the link; the store turns them into errors of the API.
 """
 
 from __future__ import annotations

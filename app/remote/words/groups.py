@@ -1,7 +1,7 @@
 """XGROUP and XINFO in words.
 
-The engine looks for the key and the group before it parses an id, so a command with a malformed id asks for
-them before it is refused.
+The engine looks for the key and the group before it parses an id, so a command with a malformed id checks
+both before it is refused.
 """
 
 from __future__ import annotations

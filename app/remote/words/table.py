@@ -1,7 +1,7 @@
 """The plan of every command that concerns one slot.
 
-Owns the choice between the engine's own command and the function library. The other commands are
-`app.remote.keys`'s.
+It owns the choice between the engine's own command and the function library. `app.remote.keys` has the other
+commands.
 """
 
 from __future__ import annotations
