@@ -1,5 +1,4 @@
-"""The answers of the store in front of an engine: errors of the engine and of the link become those of the
-API.
+"""The answers of the remote store: errors of the engine and of the link become errors of the API.
 
 It owns the counters of commands and refusals. It never sends a command of a client.
 """

@@ -1,8 +1,7 @@
-"""What the counters of a store note of a reply: the outcome that the embedded engine would have had.
+"""Turns a reply of the engine into the outcome that the counters of a store count.
 
-The engine behind a gateway reports no effects, so they are made of the command and its reply. They are
-counted, and
-never applied.
+The engine behind a gateway reports no effects, so this module derives the effects from the command and its
+reply. The counters count the effects; they are never applied.
 """
 
 from __future__ import annotations

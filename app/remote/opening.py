@@ -1,8 +1,7 @@
 """Opens the engine of a store: the link, what the engine can do, and the function library.
 
 It owns what is checked before the first command, and the reasons why an engine cannot be used. It never runs
-a
-command of a client.
+a command of a client.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How safe a write and how fresh a read of one request must be: the headers `Min-Replicas` and `Consistency`.
 
 It owns the two headers and the context that carries their values to the link. A request without them has the
-defaults
-of the server.
+defaults of the server.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The room that the replies of one request share, charged after the engine has answered."""
+"""The limit that the replies of one request share, counted after the engine has answered."""
 
 from __future__ import annotations
 

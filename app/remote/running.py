@@ -1,8 +1,7 @@
 """Runs commands on the engine: one, several in order, or several as one step.
 
-It owns the order in which commands are sent, and the library's reload where a node lost it. Errors are those
-of the
-engine and of the link; the store makes them the client's.
+It owns the order in which commands are sent, and reloads the library if a node lost it. It raises errors of
+the engine and of the link; the store turns them into errors of the API.
 """
 
 from __future__ import annotations
@@ -128,8 +127,7 @@ class Runner:
         """Run commands as one step: MULTI and EXEC in one slot. A refused command does not stop the others.
 
         Raises CROSSSLOT if their keys are in several slots, and ENGINE_LACKS_FEATURE for a command on all
-        keys; then
-        none was run. One command alone needs neither.
+        keys; then none was run. One command alone needs neither.
         """
         if len(commands) == 1:
             return [await self._tried(commands[0])]

@@ -1,10 +1,8 @@
 """The store in front of Redis or Valkey: implements `api.ports.TurnStore` and `HotStore` over a link.
 
 The engine keeps all data and decides every command, so any number of these stores work side by side. The
-store owns
-the answers to clients: errors of the engine and of the link become those of the API. Its collaborators:
-`words` spells
-commands, `running` sends them, `readers` waits.
+store owns the answers to clients: errors of the engine and of the link become those of the API. Its
+collaborators: `words` spells commands, `running` sends them, `readers` waits.
 """
 
 from __future__ import annotations
@@ -42,8 +40,7 @@ _RETRY_AFTER_DRAINING_S: Final = 1
 
 class RemoteStore:
     """One store. Use it from one event loop only, and call `use` before the first command. `readers_max`: how
-    many
-    reads may wait."""
+    many reads may wait."""
 
     link: Link
     engine: Engine

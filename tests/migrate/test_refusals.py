@@ -37,7 +37,7 @@ def test_a_stream_that_is_not_a_part_of_the_sources_is_replaced_only_if_told(
     before = another_redis_8.state(key)
     done = migrate(redis_8, another_redis_8, "--keys", key, directory=tmp_path)
     assert done.returncode == 1
-    assert "is not a part of the source's: --replace deletes it first" in done.stderr
+    assert "is not a copy of a part of the source's stream; use --replace to delete it first" in done.stderr
     assert another_redis_8.state(key) == before
     migrated(redis_8, another_redis_8, "--keys", key, "--replace", directory=tmp_path)
     assert another_redis_8.state(key) == redis_8.state(key)

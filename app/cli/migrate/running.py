@@ -100,8 +100,8 @@ class Migration:
         if self._rules.replace:
             return Surveyed(key, facts, "replaces the target's stream", "", losses, is_replaced=True)
         why = (
-            f"the target has a stream of this name with {present.length:,} entries that is not a part of the "
-            "source's: --replace deletes it first"
+            f"the target has a stream of this name (length {present.length:,}) that is not a copy of a part "
+            "of the source's stream; use --replace to delete it first, or select other streams with --keys"
         )
         return Surveyed(key, facts, _IN_CONFLICT, why, losses)
 

@@ -1,5 +1,4 @@
-"""A call of the function library: what it does, on which keys, with which arguments, and how its answer
-reads.
+"""A call of the function library: its function, its keys, its arguments, and the parser of its answer.
 
 A call is data. `Library.words` spells it for the engine; a store sends the words alone or in a
 transaction, and gives the answer to `read`.

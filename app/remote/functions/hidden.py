@@ -1,5 +1,4 @@
-"""What clients see of the gateway's own names: nothing. Replies of core, without marks and hidden
-consumers.
+"""Removes the gateway's own names, which are marks and hidden consumers, from replies of core.
 
 A reserved group is dropped. The consumer `NACKED` is no consumer, and its pending entries have none. This
 module reads no answers and sends nothing.

@@ -1,7 +1,7 @@
 """Plans for parallel reads, `entries:split` and `entries:seek`: where parts of about equal length begin.
 
-An engine has no index that counts entries, so the library walks over them, a bounded number in each call;
-other clients are served in between. A range too long to walk is split by time: its counts are then
+An engine has no index that counts entries, so the library walks over them, a bounded number in each call.
+The engine serves other clients in between. A range that is too long to walk is split by time; its counts are
 estimates.
 """
 

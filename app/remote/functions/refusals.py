@@ -1,5 +1,4 @@
-"""What the library refuses, as the errors of core: the same codes, lines and details as the embedded
-engine has.
+"""Refusals of the library as errors of core, with the codes, lines and details of the embedded engine.
 
 The library answers ``refused``, a code and details; an answer without it is ``ok`` and the reply's
 values.

@@ -1,5 +1,4 @@
-"""Calls on a whole stream: its incarnation, what is known of its idempotency keys, and keys that move
-together.
+"""Calls on a whole stream: its incarnation, its idempotency keys, and keys that move together.
 
 A stream's state (`names.state_key`) must go where the stream goes: rename, copy and delete streams only
 with these.

@@ -1,5 +1,4 @@
-"""The values of answers: narrowing what the library returned, and entries in their stored form. Nothing
-else."""
+"""The values of answers: checks the types that the library returned, and reads stored entries."""
 
 from __future__ import annotations
 

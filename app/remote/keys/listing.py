@@ -1,8 +1,7 @@
 """Lists of streams: SCAN over all masters, with the type filtered by the engine.
 
-An engine keeps its keys in no order, so a page of streams in byte order takes a SCAN over all keys. O(keys) a
-page.
-Keys that the gateway keeps for itself never show.
+An engine keeps its keys in no order, so a page of streams in byte order needs a SCAN over all keys: O(keys) a
+page. Keys that the gateway keeps for itself are left out.
 """
 
 from __future__ import annotations

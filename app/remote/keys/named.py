@@ -1,8 +1,7 @@
 """DEL, EXISTS, RENAME and COPY: commands that name keys, which may be in several slots.
 
-Values of other types share the keyspace of the engine. They are no streams: EXISTS does not count them, and
-no
-command deletes, renames or replaces one.
+Values of other types share the keyspace of the engine. They are not streams: EXISTS does not count them, and
+no command deletes, renames or replaces one.
 """
 
 from __future__ import annotations

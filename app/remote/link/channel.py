@@ -1,7 +1,7 @@
-"""A channel: the way to one node over one connection at a time, which is made again when it is lost.
+"""A channel: sends commands to one node over one connection at a time, and reconnects if it is lost.
 
-It owns what was not yet written, the connection, and the probes that find a silent one. Commands that were
-never written are passed back as such, so they can be sent elsewhere. It never sends anything twice.
+It owns the unwritten commands, the connection, and the probes that find a silent connection. Commands that
+were never written are passed back as such, so they can be sent elsewhere. It never sends anything twice.
 """
 
 from __future__ import annotations

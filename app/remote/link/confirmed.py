@@ -1,8 +1,8 @@
 """Confirmed writes: a group of writes is followed by one WAIT, and answered when replicas have confirmed it.
 
 The next group is written when the WAIT of the previous one has its reply, so groups grow with the load. WAIT
-blocks a connection, therefore these writes have one of their own. It never says "not written" of a write that
-was executed.
+blocks a connection, therefore these writes have a connection of their own. It never reports an executed write
+as not written.
 """
 
 from __future__ import annotations

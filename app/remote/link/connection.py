@@ -1,8 +1,7 @@
 """One connection to a node: writes payloads, and passes each reply to the exchange that waits for it.
 
-Replies come in the order of the payloads. A reply that cannot be decoded as text ends nothing; only bytes
-that are no RESP end the connection. It never connects again, and never decides whether something is sent
-again.
+Replies come in the order of the payloads. Only bytes that are not RESP end the connection; a reply that
+cannot be decoded as text does not. It never reconnects, and never decides whether to send a command again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Exchanges: commands on their way to a node, and their replies on the way back.
 
-An exchange owns the future of its caller. It knows which of its replies call for another try, and passes
-itself to its `retry` function then. It never chooses a node and never touches a socket.
+An exchange owns the future of its caller. If a reply calls for another try, the exchange passes itself
+to its `retry` function. It never chooses a node and never touches a socket.
 """
 
 from __future__ import annotations

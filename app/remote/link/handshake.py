@@ -1,6 +1,6 @@
 """The first commands of a connection: AUTH or HELLO, SELECT, READONLY, CLIENT TRACKING.
 
-It owns what a new connection sends, and what a refusal means. No text here ever contains a password.
+It owns the first commands of a connection, and the meaning of their refusals. No message contains a password.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Payloads of the channel itself: the PING that shows whether a node answers, and marks in the order of
-replies.
+"""Payloads of the channel itself: the PING that probes a node, and marks in the order of replies.
 
 They have no caller. They never carry a command of a user.
 """

@@ -1,4 +1,4 @@
-"""Names in error lines: the reader of replies replaces bytes that are no UTF-8; this restores them.
+"""Restores names in error lines: the reader of replies replaces bytes that are not UTF-8.
 
 It owns that one repair. It never changes a line that is already exact.
 """

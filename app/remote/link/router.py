@@ -1,9 +1,8 @@
-"""The router: sends each command to the node that serves its key, and again where the engine says that it
-may.
+"""The router: sends each command to the node that serves its key, and follows redirections of the engine.
 
-It owns the table of slots, the nodes, and the lanes that keep the order of commands. It sends again what was
-certainly not executed, until a deadline; a write that may have been executed is never sent again. It never
-reads what a command means.
+It owns the table of slots, the nodes, and the lanes that keep the order of commands. Until a deadline, it
+sends a command again if the engine has certainly not executed it. It never sends a write again that may have
+been executed. It never reads what a command means.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ class Router:
     # --- sending again ---------------------------------------------------------------------------
 
     def retry(self, exchange: Exchange, failure: Failure) -> None:
-        """Send again what was certainly not executed, where `failure` says, or after a pause."""
+        """Send a command again that was certainly not executed, to the node in `failure` or after a pause."""
         if exchange.future.done():
             return  # its caller has gone
         now = self._loop.time()

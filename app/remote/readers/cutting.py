@@ -1,5 +1,4 @@
-"""Cuts replies to the limits of a read: of engines without MAXCOUNT, and of reads that several readers
-share."""
+"""Cuts replies to the limits of a read, for engines without MAXCOUNT and for reads that readers share."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """One look of a read: sends it to the slots of its streams, and joins the answers.
 
-A read over several slots of a Cluster is one command for each slot, one after another: each is one step, the
-whole is
-not. The group of every stream is checked before the first one changes.
+A read over several slots of a Cluster is one command for each slot, one after another. Each command is
+atomic; the whole read is not. The group of every stream is checked before the first group changes.
 """
 
 from __future__ import annotations

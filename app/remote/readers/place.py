@@ -1,10 +1,8 @@
 """Where readers wait: one place for each stream (plain readers) or each group of a stream, with its wake-ups.
 
 A place is armed before its first look, so a change after the look wakes it. It looks in one task at a time: a
-wake-up
-during a look starts another one. Plain readers of a stream share the looks after their first one; the readers
-of a
-group look one after another in the order of their arrival, until one finds nothing.
+wake-up during a look starts another one. Plain readers of a stream share the looks after their first one; the
+readers of a group look one after another in the order of their arrival, until one finds nothing.
 """
 
 from __future__ import annotations
@@ -33,10 +31,8 @@ deleted."""
 
 class Services:
     """What every place needs. `look`: runs a read. `give_back`: returns entries whose reader has left.
-    `due_s`:
-    returns how many seconds from now the next entry can be claimed. `is_full`: returns the error of a read
-    that would
-    wait while too many others do. `forget`: is called with a place that is empty."""
+    `due_s`: returns how many seconds from now the next entry can be claimed. `is_full`: returns the error of
+    a read that would wait while too many others do. `forget`: is called with a place that is empty."""
 
     def __init__(
         self,
@@ -189,8 +185,7 @@ class TurnPlace(WaitingPlace):
 
     async def round(self, *, is_woken: bool) -> None:
         """Let the readers look in the order of their arrival. After one of them found nothing, only those
-        look that
-        must: new ones, and those that claim entries after a shorter time."""
+        look that must: new ones, and those that claim entries after a shorter time."""
         now_s = asyncio.get_running_loop().time()
         has_nothing = False
         emptied_ms: int | None = None

@@ -31,8 +31,7 @@ class Waiter:
     """A waiting read. It is answered once, or cancelled.
 
     `command`: what the next look runs; after the first look all positions are ids. `has_looked`: whether the
-    first
-    look found nothing, so that it waits. `due_s`: the time on the loop's clock at which an entry can be
+    first look found nothing, so that it waits. `due_s`: the time on the loop's clock at which an entry can be
     claimed.
     """
 

@@ -1,8 +1,7 @@
 """All waiting reads of one store: finds or makes the place of each, and runs their looks.
 
 It owns the number of waiting reads, the time of the next claim, and entries that go back to their group
-because their
-reader has left.
+because their reader has left.
 """
 
 from __future__ import annotations
@@ -83,8 +82,7 @@ class WaitingReads:
 
     async def _due_s(self, command: AnyRead) -> float:
         """Return how many seconds from now the next entry can be claimed: never more than its idle time,
-        because
-        deliveries to other consumers are not reported."""
+        because deliveries to other consumers are not reported."""
         assert isinstance(command, ReadGroup)
         assert command.claim_min_idle_ms is not None
         idle_s = command.claim_min_idle_ms / 1000

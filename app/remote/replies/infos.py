@@ -1,8 +1,7 @@
 """The answers of XINFO and XPENDING as values of `core.replies`.
 
 An engine older than Redis 8.10.2 leaves out some members; their values are then those of a stream that never
-used
-the feature.
+used the feature.
 """
 
 from __future__ import annotations

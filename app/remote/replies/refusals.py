@@ -1,10 +1,8 @@
 """Error lines of the engine as errors of Tailrace.
 
 A line that only the engine's operator can act on (its memory, its rights, its disk) makes the server refuse
-the
-request as not accepting; a line about the command is the error that the embedded store would raise, with the
-same
-line, code and names.
+the request as not accepting; a line about the command is the error that the embedded store would raise, with
+the same line, code and names.
 """
 
 from __future__ import annotations
@@ -62,8 +60,7 @@ _NAMED: Final = frozenset(
 
 def refusal_of(error: EngineError, command: Command) -> StreamError | StoreUnavailable:
     """Return what a client gets for this error of the engine. `app.remote.explanations` adds details that the
-    line
-    does not show."""
+    line does not show."""
     line = error.line.decode("utf-8", "backslashreplace")
     word = line.partition(" ")[0]
     if word in _OPERATOR_WORDS:

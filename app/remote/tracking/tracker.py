@@ -1,10 +1,9 @@
-"""The tracker: reads keys on connections with client tracking, and wakes waiters when the engine reports a
-change.
+"""The tracker: reads keys with client tracking, and wakes waiters when the engine reports a change.
 
 Rules, each measured: a waiter is armed before its read is sent; EXISTS comes before XREADGROUP, which alone
-registers nothing; never NOLOOP. What reports nothing (a slot that moves while its key is absent, a node that
-hangs) is covered by PING with a deadline, by changes of the layout, and by reading again every 5 to 10
-seconds.
+registers nothing; never NOLOOP. Some changes are not reported: a slot that moves while its key is absent, a
+node that hangs. PING with a deadline, changes of the layout, and reading again every 5 to 10 seconds cover
+these.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who waits for which key, and when each key is read again without a reason.
+"""Who waits for which key, and when each key is read again although no change was reported.
 
 It owns the waiters of this process and one timer. It knows no connection.
 """

@@ -1,8 +1,7 @@
 """Wake-ups between gateways: for changes that client tracking does not report, over PUBLISH and SUBSCRIBE.
 
-One connection subscribes at one node, because a Cluster passes PUBLISH to all nodes. A wake-up that is lost
-with a connection is made up for: all waiters are woken when it is open again. Messages are keys, never
-entries.
+One connection subscribes at one node, because a Cluster passes PUBLISH to all nodes. After a lost connection
+it wakes all waiters, because wake-ups may have been lost. Messages are keys, never entries.
 """
 
 from __future__ import annotations

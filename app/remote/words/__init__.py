@@ -2,6 +2,5 @@
 reply.
 
 It owns the spelling of every command that concerns the keys of one slot. It sends nothing, waits for nothing,
-and
-never decides what a command means: the engine does.
+and never decides what a command means: the engine does.
 """

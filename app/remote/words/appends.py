@@ -1,8 +1,7 @@
 """XADD, alone and in batches, in words.
 
 A batch whose ids the engine chooses is a transaction of XADDs: none of them can fail alone. Conditions,
-explicit ids
-of a batch and idempotency keys of the API need the function library (`app.remote.functions`).
+explicit ids of a batch and idempotency keys of the API need the function library (`app.remote.functions`).
 """
 
 from __future__ import annotations

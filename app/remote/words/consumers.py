@@ -1,9 +1,8 @@
-"""XGROUP DELCONSUMER with the conditions that only Tailrace has, as a script of one step.
+"""XGROUP DELCONSUMER with the conditions that only Tailrace has, as an atomic script.
 
 The engine's own command drops the pending entries of the consumer. The script refuses that, or hands the
-entries to
-another consumer with their times and counts; pending entries whose message was deleted are dropped by the
-engine.
+entries to another consumer with their times and counts; the engine drops pending entries whose message was
+deleted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The engine as the words see it: its capabilities and its function library.
 
-A command that the engine lacks becomes a call of the library; where the library cannot run either, it is
-refused
-with ENGINE_LACKS_FEATURE.
+A command that the engine lacks becomes a call of the library. If the library cannot run either, the command
+is refused with ENGINE_LACKS_FEATURE.
 """
 
 from __future__ import annotations

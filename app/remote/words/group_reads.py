@@ -45,8 +45,7 @@ def is_new(source: ReadFrom) -> bool:
 
 
 def read_group(command: ReadGroup, *, has_max_count: bool) -> Plan:
-    """XREADGROUP without BLOCK. A read of the consumer's history shows idle times and deliveries,
-    which
+    """XREADGROUP without BLOCK. A read of the consumer's history shows idle times and deliveries, which
     XPENDING tells before the read changes them."""
     key = command.streams[0].key
     bad = malformed(command)

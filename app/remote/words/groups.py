@@ -1,8 +1,7 @@
 """XGROUP and XINFO in words.
 
-The engine looks for the key and the group before it parses an id, so a command with a malformed id asks for
-them
-before it is refused.
+The engine looks for the key and the group before it parses an id, so a command with a malformed id checks
+both before it is refused.
 """
 
 from __future__ import annotations
@@ -163,8 +162,7 @@ def info_stream(command: InfoStream, state: tuple[Words, Call[StreamState | None
 
 def with_state(info: StreamInfo, state: StreamState | None) -> StreamInfo:
     """Return the description of the stream with the idempotency keys that the library keeps for it, and
-    without
-    the library's own group."""
+    without the library's own group."""
     if state is None:
         return info
     shown = visible_stream(info, is_marked=bool(state.incarnation))

@@ -1,7 +1,7 @@
 """XACK, XACKDEL, XNACK, XCLAIM, XAUTOCLAIM, XPENDING, XDEL, XDELEX and XTRIM in words.
 
-XACK and XACKDEL answer 0 for a missing group where the API reports it, so such a command also looks at the
-group.
+XACK and XACKDEL reply 0 for a missing group. The API reports a missing group, so such a command also checks
+the group.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A plan: the Redis words that carry out one command, and the function that reads their answers.
 
 All words of a plan go to one slot, so plans can be joined: a transaction is the words of all plans between
-MULTI
-and EXEC. A plan never sends anything.
+MULTI and EXEC. A plan never sends anything.
 """
 
 from __future__ import annotations

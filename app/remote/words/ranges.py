@@ -75,10 +75,8 @@ def require_untrimmed(result: Result, start: StreamId) -> None:
     """Raise POSITION_TRIMMED where entries at or after `start` are gone from the beginning of the stream.
 
     `result`: the answer of XINFO STREAM. An engine does not record which entries were trimmed: if the first
-    entry
-    left comes after `start` and the stream once had more entries, the first ones count as trimmed, also where
-    they
-    were deleted by id.
+    entry left comes after `start` and the stream once had more entries, the first ones count as trimmed, also
+    where they were deleted by id.
     """
     if isinstance(result, EngineError) and b"no such key" in result.line:
         return

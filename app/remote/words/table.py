@@ -1,7 +1,7 @@
 """The plan of every command that concerns one slot.
 
-Owns the choice between the engine's own command and the function library. The other commands are
-`app.remote.keys`'s.
+It owns the choice between the engine's own command and the function library. `app.remote.keys` has the other
+commands.
 """
 
 from __future__ import annotations
@@ -125,8 +125,7 @@ def _read(engine: Engine, command: c.Read) -> Plan:
 
 def _read_group(engine: Engine, command: c.ReadGroup) -> Plan:
     """Budgets over one stream are COUNT, so an engine without MAXCOUNT needs the library for several streams,
-    and
-    for a limit on bytes."""
+    and for a limit on bytes."""
     known = engine.capabilities
     if group_reads.malformed(command) is not None:
         return group_reads.read_group(command, has_max_count=known.budgets.is_native)
