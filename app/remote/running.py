@@ -18,6 +18,7 @@ from tailrace.app.remote.readers.parts import Looks
 from tailrace.app.remote.request_options import current_options
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.group_reads import positions
+from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.plan import Plan, Result
 from tailrace.app.remote.words.table import plan_of
 from tailrace.core import commands as c
@@ -64,6 +65,7 @@ class Runner:
         """Run one command without waiting. Raises `EngineError`, `StreamError` and `LinkDown`."""
         if isinstance(command, c.Read | c.ReadGroup):
             return await self._completed(command, await self._looks.look(command))
+        require_free_names(command)
         job = _JOBS.get(type(command))
         if job is not None:
             return await job(self._link, self._engine, command)
@@ -146,6 +148,7 @@ class Runner:
         """Return the plan of a command of a transaction, or the error with which it is refused alone."""
         make = _TOGETHER.get(type(command))
         try:
+            require_free_names(command)
             plan = plan_of(self._engine, command) if make is None else make(command)
         except StreamError as refusal:
             return refusal
