@@ -25,6 +25,7 @@ from tailrace.app.remote.figures import outcome_of
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.readers.parts import AnyRead, Looks
 from tailrace.app.remote.readers.waiting import WaitingReads
+from tailrace.app.remote.readiness import why_not_ready
 from tailrace.app.remote.rooms import fitted
 from tailrace.app.remote.running import Runner
 from tailrace.app.remote.words.engine import Engine
@@ -69,12 +70,11 @@ class RemoteStore:
 
     @property
     def not_ready_reason(self) -> str | None:
-        """Return which node is missing, or that the server shuts down; None while all masters are
-        connected."""
+        """Return which node or how many slots are missing, or that the server shuts down; None while all
+        masters are connected."""
         if self._refusal is not None:
             return self._refusal.reason
-        missing = [f"{node.address}: {node.why_down}" for node in self.link.masters() if not node.is_up]
-        return f"no connection to {'; '.join(missing)}" if missing else None
+        return why_not_ready(self.link)
 
     @property
     def is_ready(self) -> bool:
