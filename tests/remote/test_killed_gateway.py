@@ -1,4 +1,4 @@
-"""A gateway is killed under load: its producers go on at another one, without loss and without doubles."""
+"""A gateway is killed under load: its producers continue at another one, without loss and without doubles."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Producer:
             return
 
 
-def test_producers_of_a_killed_gateway_go_on_at_another_and_nothing_is_lost_or_doubled(
+def test_producers_of_a_killed_gateway_continue_at_another_and_nothing_is_lost_or_doubled(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     executable = executable_of("redis-8.10.2")
