@@ -37,7 +37,7 @@ def test_a_gateway_finds_the_master_of_a_sentinel_and_names_a_wrong_name_or_a_lo
         assert httpx.post(f"{gateway.base_url}/v1/streams/s/entries", json=ENTRY).status_code == 201
         watched.replica.kill()
         watched.master.kill()
-        until(lambda: httpx.get(f"{gateway.base_url}/readyz").status_code == 503)
+        until(lambda: httpx.get(f"{gateway.base_url}/readyz").status_code == 503, 60)
         said = httpx.get(f"{gateway.base_url}/readyz").json()["detail"]
         assert watched.master.address in said
         assert "Traceback" not in gateway.log_text
@@ -56,7 +56,7 @@ def test_a_cluster_with_slots_that_no_node_serves_is_refused_at_the_start_and_no
             # A request that the Cluster refuses makes the gateway ask for the slots; its answer takes longer.
             with suppress(httpx.TimeoutException):
                 httpx.post(f"{gateway.base_url}/v1/streams/s/entries", json=ENTRY, timeout=0.5)
-            until(lambda: httpx.get(ready).status_code == 503)
+            until(lambda: httpx.get(ready).status_code == 503, 60)
             assert SAID in httpx.get(ready).json()["detail"]
             assert SAID in refused_start(store)
             assert "Traceback" not in gateway.log_text
