@@ -42,7 +42,9 @@ class Answers:
         refusal = refusal_of(error, command) if isinstance(error, EngineError) else error
         if isinstance(refusal, StreamError):
             refusal = with_names(refusal, command)
-            return kept(await explained(self.link, refusal, command))
+            if isinstance(error, EngineError):
+                refusal = await explained(self.link, refusal, command)
+            return kept(refusal)
         assert isinstance(refusal, StoreUnavailable)
         return kept(refusal)
 

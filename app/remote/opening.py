@@ -16,6 +16,7 @@ from tailrace.app.remote.functions.library import Library
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.link.timing import Timing
 from tailrace.app.remote.link.url import BadStoreUrl
+from tailrace.app.remote.readiness import without_node
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.settings import Settings
 
@@ -54,6 +55,9 @@ async def _link(settings: Settings) -> Link:
 
 
 async def _engine(link: Link) -> Engine:
+    reason = without_node(link)
+    if reason is not None:
+        raise CannotUseEngine(f"cannot use the engine of --store: {reason}")
     try:
         capabilities = await detect(link)
         library = None if capabilities.how is None else Library(capabilities.how)

@@ -12,16 +12,18 @@ from typing import Any, Final, TypeAlias
 
 from tailrace.app.remote.functions.library import is_missing
 from tailrace.app.remote.keys import listing, named, planning, server
+from tailrace.app.remote.keys.incarnations import marked
 from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.readers.parts import Looks
 from tailrace.app.remote.request_options import current_options
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.group_reads import positions
+from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.plan import Plan, Result
 from tailrace.app.remote.words.table import plan_of
 from tailrace.core import commands as c
 from tailrace.core.errors import StreamError, cross_slot, engine_lacks
-from tailrace.core.replies import ReadReply, Reply
+from tailrace.core.replies import ReadReply, Reply, StreamFullInfo, StreamInfo
 
 Job: TypeAlias = Callable[[Link, Engine, Any], Awaitable[Reply]]
 
@@ -63,11 +65,22 @@ class Runner:
         """Run one command without waiting. Raises `EngineError`, `StreamError` and `LinkDown`."""
         if isinstance(command, c.Read | c.ReadGroup):
             return await self._completed(command, await self._looks.look(command))
+        require_free_names(command)
         job = _JOBS.get(type(command))
         if job is not None:
             return await job(self._link, self._engine, command)
         plan = plan_of(self._engine, command)
         assert plan is not None, "every command is a plan or a job"
+        reply = await self._planned(plan)
+        if isinstance(command, c.InfoStream) and not _has_incarnation(reply):
+            return await self._with_incarnation(command, plan, reply)
+        return reply
+
+    async def _with_incarnation(self, command: c.InfoStream, plan: Plan, reply: Reply) -> Reply:
+        """Give the stream an incarnation, and describe it again."""
+        library = self._engine.library
+        if library is None or await marked(self._link, library, command.key) is None:
+            return reply
         return await self._planned(plan)
 
     async def _completed(self, command: c.Read | c.ReadGroup, reply: ReadReply) -> ReadReply:
@@ -144,6 +157,7 @@ class Runner:
         """Return the plan of a command of a transaction, or the error with which it is refused alone."""
         make = _TOGETHER.get(type(command))
         try:
+            require_free_names(command)
             plan = plan_of(self._engine, command) if make is None else make(command)
         except StreamError as refusal:
             return refusal
@@ -197,6 +211,12 @@ class Runner:
                     answers += await asyncio.gather(self.run(command), return_exceptions=True)  # type: ignore[arg-type]
                     start = end + 1
         return answers
+
+
+def _has_incarnation(reply: Reply) -> bool:
+    info = reply.info if isinstance(reply, StreamFullInfo) else reply
+    assert isinstance(info, StreamInfo)
+    return info.incarnation is not None
 
 
 def _is_missing(result: Result) -> bool:

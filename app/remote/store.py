@@ -23,7 +23,8 @@ from tailrace.app.remote.figures import outcome_of
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.readers.parts import AnyRead, Looks
 from tailrace.app.remote.readers.waiting import WaitingReads
-from tailrace.app.remote.rooms import charged
+from tailrace.app.remote.readiness import why_not_ready
+from tailrace.app.remote.rooms import fitted
 from tailrace.app.remote.running import Runner
 from tailrace.app.remote.words.engine import Engine
 from tailrace.core.bounds.reply_room import ReplyRoom
@@ -66,12 +67,11 @@ class RemoteStore:
 
     @property
     def not_ready_reason(self) -> str | None:
-        """Return which node is missing, or that the server shuts down; None while all masters are
-        connected."""
+        """Return which node or how many slots are missing, or that the server shuts down; None while all
+        masters are connected."""
         if self._refusal is not None:
             return self._refusal.reason
-        missing = [f"{node.address}: {node.why_down}" for node in self.link.masters() if not node.is_up]
-        return f"no connection to {'; '.join(missing)}" if missing else None
+        return why_not_ready(self.link)
 
     @property
     def is_ready(self) -> bool:
@@ -201,8 +201,8 @@ class RemoteStore:
                 for _ in some:
                     await take(room.refusal())
                 continue
-            for answer in await self._run_each(some):
-                await take(charged(room, answer))
+            for command, answer in zip(some, await self._run_each(some), strict=True):
+                await take(await fitted(room, command, answer, self._readers.take_back))
 
     async def _run_each(self, commands: Sequence[Command]) -> list[Answer]:
         begin_ns = time.perf_counter_ns()
@@ -226,8 +226,8 @@ class RemoteStore:
             some += commands
             room_of += [room] * len(commands)
         self._require_all_open(some)
-        answers = await self._run_each(some)
-        return [required(charged(room, answer)) for room, answer in zip(room_of, answers, strict=True)]
+        triples = zip(room_of, some, await self._run_each(some), strict=True)
+        return [required(await fitted(*each, self._readers.take_back)) for each in triples]
 
     # --- the end -------------------------------------------------------------------------------
 

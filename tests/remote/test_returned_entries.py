@@ -13,17 +13,21 @@ from tailrace.api.ports import Answer
 from tailrace.app.remote.opening import opened
 from tailrace.app.remote.store import RemoteStore
 from tailrace.app.settings import Settings
+from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import (
     Append,
+    Command,
     CreateGroup,
     PendingRange,
+    Range,
     ReadFrom,
     ReadGroup,
     ReadLimits,
     Special,
 )
+from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry import fragment_from_flat
-from tailrace.core.replies import PendingEntry, ReadReply
+from tailrace.core.replies import PendingEntry, RangeReply, ReadReply
 from tests.support.engines import RedisOnPort, executable_of
 from tests.support.redis_server import required
 from tests.support.waiting_readers import until
@@ -102,6 +106,50 @@ def test_an_entry_on_its_way_to_a_client_that_leaves_goes_back_uncounted(
             reply = await store.execute(claiming)
             assert isinstance(reply, ReadReply)
             assert list(reply.streams[0].entries.ids) == [1 << 64]
+
+    asyncio.run(scenario())
+
+
+async def in_a_pipeline(store: RemoteStore, commands: list[Command], room: ReplyRoom) -> list[Answer]:
+    answers: list[Answer] = []
+
+    async def take(answer: Answer) -> None:
+        answers.append(answer)
+
+    await store.execute_each(commands, room, take)
+    return answers
+
+
+async def in_a_turn(store: RemoteStore, commands: list[Command], room: ReplyRoom) -> list[Answer]:
+    return list(await store.execute_turn([commands], [room]))
+
+
+@pytest.mark.parametrize("run", [in_a_pipeline, in_a_turn])
+@pytest.mark.parametrize("noack", [False, True])
+def test_entries_without_room_in_the_reply_go_back_and_noack_entries_are_answered(
+    redis: RedisOnPort,
+    run: Callable[[RemoteStore, list[Command], ReplyRoom], Awaitable[list[Answer]]],
+    noack: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    key = b"returned:%d" % next(_numbers)
+
+    async def scenario() -> None:
+        async with remote_store(redis) as store:
+            await store.execute(CreateGroup(key, G, 0, create_stream=True))
+            await store.execute(Append(key, (fragment_from_flat([b"a", b"b" * 999]),), (1 << 64,)))
+            reading = ReadGroup(G, b"alice", (ReadFrom(key, Special.NEW),), noack=noack)
+            # One entry always fits, so the first reply takes all the room.
+            first, read = await run(store, [Range(key), reading], ReplyRoom(100))
+            assert isinstance(first, RangeReply)
+            if noack:
+                assert isinstance(read, ReadReply)
+                assert list(read.streams[0].entries.ids) == [1 << 64]
+                return
+            assert isinstance(read, StreamError)
+            assert read.code is ErrorCode.REPLY_TOO_LARGE
+            rows = await store.execute(PendingRange(key, G))
+            assert isinstance(rows, list)
+            assert [(row.consumer, row.deliveries) for row in rows] == [(None, 0)]
 
     asyncio.run(scenario())
 

@@ -74,4 +74,4 @@ def _visible_consumer(consumer: ConsumerFullInfo) -> ConsumerFullInfo:
 
 def visible_stream(info: StreamInfo, *, is_marked: bool) -> StreamInfo:
     """XINFO STREAM, whose group count has the mark in it if the stream has one."""
-    return replace(info, group_count=info.group_count - is_marked)
+    return replace(info, group_count=max(info.group_count - is_marked, 0))

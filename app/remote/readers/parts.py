@@ -15,6 +15,7 @@ from tailrace.app.remote.link.port import Link
 from tailrace.app.remote.readers.cutting import cut_to
 from tailrace.app.remote.request_options import current_options
 from tailrace.app.remote.words.engine import Engine
+from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.pending import group_look
 from tailrace.app.remote.words.plan import Plan, Result, value
 from tailrace.app.remote.words.table import PLANNERS
@@ -37,6 +38,7 @@ class Looks:
 
         Raises `EngineError`, `StreamError` and `LinkDown`.
         """
+        require_free_names(command)
         parts = self._parts(command.streams)
         if len(parts) == 1:
             reply = await self._part(command, is_armed=is_armed)

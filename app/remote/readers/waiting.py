@@ -109,16 +109,22 @@ class WaitingReads:
         return left_s if left_s > 0 else min(idle_s, POLL_S)
 
     def give_back(self, command: AnyRead, reply: ReadReply) -> None:
-        """Return the entries of a read whose reader has left to their group, as if they had not been
-        delivered."""
-        if not isinstance(command, ReadGroup) or command.noack:
+        """Start `take_back` for a read whose reader has left."""
+        if not isinstance(command, ReadGroup):
+            return
+        task = asyncio.get_running_loop().create_task(self.take_back(command, reply))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def take_back(self, command: ReadGroup, reply: ReadReply) -> None:
+        """Return the entries that no reader got to their group, as if they had not been delivered. Entries of
+        a read with NOACK are lost: they are pending nowhere."""
+        if command.noack:
             return
         for read in reply.streams:
             if read.new and read.entries.ids:
-                nack = NegativeAcknowledge(read.key, command.group, NackMode.SILENT, tuple(read.entries.ids))
-                task = asyncio.get_running_loop().create_task(self._nack(nack))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                ids = tuple(read.entries.ids)
+                await self._nack(NegativeAcknowledge(read.key, command.group, NackMode.SILENT, ids))
 
     async def _nack(self, command: NegativeAcknowledge) -> None:
         plan = plan_of(self._engine, command)

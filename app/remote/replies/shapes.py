@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tailrace.app.remote.functions.hidden import visible_deliveries
 from tailrace.app.remote.link.port import Resp
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry import BadEntry, fragment_from_flat
@@ -50,7 +51,7 @@ def entries_of(rows: Sequence[Resp]) -> Entries:
         fragments.append(fragment_of(fields))  # type: ignore[arg-type]
         if delivery:
             idle_ms.append(int_of(delivery[0]))  # type: ignore[arg-type]
-            deliveries.append(int_of(delivery[1]))  # type: ignore[arg-type]
+            deliveries.append(visible_deliveries(int_of(delivery[1])))  # type: ignore[arg-type]
     if len(idle_ms) == len(ids) and ids:
         return Entries(ids, fragments, idle_ms, deliveries)
     return Entries(ids, fragments)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from tailrace.app.remote.functions.hidden import visible_entry
 from tailrace.app.remote.link.port import EngineError, Resp
 from tailrace.app.remote.replies.infos import group_infos, pending_entries
 from tailrace.app.remote.words.pending import group_look
@@ -131,7 +132,7 @@ def _next_new(command: ReadGroup, entries: Entries) -> StreamId:
 
 
 def _with_times(entries: Entries, rows: Sequence[Resp]) -> Entries:
-    known = {each.id: each for each in pending_entries(rows, 0)}
+    known = {each.id: visible_entry(each) for each in pending_entries(rows, 0)}
     if any(value not in known for value in entries.ids):
         return entries
     shown = [known[value] for value in entries.ids]

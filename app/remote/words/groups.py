@@ -150,24 +150,27 @@ def info_stream(command: InfoStream, state: tuple[Words, Call[StreamState | None
     is_full = full_count is not None
 
     def read(results: Sequence[Result]) -> StreamInfo | StreamFullInfo:
-        answer = value(results[0])
-        known = None if state is None else state[1].read(value(results[1]))
+        known = None if state is None else state[1].read(value(results[0]))
+        answer = value(results[-1])
         if not is_full:
             return with_state(stream_info(answer), known)
         full = stream_full_info(answer, time.time_ns() // 1_000_000)
         return StreamFullInfo(with_state(full.info, known), full.entries, visible_full_groups(full.groups))
 
-    return Plan([words] if state is None else [words, state[0]], read, key)
+    # The state comes first: if the stream is created again in between, its incarnation is that of the one
+    # before, which every later look tells from the new one.
+    return Plan([words] if state is None else [state[0], words], read, key)
 
 
 def with_state(info: StreamInfo, state: StreamState | None) -> StreamInfo:
-    """Return the description of the stream with the idempotency keys that the library keeps for it, and
-    without the library's own group."""
+    """Return the description of the stream with its incarnation and the idempotency keys that the library
+    keeps for it, and without the library's own group."""
     if state is None:
         return info
     shown = visible_stream(info, is_marked=bool(state.incarnation))
     return replace(
         shown,
+        incarnation=state.incarnation or None,
         idmp_duration_s=state.idmp_duration_s,
         idmp_maxsize=state.idmp_maxsize,
         producer_count=info.producer_count + state.producer_count,

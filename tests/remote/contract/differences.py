@@ -29,11 +29,6 @@ DIFFERENCES: Final[tuple[Difference, ...]] = (
         ENGINES,
         "an engine does not record which entries were trimmed; only a missing beginning of the stream shows",
     ),
-    Difference(
-        "test_seeking_finds_the_end_of_a_page",
-        ENGINES,
-        "an engine gives streams no incarnation, so replies have none",
-    ),
 )
 
 OWN_SERVER: Final = frozenset(

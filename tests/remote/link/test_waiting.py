@@ -90,6 +90,22 @@ def test_a_reader_is_woken_by_each_kind_of_change(engine: RedisNode) -> None:
     run(main)
 
 
+def test_a_change_on_the_tracking_connection_itself_wakes_its_readers(engine: RedisNode) -> None:
+    """With NOLOOP, the engine would forget the reader at such a change, and report nothing."""
+
+    async def main() -> None:
+        async with two_links(url_of(engine)) as (waiting, other):
+            key = b"own"
+            reader = WaitingReader(waiting, key)
+            await reader.read()
+            before = reader.wakes
+            await waiting.read_armed([[b"XADD", key, b"*", b"a", b"b"]], key=key, is_write=True)
+            await reader.woken(before)
+            await reader.until(await add(other, key))
+
+    run(main)
+
+
 def test_a_reader_of_a_group_is_woken_although_its_read_registers_nothing(engine: RedisNode) -> None:
     async def main() -> None:
         async with two_links(url_of(engine)) as (waiting, other):

@@ -1,0 +1,131 @@
+"""Incarnations behind a gateway, as the source of tailrace-spark asks for them, without a Spark session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+
+from tailrace_spark.errors import DataLoss
+from tailrace_spark.source.options import read_options
+from tailrace_spark.source.parts import Part, parts_between
+from tailrace_spark.source.stream_requests import SourceStream
+from tests.support.engines import RedisOnPort, executable_of
+from tests.support.live_gateway import LiveGateway, live_gateway
+from tests.support.redis_server import required
+
+_numbers = count()
+
+
+@pytest.fixture(scope="module", params=["redis-8.10.2", "redis-7.0.15"])
+def redis(request: pytest.FixtureRequest) -> Iterator[RedisOnPort]:
+    executable = executable_of(request.param)
+    if executable is None and not required():
+        pytest.skip(f"{request.param} is not installed")
+    assert executable is not None
+    with RedisOnPort(executable) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def gateway(redis: RedisOnPort) -> Iterator[LiveGateway]:
+    with live_gateway(redis.url) as running:
+        yield running
+
+
+@pytest.fixture
+def key(redis: RedisOnPort) -> str:
+    """A stream of ten entries, which another client of the engine appended."""
+    name = f"incarnations:{next(_numbers)}"
+    fill(redis, name, range(1, 11))
+    return name
+
+
+def fill(redis: RedisOnPort, key: str, times: range) -> None:
+    for ms in times:
+        redis.run("XADD", key, f"{ms}-0", "n", ms)
+
+
+def get(gateway: LiveGateway, path: str) -> Any:
+    return httpx.get(f"{gateway.url}/v1/streams/{path}").json()
+
+
+def test_a_stream_has_one_incarnation_on_every_way_until_it_is_deleted(
+    redis: RedisOnPort, gateway: LiveGateway, key: str
+) -> None:
+    first = get(gateway, key)["incarnation"]
+    assert first
+    head = httpx.head(f"{gateway.url}/v1/streams/{key}")
+    assert head.headers["x-incarnation"] == first
+    assert get(gateway, f"{key}/entries:split?parts=2")["incarnation"] == first
+    assert get(gateway, f"{key}/entries:seek?count=2")["incarnation"] == first
+    assert get(gateway, key)["groups"] == 0
+    redis.run("DEL", key)
+    assert "x-incarnation" not in httpx.head(f"{gateway.url}/v1/streams/{key}").headers
+    fill(redis, key, range(11, 13))
+    second = get(gateway, f"{key}/entries:split?parts=2")["incarnation"]
+    assert second not in {first, None}
+    assert get(gateway, key)["incarnation"] == second
+
+
+def test_another_gateway_tells_the_same_incarnation(
+    redis: RedisOnPort, gateway: LiveGateway, key: str
+) -> None:
+    first = get(gateway, key)["incarnation"]
+    with live_gateway(redis.url) as other:
+        assert get(other, key)["incarnation"] == first
+
+
+def test_an_engine_that_is_out_of_memory_describes_the_stream_without_an_incarnation(
+    redis: RedisOnPort, gateway: LiveGateway, key: str
+) -> None:
+    redis.run("CONFIG", "SET", "maxmemory", "1mb")
+    try:
+        described = get(gateway, key)
+        planned = get(gateway, f"{key}/entries:split?parts=2")
+    finally:
+        redis.run("CONFIG", "SET", "maxmemory", "0")
+    assert (described["length"], described.get("incarnation")) == (10, None)
+    assert (planned["count"], planned.get("incarnation")) == (10, None)
+    assert get(gateway, key)["incarnation"]
+
+
+def source(gateway: LiveGateway, key: str) -> SourceStream:
+    return SourceStream(read_options({"url": gateway.url, "stream": key}))
+
+
+def test_the_source_of_spark_plans_and_reads_a_stream(gateway: LiveGateway, key: str) -> None:
+    stream = source(gateway, key)
+    look = stream.look()
+    assert look is not None
+    assert look.incarnation
+    assert (look.start, look.last_id) == ("0-18446744073709551615", "10-0")
+    ends = stream.part_ends(look.start, look.last_id, 3)
+    parts = parts_between(key, look.incarnation, look.start, ends)
+    lines = [
+        block
+        for part in parts
+        if isinstance(part, Part) and stream.is_still(part.incarnation)
+        for block in stream.lines(part.start, part.end)
+    ]
+    assert b"".join(lines).count(b"\n") == 10
+    assert stream.page_end(look.start, 4) == "4-0"
+    assert stream.count("5-0") == 5
+
+
+def test_the_source_of_spark_notices_that_a_stream_was_created_again(
+    redis: RedisOnPort, gateway: LiveGateway, key: str
+) -> None:
+    stream = source(gateway, key)
+    look = stream.look()
+    assert look is not None
+    assert stream.is_still(look.incarnation)
+    redis.run("DEL", key)
+    with pytest.raises(DataLoss, match="deleted"):
+        stream.is_still(look.incarnation)
+    fill(redis, key, range(11, 21))
+    with pytest.raises(DataLoss, match="created again"):
+        stream.is_still(look.incarnation)
