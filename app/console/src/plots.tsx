@@ -4,7 +4,7 @@
  * This module draws numbers. It never loads any.
  */
 import { useRef, useState } from "preact/hooks";
-import { count } from "./ui";
+import { count } from "./format";
 import { clock, useZone, written } from "./time";
 
 export interface Point {

@@ -6,7 +6,9 @@
 import { useRef, useState } from "preact/hooks";
 import type { TailraceError } from "tailrace-client/errors";
 import { failure, send } from "../server";
-import { Act, Confirm, Problem } from "../ui";
+import { Confirm } from "../dialogs";
+import { Problem } from "../messages";
+import { Act } from "../ui";
 import { COMMANDS, completed } from "./command_words";
 import { printed } from "./printed";
 import { splitWords } from "./words";

@@ -9,7 +9,10 @@ import { type Name, shown } from "../names";
 import { go, href } from "../router";
 import { send } from "../server";
 import { findStream, splitEntries, streamPath } from "../streams";
-import { Act, Confirm, Field, Outcome, Pending, WhyOff, count, many } from "../ui";
+import { Confirm } from "../dialogs";
+import { count, many } from "../format";
+import { Outcome, Pending } from "../messages";
+import { Act, Field, WhyOff } from "../ui";
 import { ExportForm } from "./export_form";
 
 interface Given {

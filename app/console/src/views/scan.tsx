@@ -9,7 +9,8 @@ import type { TailraceError } from "tailrace-client/errors";
 import { type Name } from "../names";
 import { failure } from "../server";
 import { type Entry, readEntries } from "../streams";
-import { Problem, many } from "../ui";
+import { many } from "../format";
+import { Problem } from "../messages";
 import { EntryTable } from "./entry_table";
 
 const ENTRIES_PER_STEP = 1_000;

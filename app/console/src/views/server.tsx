@@ -9,7 +9,10 @@ import { Line } from "../plots";
 import { rateNow, ratesOf, sample, samplesOf } from "../samples";
 import { send } from "../server";
 import { useRefusal } from "../access";
-import { Pending, Time, bytes, count, duration, rate } from "../ui";
+import { bytes, count, rate } from "../format";
+import { Pending } from "../messages";
+import { duration } from "../time";
+import { Time } from "../ui";
 import { type Metrics, quantile, readMetrics } from "./metrics";
 
 const METRICS_EVERY_MS = 3_000;

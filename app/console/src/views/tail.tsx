@@ -10,7 +10,8 @@ import { type Name, base64OfText } from "../names";
 import { href } from "../router";
 import { failure, tailrace } from "../server";
 import { type Entry, entryOf } from "../streams";
-import { Problem, count, many, rate } from "../ui";
+import { count, many, rate } from "../format";
+import { Problem } from "../messages";
 import { EntryTable } from "./entry_table";
 
 const SHOWN_MAX = 200;

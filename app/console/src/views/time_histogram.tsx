@@ -10,7 +10,7 @@ import { type Bin, Histogram } from "../plots";
 import { go, href } from "../router";
 import { type Part, splitEntries } from "../streams";
 import { msOf } from "../time";
-import { Problem } from "../ui";
+import { Problem } from "../messages";
 
 const PARTS = 200;
 const BINS = 80;
