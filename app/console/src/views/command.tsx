@@ -123,7 +123,7 @@ export function CommandView() {
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
-            placeholder="XRANGE race:france - + COUNT 10"
+            placeholder="XLEN race:france"
             value={line}
             onInput={(event) => setLine(event.currentTarget.value)}
             onKeyDown={onKey}

@@ -49,12 +49,6 @@ function Shown({ streamKey, entry }: { streamKey: Name; entry: Entry }) {
         </nav>
       </div>
       <dl class="facts">
-        <div>
-          <dt>Time</dt>
-          <dd>
-            <IdTime id={entry.id} />
-          </dd>
-        </div>
         {ms !== undefined && (
           <>
             <div>
@@ -64,6 +58,12 @@ function Shown({ streamKey, entry }: { streamKey: Name; entry: Entry }) {
             <div>
               <dt>Local</dt>
               <dd>{written(ms, "local")}</dd>
+            </div>
+            <div>
+              <dt>Age</dt>
+              <dd>
+                <IdTime id={entry.id} isShort />
+              </dd>
             </div>
           </>
         )}

@@ -70,8 +70,8 @@ function Trim({ streamKey, length, onDone }: { streamKey: Name; length: number; 
       >
         <Field label="Keep">
           <select value={by} onChange={(event) => setBy(event.currentTarget.value as typeof by)}>
-            <option value="max_length">the newest entries</option>
-            <option value="min_id">entries from an id on</option>
+            <option value="max_length">newest entries</option>
+            <option value="min_id">from an id on</option>
           </select>
         </Field>
         <Field label={by === "max_length" ? "How many" : "Id"}>

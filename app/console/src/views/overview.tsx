@@ -13,39 +13,52 @@ import { sample } from "../samples";
 import { listStreams } from "../streams";
 import { Act } from "../ui";
 import { Greeting } from "./greeting";
+import { SearchResults } from "./overview_search";
 import { Table } from "./overview_table";
-import { search } from "./search";
 
 const ROWS = 25;
 const LIST_EVERY_MS = 2_000;
 
 export function OverviewView({ parameters }: { parameters: URLSearchParams }) {
   const prefix = readName(parameters, "prefix") ?? "";
-  const substring = parameters.get("search") ?? "";
-  const after = readName(parameters, "after");
-  const isSearch = substring !== "";
-  const subject = JSON.stringify([prefix, substring, after]);
-  const pages = useLoaded(
-    async (signal) =>
-      isSearch ? search(substring, signal) : listStreams({ prefix, after, limit: ROWS }, signal),
-    subject,
-    isSearch ? undefined : LIST_EVERY_MS,
-  );
-  const streams = pages.data?.streams ?? [];
-  for (const stream of pages.data === undefined || isSearch ? [] : streams)
-    sample(`added ${identity(stream.key)}`, stream.added);
-  if (pages.data?.streams.length === 0 && prefix === "" && after === undefined && !isSearch)
-    return <Greeting />;
+  const text = parameters.get("search") ?? "";
+  if (text === "") return <Pages prefix={prefix} parameters={parameters} />;
   return (
     <>
-      <div class="subject">
-        <h1>Streams</h1>
-        <SearchForm prefix={prefix} substring={substring} />
-        <NewStream />
-      </div>
+      <Head prefix={prefix} text={text} />
+      <SearchResults key={text} text={text} parameters={parameters} />
+    </>
+  );
+}
+
+/** A page of the list, or the greeting if the server has no streams. */
+function Pages({ prefix, parameters }: { prefix: Name; parameters: URLSearchParams }) {
+  const after = readName(parameters, "after");
+  const subject = JSON.stringify([prefix, after]);
+  const pages = useLoaded(
+    (signal) => listStreams({ prefix, after, limit: ROWS }, signal),
+    subject,
+    LIST_EVERY_MS,
+  );
+  const streams = pages.data?.streams ?? [];
+  for (const stream of streams) sample(`added ${identity(stream.key)}`, stream.added);
+  if (pages.data && streams.length === 0 && prefix === "" && after === undefined) return <Greeting />;
+  return (
+    <>
+      <Head prefix={prefix} text="" />
       <Pending of={pages} what="the streams" />
       {pages.data && <Table key={subject} page={pages.data} parameters={parameters} />}
     </>
+  );
+}
+
+function Head({ prefix, text }: { prefix: Name; text: string }) {
+  return (
+    <div class="subject streams">
+      <h1>Streams</h1>
+      <SearchForm prefix={prefix} substring={text} />
+      <NewStream />
+    </div>
   );
 }
 
@@ -65,7 +78,7 @@ function SearchForm({ prefix, substring }: { prefix: Name; substring: string }) 
         class="grow"
         type="search"
         aria-label="Search for streams"
-        placeholder="Search for streams"
+        placeholder="Key of a stream"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />

@@ -4,7 +4,7 @@
  * This module reads the details of the rows. Which streams are rows is the decision of its callers.
  */
 import { useState } from "preact/hooks";
-import { count, rate } from "../format";
+import { count, many, rate } from "../format";
 import { useLoaded } from "../hooks";
 import { Problem } from "../messages";
 import { identity, readName, shown } from "../names";
@@ -49,7 +49,7 @@ export function Table({
   if (page.streams.length === 0) {
     return (
       <p class="empty">
-        No stream matches. {page.note} <a href="/">Show all streams</a>.
+        No stream matches. <a href="/">Show all streams</a>.
       </p>
     );
   }
@@ -88,7 +88,7 @@ export function Table({
       <div class="bar pages">
         <span class="quiet small">
           {page.note ??
-            `${rows.length} streams on this page, in byte order of their keys; a column sorts the page`}
+            `${many(rows.length, "stream")} on this page, in byte order of their keys. Select a heading to sort the page.`}
         </span>
         <span class="grow" />
         {parameters.has("after") || parameters.has("after64") ? (

@@ -125,7 +125,9 @@ function List({ streamKey, group, parameters }: Given & { group: Name }) {
                   />
                 </th>
                 <th scope="col">Id</th>
-                <th scope="col">Appended</th>
+                <th scope="col" class="wide-only">
+                  Appended
+                </th>
                 <th scope="col">Consumer</th>
                 <th scope="col" class="number">
                   Idle
@@ -149,7 +151,7 @@ function List({ streamKey, group, parameters }: Given & { group: Name }) {
                   <th scope="row" class="mono">
                     <a href={href("entry", { key: streamKey, id: entry.id })}>{entry.id}</a>
                   </th>
-                  <td>
+                  <td class="wide-only">
                     <IdTime id={entry.id} isShort />
                   </td>
                   <td>

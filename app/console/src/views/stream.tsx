@@ -82,7 +82,12 @@ export function StreamView({ streamKey, parameters }: Given) {
       )}
       <Toolbar streamKey={streamKey} parameters={parameters} />
       {isLive ? (
-        <Tail streamKey={streamKey} field={field} value={parameters.get("value") ?? ""} />
+        <Tail
+          streamKey={streamKey}
+          field={field}
+          value={parameters.get("value") ?? ""}
+          isOffline={state.error !== undefined}
+        />
       ) : field !== "" ? (
         <Scan
           key={parameters.toString()}

@@ -64,7 +64,15 @@ class Gate {
   }
 }
 
-export function Tail({ streamKey, field, value }: { streamKey: Name; field: string; value: string }) {
+interface Given {
+  readonly streamKey: Name;
+  readonly field: string;
+  readonly value: string;
+  /** Whether other requests of the view fail. The subscription then connects again by itself. */
+  readonly isOffline: boolean;
+}
+
+export function Tail({ streamKey, field, value, isOffline }: Given) {
   const [shown, setShown] = useState<Shown>({ entries: [], received: 0, perSecond: 0 });
   const [isOpen, setOpen] = useState(false);
   const [isPaused, setPaused] = useState(false);
@@ -77,6 +85,7 @@ export function Tail({ streamKey, field, value }: { streamKey: Name; field: stri
     const arrivals = new Arrivals();
     const draw = setInterval(() => setShown(arrivals.shown()), DRAW_EVERY_MS);
     setError(undefined);
+    setOpen(false);
     const follow = async () => {
       const isText = typeof streamKey === "string";
       const encode = (text: string) => (isText ? text : base64OfText(text));
@@ -103,6 +112,7 @@ export function Tail({ streamKey, field, value }: { streamKey: Name; field: stri
       clearInterval(draw);
     };
   }, [run]);
+  const isLive = isOpen && !isOffline && error === undefined;
   const toggle = () => {
     gate.current[isPaused ? "open" : "close"]();
     setPaused(!isPaused);
@@ -110,9 +120,11 @@ export function Tail({ streamKey, field, value }: { streamKey: Name; field: stri
   return (
     <>
       <div class="bar live" data-open={isOpen} data-received={shown.received}>
-        <span class={isPaused ? "dot" : isOpen ? "dot on" : "dot wait"} aria-hidden="true" />
+        <span class={isPaused ? "dot" : isLive ? "dot on" : "dot wait"} aria-hidden="true" />
         <span>
-          <strong>{isPaused ? "Paused" : isOpen ? "Live" : "Connecting"}</strong>{" "}
+          <strong>
+            {isPaused ? "Paused" : isLive ? "Live" : error ? "Ended" : isOpen ? "Reconnecting" : "Connecting"}
+          </strong>{" "}
           <span class="quiet">
             {many(shown.received, "entry", "entries")} received · {rate(shown.perSecond)}
             {shown.received > SHOWN_MAX && ` · the newest ${SHOWN_MAX} are shown`}
