@@ -1,4 +1,4 @@
-"""Finding streams and entries in the console: searches that can be stopped, and ranges chosen with the keyboard."""
+"""Finding streams and entries in the console: searches that can be stopped, and ranges chosen by keys."""
 
 from __future__ import annotations
 
@@ -112,7 +112,8 @@ def test_a_failed_head_request_is_shown_with_a_retry(console: Console) -> None:
         " ? Promise.reject(new TypeError('the connection was cut')) : window.sent(request, options); }"
     )
     console.page.evaluate(
-        f"{{ history.pushState(null, '', '/console/stream?key={key}'); dispatchEvent(new Event('popstate')); }}"
+        f"{{ history.pushState(null, '', '/console/stream?key={key}');"
+        " dispatchEvent(new Event('popstate')); }"
     )
     console.until_text("No connection to the server")
     console.page.evaluate("{ window.fetch = window.sent; }")
