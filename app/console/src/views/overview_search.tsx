@@ -3,7 +3,7 @@
  *
  * `search.ts` owns the search. This module owns when it runs and what the page says about it.
  */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TailraceError } from "tailrace-client/errors";
 import { many } from "../format";
 import { Problem } from "../messages";
@@ -20,7 +20,8 @@ export function SearchResults({ text, parameters }: { text: string; parameters: 
   const [error, setError] = useState<TailraceError | undefined>();
   const [run, setRun] = useState(0);
   const leaving = useRef(new AbortController());
-  useEffect(() => {
+  // Before the page is drawn, so that the button that stops it works as soon as it is shown.
+  useLayoutEffect(() => {
     const controller = (leaving.current = new AbortController());
     setState("running");
     setError(undefined);

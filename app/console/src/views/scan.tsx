@@ -4,7 +4,7 @@
  * A step reads at most 1 000 entries or 8 MB, and the next one begins only after the last one has ended; other
  * clients of the server wait for a few milliseconds at most. The search pauses after some matches or entries.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TailraceError } from "tailrace-client/errors";
 import { type Name } from "../names";
 import { failure } from "../server";
@@ -38,7 +38,8 @@ export function Scan({ streamKey, field, value, range }: Given) {
   const [progress, setProgress] = useState<Progress>({ matches: [], scanned: 0, state: "running" });
   const cursor = useRef<string | undefined>(range.end);
   const [run, setRun] = useState(0);
-  useEffect(() => {
+  // Before the page is drawn, so that the button that stops it works as soon as it is shown.
+  useLayoutEffect(() => {
     const leaving = new AbortController();
     setProgress(({ error: _, ...before }) => ({ ...before, state: "running" }));
     const stepping = steps(
