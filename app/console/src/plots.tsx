@@ -1,10 +1,9 @@
 /**
- * Plots as SVG. Each has a table with the same numbers for screen readers.
+ * Lines over time as SVG, with and without axes. A plot with axes has a table with the same numbers for screen readers.
  *
  * This module draws numbers. It never loads any.
  */
-import { useRef, useState } from "preact/hooks";
-import { count } from "./ui";
+import { count } from "./format";
 import { clock, useZone, written } from "./time";
 
 export interface Point {
@@ -115,109 +114,6 @@ export function Line({ title, unit, points, format = count }: LinesProps) {
                 <td>{format(point.value)}</td>
               </tr>
             ))}
-          </tbody>
-        </table>
-      </div>
-    </figure>
-  );
-}
-
-export interface Bin {
-  readonly from: number;
-  readonly to: number;
-  readonly count: number;
-}
-
-/** Counts over time. A range can be selected with the pointer, or with the fields beside the plot. */
-export function Histogram({
-  bins,
-  onBrush,
-}: {
-  bins: readonly Bin[];
-  onBrush(from: number, to: number): void;
-}) {
-  const [zone] = useZone();
-  const plot = useRef<SVGSVGElement>(null);
-  const [brush, setBrush] = useState<readonly [number, number] | undefined>();
-  const most = Math.max(...bins.map((bin) => bin.count), 1);
-  const first = bins[0]!.from;
-  const last = bins[bins.length - 1]!.to;
-  const width = 1000 / bins.length;
-  const at = (event: PointerEvent) => {
-    const box = plot.current!.getBoundingClientRect();
-    return Math.min(1000, Math.max(0, ((event.clientX - box.left) / box.width) * 1000));
-  };
-  const finish = () => {
-    if (brush !== undefined && Math.abs(brush[1] - brush[0]) > 4) {
-      const [from, to] = [Math.min(...brush), Math.max(...brush)].map(
-        (x) => first + (x / 1000) * (last - first),
-      );
-      onBrush(Math.floor(from!), Math.ceil(to!));
-    }
-    setBrush(undefined);
-  };
-  return (
-    <figure class="plot histogram">
-      <svg
-        ref={plot}
-        viewBox="0 0 1000 60"
-        preserveAspectRatio="none"
-        role="img"
-        aria-label="Entries over time: the table after this plot has the numbers"
-        onPointerDown={(event) => {
-          event.currentTarget.setPointerCapture(event.pointerId);
-          setBrush([at(event), at(event)]);
-        }}
-        onPointerMove={(event) => brush !== undefined && setBrush([brush[0], at(event)])}
-        onPointerUp={finish}
-        onPointerCancel={() => setBrush(undefined)}
-      >
-        {bins.map((bin, index) => {
-          const height = bin.count === 0 ? 0 : Math.max(1.5, (bin.count / most) * 58);
-          return (
-            <rect
-              key={bin.from}
-              class="bar"
-              x={index * width + 0.8}
-              y={60 - height}
-              width={width - 1.6}
-              height={height}
-            />
-          );
-        })}
-        {brush && (
-          <rect
-            class="brush"
-            x={Math.min(...brush)}
-            y={0}
-            width={Math.abs(brush[1] - brush[0])}
-            height={60}
-          />
-        )}
-      </svg>
-      <div class="ends quiet small">
-        <span>{written(first, zone, false)}</span>
-        <span class="wide-only">drag to select a range</span>
-        <span>{written(last, zone, false)}</span>
-      </div>
-      <div class="hidden">
-        <table>
-          <caption>Entries over time</caption>
-          <thead>
-            <tr>
-              <th>From</th>
-              <th>Entries</th>
-            </tr>
-          </thead>
-          <tbody>
-            {bins
-              .filter((bin) => bin.count > 0)
-              .map((bin) => (
-                <tr key={bin.from}>
-                  <td>{written(bin.from, zone, false)}</td>
-                  <td>{Math.round(bin.count)}</td>
-                </tr>
-              ))}
           </tbody>
         </table>
       </div>

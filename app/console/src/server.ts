@@ -64,6 +64,19 @@ export function onToken(follow: () => void): () => void {
  * time limit, or the reason of the signal.
  */
 export async function send<T>(method: Method, path: string, request: Request = {}): Promise<T> {
+  return (await exchange(method, path, request)).data as T;
+}
+
+/** Sends a HEAD request and returns the headers of the response. It fails as `send` does. */
+export async function readHeaders(path: string, request: Request = {}): Promise<Headers> {
+  return (await exchange("HEAD", path, { ...request, parseAs: "text" })).headers;
+}
+
+async function exchange(
+  method: Method,
+  path: string,
+  request: Request,
+): Promise<{ readonly data: unknown; readonly headers: Headers }> {
   const { query, body, headers = {}, signal, timeoutMs = TIMEOUT_MS, parseAs = "json" } = request;
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(timedOut(timeoutMs)), timeoutMs);
@@ -79,7 +92,9 @@ export async function send<T>(method: Method, path: string, request: Request = {
       .request({ method, url: path, headers: { ...kind, ...headers }, signal: either, parseAs, ...sent })
       .catch((error: unknown) => ({ data: undefined, error, response: undefined }));
     either.throwIfAborted();
-    if (answer.response?.ok && answer.error === undefined) return answer.data as T;
+    if (answer.response?.ok && answer.error === undefined) {
+      return { data: answer.data, headers: answer.response.headers };
+    }
     throw answer.response === undefined
       ? connectionLost(answer.error)
       : errorOfProblem(answer.error, answer.response);

@@ -4,7 +4,7 @@
  */
 import type { api } from "tailrace-client/index";
 import { type Name, nameOf, segment } from "./names";
-import { type Query, send, tailrace } from "./server";
+import { type Query, failure, readHeaders, send } from "./server";
 
 /** A row of the list of streams. */
 export interface Stream {
@@ -149,6 +149,10 @@ export async function splitEntries(
 
 /** Returns the first id of a stream without reading the entry; undefined if there is none. */
 export async function firstIdOf(key: Name, signal?: AbortSignal): Promise<string | undefined> {
-  const answer = await tailrace().http.head({ url: streamPath(key), ...(signal ? { signal } : {}) });
-  return answer.response?.headers.get("X-First-Id") ?? undefined;
+  try {
+    return (await readHeaders(streamPath(key), { signal })).get("X-First-Id") ?? undefined;
+  } catch (error) {
+    if (failure(error).status === 404) return undefined;
+    throw error;
+  }
 }

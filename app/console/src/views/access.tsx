@@ -3,7 +3,8 @@ import { useContext, useState } from "preact/hooks";
 import type { TailraceError } from "tailrace-client/errors";
 import { AccessContext, type Scope } from "../access";
 import { hasToken, switchToken } from "../server";
-import { Field, Pending, Time } from "../ui";
+import { Pending } from "../messages";
+import { Field, Time } from "../ui";
 
 const SCOPES: readonly (readonly [Scope, string])[] = [
   ["read", "Read entries, groups and pending entries; follow streams"],

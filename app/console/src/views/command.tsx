@@ -6,7 +6,9 @@
 import { useRef, useState } from "preact/hooks";
 import type { TailraceError } from "tailrace-client/errors";
 import { failure, send } from "../server";
-import { Act, Confirm, Problem } from "../ui";
+import { Confirm } from "../dialogs";
+import { Problem } from "../messages";
+import { Act } from "../ui";
 import { COMMANDS, completed } from "./command_words";
 import { printed } from "./printed";
 import { splitWords } from "./words";
@@ -121,7 +123,7 @@ export function CommandView() {
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
-            placeholder="XRANGE race:france - + COUNT 10"
+            placeholder="XLEN race:france"
             value={line}
             onInput={(event) => setLine(event.currentTarget.value)}
             onKeyDown={onKey}

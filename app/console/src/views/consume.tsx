@@ -12,7 +12,10 @@ import { type Name, readName, shown } from "../names";
 import { href } from "../router";
 import { failure, tailrace } from "../server";
 import { entryOf, listGroups } from "../streams";
-import { Act, Field, Pending, Problem, WhyOff, duration, many } from "../ui";
+import { many } from "../format";
+import { Pending, Problem } from "../messages";
+import { duration } from "../time";
+import { Act, Field, WhyOff } from "../ui";
 import { Fields } from "./entry_table";
 
 interface Given {

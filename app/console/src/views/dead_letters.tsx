@@ -10,7 +10,9 @@ import { type Name, shown } from "../names";
 import { href } from "../router";
 import { type Reply, transaction } from "../server";
 import { type Entry, findStream, readEntries } from "../streams";
-import { Act, Field, Outcome, Problem, many } from "../ui";
+import { many } from "../format";
+import { Outcome, Problem } from "../messages";
+import { Act, Field } from "../ui";
 
 const ORIGIN = ["origin_stream", "origin_group", "origin_id", "deliveries", "last_error"];
 const REDRIVEN_MAX = 100;

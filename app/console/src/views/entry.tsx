@@ -9,8 +9,11 @@ import { type Name, fitsUrl, identity, shown } from "../names";
 import { go, href } from "../router";
 import { type Reply, pipeline, send } from "../server";
 import { type Entry, getEntry, listGroups, streamPath } from "../streams";
-import { msOf, written } from "../time";
-import { Act, Confirm, Copy, IdTime, NameText, Outcome, Pending, duration } from "../ui";
+import { msOf, written, duration } from "../time";
+import { Copy } from "../clipboard";
+import { Confirm } from "../dialogs";
+import { Outcome, Pending } from "../messages";
+import { Act, IdTime, NameText } from "../ui";
 import { keepDraft } from "./draft";
 import { curlOf, jsonOf, pythonOf, typescriptOf } from "./snippets";
 import { Value } from "./values";
@@ -46,12 +49,6 @@ function Shown({ streamKey, entry }: { streamKey: Name; entry: Entry }) {
         </nav>
       </div>
       <dl class="facts">
-        <div>
-          <dt>Time</dt>
-          <dd>
-            <IdTime id={entry.id} />
-          </dd>
-        </div>
         {ms !== undefined && (
           <>
             <div>
@@ -61,6 +58,12 @@ function Shown({ streamKey, entry }: { streamKey: Name; entry: Entry }) {
             <div>
               <dt>Local</dt>
               <dd>{written(ms, "local")}</dd>
+            </div>
+            <div>
+              <dt>Age</dt>
+              <dd>
+                <IdTime id={entry.id} isShort />
+              </dd>
             </div>
           </>
         )}

@@ -7,7 +7,10 @@ import { useRef, useState } from "preact/hooks";
 import { useAction } from "../hooks";
 import { type Name, shown } from "../names";
 import { type Entry, readEntries } from "../streams";
-import { Act, Field, Outcome, WhyOff, bytes, count, download, many } from "../ui";
+import { download } from "../clipboard";
+import { bytes, count, many } from "../format";
+import { Outcome } from "../messages";
+import { Act, Field, WhyOff } from "../ui";
 import { jsonOf } from "./snippets";
 
 const BYTES_MAX = 256e6;

@@ -2,7 +2,9 @@
 import { useAction } from "../hooks";
 import { go, href } from "../router";
 import { appendRace, RACE } from "../race";
-import { Act, Copy, Outcome, WhyOff } from "../ui";
+import { Copy } from "../clipboard";
+import { Outcome } from "../messages";
+import { Act, WhyOff } from "../ui";
 
 export function Greeting() {
   const action = useAction();

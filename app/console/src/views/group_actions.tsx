@@ -6,7 +6,10 @@ import { href } from "../router";
 import { send } from "../server";
 import { type Group, type Stream, groupPath, splitEntries } from "../streams";
 import { readTime, useZone, written } from "../time";
-import { Act, Confirm, Dialog, Field, Outcome, WhyOff, count, many } from "../ui";
+import { Confirm, Dialog } from "../dialogs";
+import { count, many } from "../format";
+import { Outcome } from "../messages";
+import { Act, Field, WhyOff } from "../ui";
 
 type Start = "new" | "all" | "place";
 

@@ -9,7 +9,10 @@ import { type Name, shown } from "../names";
 import { go, href } from "../router";
 import { send } from "../server";
 import { findStream, splitEntries, streamPath } from "../streams";
-import { Act, Confirm, Field, Outcome, Pending, WhyOff, count, many } from "../ui";
+import { Confirm } from "../dialogs";
+import { count, many } from "../format";
+import { Outcome, Pending } from "../messages";
+import { Act, Field, WhyOff } from "../ui";
 import { ExportForm } from "./export_form";
 
 interface Given {
@@ -67,8 +70,8 @@ function Trim({ streamKey, length, onDone }: { streamKey: Name; length: number; 
       >
         <Field label="Keep">
           <select value={by} onChange={(event) => setBy(event.currentTarget.value as typeof by)}>
-            <option value="max_length">the newest entries</option>
-            <option value="min_id">entries from an id on</option>
+            <option value="max_length">newest entries</option>
+            <option value="min_id">from an id on</option>
           </select>
         </Field>
         <Field label={by === "max_length" ? "How many" : "Id"}>

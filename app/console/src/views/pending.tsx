@@ -4,18 +4,22 @@
  * The list is read page by page. Each action names the number of entries before and after it ran.
  */
 import { useState } from "preact/hooks";
+import { many } from "../format";
 import { useLoaded } from "../hooks";
+import { Pending, Problem, Waiting } from "../messages";
 import { type Name, nameOf, readName, segment } from "../names";
-import { go, href } from "../router";
+import { href } from "../router";
 import { send } from "../server";
 import { groupPath, listGroups } from "../streams";
-import { Field, IdTime, Pending, Problem, Waiting, duration, many } from "../ui";
-import { PendingActions } from "./pending_actions";
+import { duration } from "../time";
+import { IdTime } from "../ui";
 import { DeadLetters } from "./dead_letters";
+import { PendingActions } from "./pending_actions";
+import { Filter } from "./pending_filter";
 
 const PAGE = 100;
 
-interface Given {
+export interface Given {
   readonly streamKey: Name;
   readonly parameters: URLSearchParams;
 }
@@ -75,64 +79,6 @@ export function PendingView({ streamKey, parameters }: Given) {
   );
 }
 
-function Filter({ streamKey, groups, group, parameters }: Given & { groups: readonly Name[]; group: Name }) {
-  const consumer = readName(parameters, "consumer");
-  const [who, setWho] = useState(typeof consumer === "string" ? consumer : "");
-  const [idle, setIdle] = useState(parameters.get("idle") ?? "");
-  const [deliveries, setDeliveries] = useState(parameters.get("deliveries") ?? "");
-  const show = (to: Name) =>
-    go(href("pending", { key: streamKey, group: to, consumer: who, idle, deliveries }));
-  return (
-    <form
-      class="toolbar"
-      onSubmit={(event) => {
-        event.preventDefault();
-        show(group);
-      }}
-    >
-      <Field label="Group">
-        <select
-          value={segment(group)}
-          onChange={(event) => show(groups.find((name) => segment(name) === event.currentTarget.value)!)}
-        >
-          {groups.map((name) => (
-            <option key={segment(name)} value={segment(name)}>
-              {typeof name === "string" ? name : segment(name)}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Field label="Consumer">
-        <input
-          class="short"
-          placeholder="any"
-          value={who}
-          onInput={(event) => setWho(event.currentTarget.value)}
-        />
-      </Field>
-      <Field label="Idle for at least (s)">
-        <input
-          class="short"
-          inputMode="numeric"
-          placeholder="0"
-          value={idle}
-          onInput={(event) => setIdle(event.currentTarget.value)}
-        />
-      </Field>
-      <Field label="Deliveries at least">
-        <input
-          class="short"
-          inputMode="numeric"
-          placeholder="1"
-          value={deliveries}
-          onInput={(event) => setDeliveries(event.currentTarget.value)}
-        />
-      </Field>
-      <button type="submit">Filter</button>
-    </form>
-  );
-}
-
 function List({ streamKey, group, parameters }: Given & { group: Name }) {
   const [count, setCount] = useState(PAGE);
   const pages = useLoaded((signal) => pendingOf(streamKey, group, parameters, count, signal), String(count));
@@ -179,7 +125,9 @@ function List({ streamKey, group, parameters }: Given & { group: Name }) {
                   />
                 </th>
                 <th scope="col">Id</th>
-                <th scope="col">Appended</th>
+                <th scope="col" class="wide-only">
+                  Appended
+                </th>
                 <th scope="col">Consumer</th>
                 <th scope="col" class="number">
                   Idle
@@ -203,7 +151,7 @@ function List({ streamKey, group, parameters }: Given & { group: Name }) {
                   <th scope="row" class="mono">
                     <a href={href("entry", { key: streamKey, id: entry.id })}>{entry.id}</a>
                   </th>
-                  <td>
+                  <td class="wide-only">
                     <IdTime id={entry.id} isShort />
                   </td>
                   <td>

@@ -9,7 +9,10 @@ import { useAction } from "../hooks";
 import { type Name, namedMembers, shown } from "../names";
 import { type Reply, send, transaction } from "../server";
 import { type Entry, getEntry, groupPath } from "../streams";
-import { Act, Dialog, Field, Outcome, WhyOff, many } from "../ui";
+import { Dialog } from "../dialogs";
+import { many } from "../format";
+import { Outcome } from "../messages";
+import { Act, Field, WhyOff } from "../ui";
 import { deadLettersOf, deadLetter } from "./dead_letters";
 import type { PendingEntry } from "./pending";
 

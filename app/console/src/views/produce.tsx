@@ -5,13 +5,14 @@
  */
 import { useMemo, useState } from "preact/hooks";
 import { useAction } from "../hooks";
-import { type Name } from "../names";
+import { Outcome } from "../messages";
+import type { Name } from "../names";
 import { href } from "../router";
 import { send } from "../server";
 import { type Entry, streamPath } from "../streams";
-import { Act, Field, Outcome, WhyOff, many } from "../ui";
+import { Act, Field, WhyOff } from "../ui";
 import { takeDraft } from "./draft";
-import { type Bulk, readBulk } from "./bulk";
+import { Many } from "./produce_many";
 
 type Form = "fields" | "json" | "many";
 type Pair = readonly [string, string];
@@ -181,61 +182,6 @@ function Pairs({ pairs, onChange }: { pairs: readonly Pair[]; onChange(pairs: re
         Add a field
       </button>
     </fieldset>
-  );
-}
-
-function Many({ streamKey }: { streamKey: Name }) {
-  const [text, setText] = useState("");
-  const action = useAction();
-  const bulk: Bulk = useMemo(() => readBulk(text), [text]);
-  const append = () =>
-    action.run(async () => {
-      const reply = await send<{ count: number; first_id: string; last_id: string }>(
-        "POST",
-        streamPath(streamKey, "/entries:import"),
-        {
-          body: bulk.lines.join("\n"),
-          headers: { "Content-Type": "application/x-ndjson" },
-          timeoutMs: 60_000,
-        },
-      );
-      setText("");
-      return `${many(reply.count, "entry", "entries")} appended, from ${reply.first_id} to ${reply.last_id}.`;
-    });
-  const off = bulk.error ?? (bulk.lines.length === 0 ? "Paste entries first." : undefined);
-  return (
-    <form
-      class="panel produce"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (off === undefined) void append();
-      }}
-    >
-      <Field
-        label="Entries as NDJSON or CSV"
-        hint="NDJSON: an object of strings on each line. CSV: the first line names the fields."
-      >
-        <textarea
-          class="wide mono"
-          rows={12}
-          spellcheck={false}
-          placeholder={"rider,speed\nCastilla,30.2\nNorem,28.8"}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </Field>
-      <p aria-live="polite" class={bulk.error && text !== "" ? "why" : "quiet"}>
-        {text === ""
-          ? "Nothing pasted yet."
-          : (bulk.error ?? `${many(bulk.lines.length, "entry", "entries")} read as ${bulk.format}.`)}
-      </p>
-      <div class="bar">
-        <Act kind="main" submits needs="append" on={streamKey} off={off}>
-          Append all
-        </Act>
-      </div>
-      <Outcome action={action} />
-    </form>
   );
 }
 

@@ -4,12 +4,14 @@
  * A step reads at most 1 000 entries or 8 MB, and the next one begins only after the last one has ended; other
  * clients of the server wait for a few milliseconds at most. The search pauses after some matches or entries.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TailraceError } from "tailrace-client/errors";
 import { type Name } from "../names";
 import { failure } from "../server";
 import { type Entry, readEntries } from "../streams";
-import { Problem, many } from "../ui";
+import { many } from "../format";
+import { Problem } from "../messages";
+import { IdTime } from "../ui";
 import { EntryTable } from "./entry_table";
 
 const ENTRIES_PER_STEP = 1_000;
@@ -26,6 +28,8 @@ interface Given {
 interface Progress {
   readonly matches: readonly Entry[];
   readonly scanned: number;
+  /** The oldest entry that was read. */
+  readonly oldest?: string | undefined;
   readonly state: "running" | "paused" | "ended" | "failed";
   readonly error?: TailraceError;
 }
@@ -34,16 +38,18 @@ export function Scan({ streamKey, field, value, range }: Given) {
   const [progress, setProgress] = useState<Progress>({ matches: [], scanned: 0, state: "running" });
   const cursor = useRef<string | undefined>(range.end);
   const [run, setRun] = useState(0);
-  useEffect(() => {
+  // Before the page is drawn, so that the button that stops it works as soon as it is shown.
+  useLayoutEffect(() => {
     const leaving = new AbortController();
-    setProgress((before) => ({ matches: before.matches, scanned: before.scanned, state: "running" }));
+    setProgress(({ error: _, ...before }) => ({ ...before, state: "running" }));
     const stepping = steps(
       streamKey,
       { field, value, start: range.start },
       cursor,
       leaving.signal,
-      (found, scanned, state) =>
+      (found, scanned, oldest, state) =>
         setProgress((before) => ({
+          oldest: oldest ?? before.oldest,
           matches: [...before.matches, ...found],
           scanned: before.scanned + scanned,
           state,
@@ -60,7 +66,7 @@ export function Scan({ streamKey, field, value, range }: Given) {
     return () => leaving.abort();
   }, [run]);
   const stop = useRef<() => void>(() => undefined);
-  const { matches, scanned, state, error } = progress;
+  const { matches, scanned, oldest, state, error } = progress;
   const again = () => setRun((before) => before + 1);
   return (
     <>
@@ -68,8 +74,16 @@ export function Scan({ streamKey, field, value, range }: Given) {
         <span>
           <strong>{many(matches.length, "match", "matches")}</strong>{" "}
           <span class="quiet">
-            in {many(scanned, "entry", "entries")} scanned
-            {state === "ended" && ", to the end of the range"}
+            in {many(scanned, "entry", "entries")} read, newest first
+            {state === "ended" && "; the whole range was searched"}
+            {state === "paused" && "; older entries were not searched yet"}
+            {state === "failed" && "; the search was interrupted"}
+            {state !== "ended" && oldest !== undefined && (
+              <>
+                {" · reached "}
+                <IdTime id={oldest} />
+              </>
+            )}
           </span>
         </span>
         <span class="grow" />
@@ -80,7 +94,7 @@ export function Scan({ streamKey, field, value, range }: Given) {
         )}
         {state === "paused" && (
           <button type="button" onClick={again}>
-            Continue
+            Search older entries
           </button>
         )}
       </div>
@@ -95,7 +109,12 @@ export function Scan({ streamKey, field, value, range }: Given) {
   );
 }
 
-type Report = (found: readonly Entry[], scanned: number, state: "running" | "paused" | "ended") => void;
+type Report = (
+  found: readonly Entry[],
+  scanned: number,
+  oldest: string | undefined,
+  state: "running" | "paused" | "ended",
+) => void;
 
 async function steps(
   key: Name,
@@ -118,7 +137,13 @@ async function steps(
     matched += found.length;
     if (page.next !== null) cursor.current = `(${page.next}`;
     const isEnough = matched >= MATCHES_PER_RUN || scanned >= ENTRIES_PER_RUN;
-    report(found, page.entries.length, page.next === null ? "ended" : isEnough ? "paused" : "running");
+    const oldest = page.entries[page.entries.length - 1]?.id;
+    report(
+      found,
+      page.entries.length,
+      oldest,
+      page.next === null ? "ended" : isEnough ? "paused" : "running",
+    );
     if (page.next === null || isEnough) return;
   }
 }

@@ -1,45 +1,83 @@
 /**
  * Search for streams whose key contains a text: SCAN, a bounded number of keys at each step.
  *
- * A step examines at most 1 000 keys, so other clients of the server wait for a few milliseconds at most. The
- * search ends at a number of steps or of matches.
+ * A step examines at most 1 000 keys. Four lanes run side by side, each over its part of the cursors, so the time
+ * between two steps is used; other clients of the server wait for four steps at most, which are a few milliseconds
+ * each. A cursor of the server is a position between 0 and 2^64, and rises. The first lane ends only at its bound or
+ * at the end of the scan, so no stream is missed even where a server has other cursors: the lanes then find the same
+ * streams twice, and the second find is dropped.
  */
-import { type Name, nameOf, shown } from "../names";
+import { type Name, identity, nameOf, shown } from "../names";
 import { send } from "../server";
-import { type Stream, type StreamPage, findStream } from "../streams";
+import { type Stream, findStream } from "../streams";
 
 const KEYS_PER_STEP = 1_000;
-const STEPS_MAX = 200;
+const LANES = 4n;
+const CURSORS = 1n << 64n;
 const MATCHES_MAX = 100;
 
-export async function search(text: string, signal: AbortSignal): Promise<StreamPage & { note: string }> {
-  const pattern = `*${text.replace(/[\\*?[\]^]/g, "\\$&")}*`;
-  const keys: Name[] = [];
-  let cursor = "0";
-  let steps = 0;
-  do {
-    const command = ["SCAN", cursor, "MATCH", pattern, "COUNT", KEYS_PER_STEP];
-    const reply = await send<{ result: [string, string[]] }>("POST", "/v1/command", {
-      body: command,
-      signal,
-    });
-    cursor = reply.result[0];
-    keys.push(...reply.result[1].map((key) => nameOf(key, {})));
-  } while (cursor !== "0" && ++steps < STEPS_MAX && keys.length < MATCHES_MAX);
-  const streams = await rowsOf(keys.slice(0, MATCHES_MAX), signal);
-  const end = cursor === "0" && keys.length <= MATCHES_MAX;
-  const note = end
-    ? streams.length === 1
-      ? "1 stream contains this text"
-      : `${streams.length} streams contain this text`
-    : `The first ${streams.length} matches; there may be more, so search for a longer text`;
-  return { streams, next: undefined, note };
+interface Lane {
+  readonly from: bigint;
+  readonly to: bigint;
+  at: bigint;
 }
 
-/** Returns the rows of the matches: one small request for each, and at most a hundred. */
-async function rowsOf(keys: readonly Name[], signal: AbortSignal): Promise<Stream[]> {
-  const rows = await Promise.all(keys.map((key) => findStream(key, signal)));
-  return rows
-    .filter((row) => row !== undefined)
-    .sort((one, other) => (shown(one.key) < shown(other.key) ? -1 : 1));
+export interface Found {
+  readonly streams: readonly Stream[];
+  /** The part of the keys that was examined, from 0 to 1. Cursors are evenly spread, so it is almost exact. */
+  readonly part: number;
+  /** Whether the search has more matches than it shows. */
+  readonly isCut: boolean;
+}
+
+/** A search that can be stopped and continued: `run` goes on where the last run ended. */
+export class Search {
+  readonly #pattern: string;
+  readonly #lanes: readonly Lane[];
+  readonly #streams = new Map<string, Stream>();
+  #isCut = false;
+
+  constructor(text: string) {
+    this.#pattern = `*${text.replace(/[\\*?[\]^]/g, "\\$&")}*`;
+    this.#lanes = Array.from({ length: Number(LANES) }, (_, index) => {
+      const from = (CURSORS / LANES) * BigInt(index);
+      return { from, to: from + CURSORS / LANES, at: from };
+    });
+  }
+
+  /** Runs to the end, or to the number of matches that fit the page. Calls `report` after each step. */
+  async run(signal: AbortSignal, report: (found: Found) => void): Promise<void> {
+    await Promise.all(
+      this.#lanes.map(async (lane) => {
+        while (lane.at < lane.to && !this.#isCut && !signal.aborted) {
+          await this.#step(lane, signal);
+          if (!signal.aborted) report(this.found());
+        }
+      }),
+    );
+  }
+
+  found(): Found {
+    const examined = this.#lanes.reduce((sum, lane) => sum + (lane.at - lane.from), 0n);
+    const streams = [...this.#streams.values()].sort((one, other) =>
+      shown(one.key) < shown(other.key) ? -1 : 1,
+    );
+    return {
+      streams: streams.slice(0, MATCHES_MAX),
+      part: Number((examined * 1_000n) / CURSORS) / 1_000,
+      isCut: this.#isCut,
+    };
+  }
+
+  async #step(lane: Lane, signal: AbortSignal): Promise<void> {
+    const body = ["SCAN", String(lane.at), "MATCH", this.#pattern, "COUNT", KEYS_PER_STEP];
+    const { result } = await send<{ result: [string, string[]] }>("POST", "/v1/command", { body, signal });
+    const keys = result[1].map((key): Name => nameOf(key, {}));
+    const unknown = keys.filter((key) => !this.#streams.has(identity(key))).slice(0, MATCHES_MAX + 1);
+    const rows = await Promise.all(unknown.map((key) => findStream(key, signal)));
+    for (const row of rows) if (row !== undefined) this.#streams.set(identity(row.key), row);
+    const next = BigInt(result[0]);
+    lane.at = next === 0n || next > lane.to ? lane.to : next;
+    this.#isCut = this.#streams.size > MATCHES_MAX;
+  }
 }

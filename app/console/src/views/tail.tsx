@@ -10,7 +10,8 @@ import { type Name, base64OfText } from "../names";
 import { href } from "../router";
 import { failure, tailrace } from "../server";
 import { type Entry, entryOf } from "../streams";
-import { Problem, count, many, rate } from "../ui";
+import { count, many, rate } from "../format";
+import { Problem } from "../messages";
 import { EntryTable } from "./entry_table";
 
 const SHOWN_MAX = 200;
@@ -63,7 +64,15 @@ class Gate {
   }
 }
 
-export function Tail({ streamKey, field, value }: { streamKey: Name; field: string; value: string }) {
+interface Given {
+  readonly streamKey: Name;
+  readonly field: string;
+  readonly value: string;
+  /** Whether other requests of the view fail. The subscription then connects again by itself. */
+  readonly isOffline: boolean;
+}
+
+export function Tail({ streamKey, field, value, isOffline }: Given) {
   const [shown, setShown] = useState<Shown>({ entries: [], received: 0, perSecond: 0 });
   const [isOpen, setOpen] = useState(false);
   const [isPaused, setPaused] = useState(false);
@@ -76,6 +85,7 @@ export function Tail({ streamKey, field, value }: { streamKey: Name; field: stri
     const arrivals = new Arrivals();
     const draw = setInterval(() => setShown(arrivals.shown()), DRAW_EVERY_MS);
     setError(undefined);
+    setOpen(false);
     const follow = async () => {
       const isText = typeof streamKey === "string";
       const encode = (text: string) => (isText ? text : base64OfText(text));
@@ -102,6 +112,7 @@ export function Tail({ streamKey, field, value }: { streamKey: Name; field: stri
       clearInterval(draw);
     };
   }, [run]);
+  const isLive = isOpen && !isOffline && error === undefined;
   const toggle = () => {
     gate.current[isPaused ? "open" : "close"]();
     setPaused(!isPaused);
@@ -109,9 +120,11 @@ export function Tail({ streamKey, field, value }: { streamKey: Name; field: stri
   return (
     <>
       <div class="bar live" data-open={isOpen} data-received={shown.received}>
-        <span class={isPaused ? "dot" : isOpen ? "dot on" : "dot wait"} aria-hidden="true" />
+        <span class={isPaused ? "dot" : isLive ? "dot on" : "dot wait"} aria-hidden="true" />
         <span>
-          <strong>{isPaused ? "Paused" : isOpen ? "Live" : "Connecting"}</strong>{" "}
+          <strong>
+            {isPaused ? "Paused" : isLive ? "Live" : error ? "Ended" : isOpen ? "Reconnecting" : "Connecting"}
+          </strong>{" "}
           <span class="quiet">
             {many(shown.received, "entry", "entries")} received · {rate(shown.perSecond)}
             {shown.received > SHOWN_MAX && ` · the newest ${SHOWN_MAX} are shown`}

@@ -4,13 +4,14 @@
  * The server divides the range into parts with almost equal counts from its index of blocks, without reading
  * entries. This module spreads each part evenly over its time, so a bar is an estimate; the sum is exact.
  */
+import { useRef } from "preact/hooks";
+import { type Bin, Histogram } from "../histogram";
 import { useLoaded } from "../hooks";
 import { type Name } from "../names";
-import { type Bin, Histogram } from "../plots";
 import { go, href } from "../router";
 import { type Part, splitEntries } from "../streams";
 import { msOf } from "../time";
-import { Problem } from "../ui";
+import { Problem } from "../messages";
 
 const PARTS = 200;
 const BINS = 80;
@@ -27,9 +28,12 @@ export function TimeHistogram({ streamKey, range, firstId, lastId }: Given) {
     (signal) => splitEntries(streamKey, PARTS, range, signal),
     JSON.stringify([range, lastId]),
   );
+  // The last bars stay until the new ones are here, so that the keyboard keeps its place.
+  const known = useRef<readonly Part[] | undefined>(undefined);
+  known.current = parts.data ?? known.current;
   if (parts.error) return <Problem error={parts.error} retry={parts.reload} />;
-  const bins = parts.data === undefined ? undefined : binsOf(parts.data, msOf(firstId), msOf(lastId));
-  if (parts.data === undefined) return <div class="histogram" />;
+  const bins = known.current && binsOf(known.current, msOf(firstId), msOf(lastId));
+  if (known.current === undefined) return <div class="histogram" />;
   if (bins === undefined) return null;
   const brush = (from: number, to: number) =>
     go(href("stream", { key: streamKey, start: String(from), end: String(to) }));

@@ -6,7 +6,8 @@
  */
 import { useMemo, useState } from "preact/hooks";
 import { base64OfBytes } from "../names";
-import { Copy, bytes as size } from "../ui";
+import { Copy } from "../clipboard";
+import { bytes as size } from "../format";
 import { JsonTree, parseJson } from "./json";
 
 type Form = "text" | "json" | "hex" | "base64";

@@ -1,0 +1,133 @@
+/**
+ * One group in full: its position, its actions, its plots over time, and its consumers.
+ */
+import { useState } from "preact/hooks";
+import { count } from "../format";
+import { useLoaded } from "../hooks";
+import { Pending } from "../messages";
+import { identity, type Name, nameOf, shown } from "../names";
+import { Line } from "../plots";
+import { href } from "../router";
+import { samplesOf } from "../samples";
+import { send } from "../server";
+import { type Group, groupPath, type Stream } from "../streams";
+import { duration } from "../time";
+import { IdTime, NameText } from "../ui";
+import { GroupActions } from "./group_actions";
+import { EVERY_MS, subject } from "./group_samples";
+
+interface Consumer {
+  readonly name: Name;
+  readonly pending: number;
+  readonly idleMs: number;
+  readonly inactiveMs: number | null;
+}
+
+interface ConsumerRow {
+  readonly name: string;
+  readonly encoding?: "base64";
+  readonly pending: number;
+  readonly idle_ms: number;
+  readonly inactive_ms: number | null;
+}
+
+async function consumersOf(key: Name, group: Name, signal: AbortSignal): Promise<Consumer[]> {
+  const path = groupPath(key, group, "/consumers");
+  const { consumers } = await send<{ consumers: ConsumerRow[] }>("GET", path, { signal });
+  return consumers.map((row) => ({
+    name: nameOf(row.name, row),
+    pending: row.pending,
+    idleMs: row.idle_ms,
+    inactiveMs: row.inactive_ms,
+  }));
+}
+
+const CONSUMERS_SHOWN = 200;
+
+export function Chosen({
+  streamKey,
+  group,
+  stream,
+  onDone,
+}: {
+  streamKey: Name;
+  group: Group;
+  stream: Stream | undefined;
+  onDone(): void;
+}) {
+  const consumers = useLoaded((signal) => consumersOf(streamKey, group.name, signal), "consumers", EVERY_MS);
+  const [isAll, setAll] = useState(false);
+  const rows = consumers.data ?? [];
+  return (
+    <section aria-label={`Group ${shown(group.name)}`}>
+      <div class="subject">
+        <h2>
+          <NameText name={group.name} />
+        </h2>
+        <span class="quiet small">
+          position <span class="mono">{group.lastDeliveredId}</span> · <IdTime id={group.lastDeliveredId} />
+        </span>
+      </div>
+      <GroupActions streamKey={streamKey} group={group} stream={stream} onDone={onDone} />
+      <div class="plots">
+        <Line title="Lag" unit="entries" points={samplesOf(subject("lag", streamKey, group))} />
+        <Line
+          title="Behind the newest entry"
+          unit="seconds"
+          points={samplesOf(subject("behind", streamKey, group))}
+          format={(value) => (value < 10 ? value.toFixed(1) : count(Math.round(value)))}
+        />
+        <Line title="Pending" unit="entries" points={samplesOf(subject("pending", streamKey, group))} />
+      </div>
+      <h3>Consumers</h3>
+      <Pending of={consumers} what="the consumers" />
+      {consumers.data && rows.length === 0 && (
+        <p class="empty">
+          No consumer has read yet.{" "}
+          <a href={href("consume", { key: streamKey, group: group.name })}>Try it in the page</a>.
+        </p>
+      )}
+      {rows.length > 0 && (
+        <div class="scroll" role="region" aria-label="Consumers" tabIndex={0}>
+          <table class="rows">
+            <thead>
+              <tr>
+                <th scope="col">Consumer</th>
+                <th scope="col" class="number">
+                  Pending
+                </th>
+                <th scope="col" class="number">
+                  Idle
+                </th>
+                <th scope="col" class="number">
+                  Without an entry
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.slice(0, isAll ? undefined : CONSUMERS_SHOWN).map((consumer) => (
+                <tr key={identity(consumer.name)}>
+                  <th scope="row">
+                    <a href={href("pending", { key: streamKey, group: group.name, consumer: consumer.name })}>
+                      <NameText name={consumer.name} />
+                    </a>
+                  </th>
+                  <td class="number">{count(consumer.pending)}</td>
+                  <td class="number">{duration(consumer.idleMs)}</td>
+                  <td class="number">
+                    {consumer.inactiveMs === null ? "never had one" : duration(consumer.inactiveMs)}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {rows.length > CONSUMERS_SHOWN && !isAll && (
+        <button type="button" onClick={() => setAll(true)}>
+          Show all {rows.length} consumers
+        </button>
+      )}
+    </section>
+  );
+}
