@@ -19,8 +19,8 @@ from tests.support.server_process import running_server
 KEY: Final = "race:france"
 WIDE: Final = (1180, 740)
 PHONE: Final = (390, 780)
-COLOURS: Final = 64
-"""Enough for the flat colours of the console; the files are a quarter of the size then."""
+COLOURS: Final = 255
+"""Enough for the flat colours of the console; the files are a third of the size then."""
 
 VIEWS: Final[dict[str, str]] = {
     "overview": "Last entry",
@@ -67,6 +67,8 @@ def show(console: Console, view: str) -> None:
         console.until_text(VIEWS[view])
         advance(console)
         console.page.until("document.querySelectorAll(':is(.spark, .plots svg)').length > 0")
+    if view == "stream":
+        console.page.until("document.querySelector('.brushed')")
     if view == "pending":
         console.page.until("document.querySelectorAll('tbody input').length > 3")
         boxes = "[...document.querySelectorAll('tbody input')]"
