@@ -21,10 +21,8 @@ IMAGE: Final = "tailrace:test"
 WITHIN_S: Final = 120
 BUILT_WITHIN_S: Final = 3600
 CERTIFICATES: Final = Path("/etc/ssl/certs")
-NETWORK_SETTINGS: Final = frozenset(
-    {"index-url", "extra-index-url", "trusted-host", "proxy", "cert", "timeout"}
-)
-"""Settings of pip that say how to reach the index."""
+NETWORK_SETTINGS: Final = frozenset({"trusted-host", "proxy", "cert", "timeout"})
+"""Settings of pip that say how to reach the index, besides those that end with `-url`."""
 PACKAGES: Final = "python3,python3-venv,python3-pip,ca-certificates"
 BASE_PATH: Final = "PATH=/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 STORAGE: Final = (
@@ -92,7 +90,9 @@ def pip_configuration() -> str:
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     values = re.findall(r"^global\.([\w-]+)='(.*)'$", listed, re.MULTILINE)
     kept = [
-        f"{name} = {value}" for name, value in values if name in NETWORK_SETTINGS and "file:" not in value
+        f"{name} = {value}"
+        for name, value in values
+        if (name in NETWORK_SETTINGS or name.endswith("-url")) and "file:" not in value
     ]
     return "\n".join(["[global]", *kept, ""])
 
