@@ -58,35 +58,45 @@ def advance(console: Console) -> None:
         console.page.until(f"performance.getEntriesByType('resource').length > {count + 2}")
 
 
+def prepare_view(console: Console, view: str) -> None:
+    """Do in an open view what a reader of its picture shall see done."""
+    if view in {"overview", "groups", "server"}:
+        console.until_text(VIEWS[view])
+        advance(console)
+        console.page.until("document.querySelectorAll(':is(.spark, .plots svg)').length > 0")
+    elif view == "stream":
+        console.page.until("document.querySelector('.brushed')")
+    elif view == "pending":
+        console.page.until("document.querySelectorAll('tbody input').length > 3")
+        boxes = "[...document.querySelectorAll('tbody input')]"
+        console.page.evaluate(f"{boxes}.slice(0, 2).forEach((each) => each.click())")
+    elif view == "produce":
+        console.fill("Name of field 1", "rider")
+        console.fill("Value of field 1", "Aguilar")
+    elif view == "consume":
+        consume_in_two(console)
+    elif view == "command":
+        for line in (f"XLEN {KEY}", f"XPENDING {KEY} judges"):
+            console.fill("Command", line)
+            console.press("Run")
+            console.until_text(line)
+
+
+def consume_in_two(console: Console) -> None:
+    """Start both consumers of the view, each with two entries."""
+    for name in ("alice", "bob"):
+        section = f"section[aria-label='Consumer {name}']"
+        console.fill("Credit", "2", section)
+        console.press("Start", section)
+        console.until_text("holds 2 entries", section)
+
+
 def show(console: Console, view: str) -> None:
     """Open a view, and bring it into the state that its picture shows."""
     first = console.command("XRANGE", KEY, "-", "+", "COUNT", "1")[0][0]
     parameters = {"key": KEY, "id": first} if view not in {"overview", "command", "server", "access"} else {}
     console.open("" if view == "overview" else view, **parameters)
-    if view in {"overview", "groups", "server"}:
-        console.until_text(VIEWS[view])
-        advance(console)
-        console.page.until("document.querySelectorAll(':is(.spark, .plots svg)').length > 0")
-    if view == "stream":
-        console.page.until("document.querySelector('.brushed')")
-    if view == "pending":
-        console.page.until("document.querySelectorAll('tbody input').length > 3")
-        boxes = "[...document.querySelectorAll('tbody input')]"
-        console.page.evaluate(f"{boxes}.slice(0, 2).forEach((each) => each.click())")
-    if view == "produce":
-        console.fill("Name of field 1", "rider")
-        console.fill("Value of field 1", "Aguilar")
-    if view == "consume":
-        for name in ("alice", "bob"):
-            section = f"section[aria-label='Consumer {name}']"
-            console.fill("Credit", "2", section)
-            console.press("Start", section)
-            console.until_text("holds 2 entries", section)
-    if view == "command":
-        for line in (f"XLEN {KEY}", f"XPENDING {KEY} judges"):
-            console.fill("Command", line)
-            console.press("Run")
-            console.until_text(line)
+    prepare_view(console, view)
     console.until_text(VIEWS[view])
 
 
