@@ -14,27 +14,31 @@ from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 _HELP = """Redis and Valkey Streams over HTTP: the server and its command-line client."""
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
 
 _COMMANDS: Final = {
-    "serve": "serve:serve",
-    "cli": "cli:cli",
-    "tail": "tail:tail",
-    "import": "import_file:import_file",
-    "export": "export_stream:export_stream",
-    "migrate": "migrate_streams:migrate_streams",
-    "check": "check:check",
-    "backup": "backup:backup",
-    "restore": "restore:restore",
-    "token": "token:token",
-    "openapi": "openapi:openapi",
-    "version": "version:version",
+    "serve": ("serve:serve", "Run the server until SIGINT or SIGTERM."),
+    "cli": ("cli:cli", "Send Redis commands and print replies as redis-cli does."),
+    "tail": ("tail:tail", "Print the last entries of streams, and with -f new ones until Ctrl-C."),
+    "import": ("import_file:import_file", "Append the rows of a file, NDJSON or CSV, to a stream."),
+    "export": ("export_stream:export_stream", "Write the entries of a stream to a file, NDJSON or CSV."),
+    "migrate": (
+        "migrate_streams:migrate_streams",
+        "Copy streams with their groups and pending entries, and compare both places.",
+    ),
+    "check": ("check:check", "Verify every value in a data directory. The command changes nothing."),
+    "backup": ("backup:backup", "Copy a data directory and verify the copy. The server may be running."),
+    "restore": ("restore:restore", "Create a data directory from a backup and verify it."),
+    "token": ("token:token", "Create, list and revoke tokens."),
+    "openapi": ("openapi:openapi", "Print the OpenAPI document as JSON, or another document of the API."),
+    "version": ("version:version", "Print the version."),
 }
-"""Command name to `module:attribute`. The attribute is a function, or a Typer application of subcommands."""
+"""Command name to `module:attribute` and the summary of its help. The attribute is a function, or a Typer
+application of subcommands. The summary stands here too because `tailrace --help` imports no command."""
 
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     # All words after a Redis command belong to that command, even words that look like options.
@@ -43,36 +47,39 @@ _SETTINGS: Final[dict[str, dict[str, Any]]] = {
 
 
 class _Commands(TyperGroup):
-    """The group of all commands. It imports the module of a command on first use."""
+    """The group of all commands. It imports the module of a command when that command runs."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return all command names, in the order in which help shows them."""
-        del ctx
-        return list(_COMMANDS)
+    def __init__(self, **attributes: Any) -> None:
+        """Create a command without options for each name: help and suggestions need the summary only."""
+        super().__init__(**attributes)
+        self.commands = {name: TyperCommand(name, help=summary) for name, (_, summary) in _COMMANDS.items()}
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command `cmd_name`, or None if it does not exist."""
-        del ctx
-        if cmd_name not in _COMMANDS:
-            return None
-        module, _, attribute = _COMMANDS[cmd_name].partition(":")
-        command = typer.main.get_command(
-            _application(cmd_name, getattr(import_module(f"tailrace.app.cli.{module}"), attribute))
-        )
-        command.name = cmd_name
-        return command
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the command that the first argument names, with its options, and the arguments after it."""
+        name, found, others = super().resolve_command(ctx, args)
+        return name, found and load_command(name or ""), others
 
 
-def _application(name: str, found: typer.Typer | Callable[..., Any]) -> typer.Typer:
+def load_command(name: str) -> Any:
+    """Import the command `name` and return it."""
+    module, _, attribute = _COMMANDS[name][0].partition(":")
+    command = typer.main.get_command(
+        _alone(name, getattr(import_module(f"tailrace.app.cli.{module}"), attribute))
+    )
+    command.name = name
+    return command
+
+
+def _alone(name: str, found: typer.Typer | Callable[..., Any]) -> typer.Typer:
     """Wrap a command function in a Typer application; return a Typer application unchanged."""
     if isinstance(found, typer.Typer):
         return found
-    application = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    application.command(name, context_settings={**_CONTEXT, **_SETTINGS.get(name, {})})(found)
-    return application
+    alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    alone.command(name, context_settings={**_CONTEXT, **_SETTINGS.get(name, {})})(found)
+    return alone
 
 
-_cli = typer.Typer(
+application = typer.Typer(
     cls=_Commands,
     help=_HELP,
     no_args_is_help=True,
@@ -88,7 +95,7 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the signature of an 
         raise typer.Exit
 
 
-@_cli.callback()
+@application.callback()
 def _options(
     *,
     version: Annotated[
@@ -101,4 +108,4 @@ def _options(
 
 def main() -> None:
     """Run the command that the arguments name; exits with 0, 1 (failed) or 2 (wrong arguments)."""
-    _cli(prog_name="tailrace")
+    application(prog_name="tailrace")
