@@ -150,6 +150,10 @@ bench-page: $(BENCH) $(BENCH_PEERS) java ## Measure everything and update the fi
 bench-console: $(BENCH) chromium ## Time each view of the console with 100 000 streams and 10 000 000 entries, beside another client
 	@$(BIN)/python -m bench.console $(BENCH_ARGS)
 
+.PHONY: soak
+soak: $(BENCH) ## Load a server for an hour at half of its maximum: memory, descriptors and latencies must stay flat (SOAK_ARGS='--minutes 10')
+	@$(BIN)/python -m bench.soak --plots build/plots $(SOAK_ARGS)
+
 .PHONY: bench-core
 bench-core: $(BENCH) ## Time the operations of core one by one, and store the figures in build/benchmarks
 	@$(BIN)/python -m pytest bench/core --benchmark-storage=file://build/benchmarks --benchmark-autosave $(PYTEST_ARGS)

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import uvloop
 
+from bench.connection import Connection
 from bench.hostile_clients import KINDS, Address, Watch, arrive
 from bench.latencies import Latencies
 from bench.server import server_at
@@ -34,7 +35,6 @@ UNREAD_ENTRIES = 400
 UNREAD_ENTRY_BYTES = 20_000
 MIB = 1 << 20
 
-_LENGTH = re.compile(rb"content-length: ([0-9]+)", re.IGNORECASE)
 _RESIDENT = re.compile(rb"^process_resident_memory_bytes ([0-9.e+]+)$", re.MULTILINE)
 
 
@@ -78,43 +78,29 @@ class Outcome(NamedTuple):
 
 
 class Honest:
-    """One connection that sends one request after another. `latencies_ns`: the latency of each request."""
+    """A client that appends and reads. `latencies_ns`: the latency of each request."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
         self.latencies_ns: list[int] = []
-
-    async def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """Return the body of the response, which must be a success."""
-        head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n"
-        self._writer.write(f"{head}content-type: application/json\r\n\r\n".encode() + body)
-        answer = await self._reader.readuntil(b"\r\n\r\n")
-        length = _LENGTH.search(answer)
-        assert length, answer
-        content = await self._reader.readexactly(int(length[1]))
-        assert answer.startswith((b"HTTP/1.1 200", b"HTTP/1.1 201")), (answer, content)
-        return content
 
     async def work(self, until: Callable[[], bool]) -> None:
         """Append and read with a short pause after each pair, until `until` returns true."""
+        ask = self.connection.ask
         while not until():
             begin_ns = time.perf_counter_ns()
-            await self.ask("POST", "/v1/streams/honest/entries", b'{"fields":{"rider":"Castilla"}}')
+            await ask("POST", "/v1/streams/honest/entries", b'{"fields":{"rider":"Castilla"}}')
             middle_ns = time.perf_counter_ns()
-            await self.ask("GET", "/v1/streams/honest/entries?order=desc&count=1")
+            await ask("GET", "/v1/streams/honest/entries?order=desc&count=1")
             self.latencies_ns += [middle_ns - begin_ns, time.perf_counter_ns() - middle_ns]
             await asyncio.sleep(PAUSE_S)
 
-    async def resident_bytes(self) -> int:
-        """Return the server's memory, from its metrics."""
-        found = _RESIDENT.search(await self.ask("GET", "/metrics"))
-        assert found, "the metrics contain no memory"
-        return int(float(found[1]))
 
-
-async def _honest(address: Address) -> Honest:
-    return Honest(*await asyncio.open_connection(*address))
+async def _resident_bytes(connection: Connection) -> int:
+    """Return the server's memory, from its metrics."""
+    found = _RESIDENT.search(await connection.ask("GET", "/metrics"))
+    assert found, "the metrics contain no memory"
+    return int(float(found[1]))
 
 
 # --- all of it -----------------------------------------------------------------------------------------
@@ -126,12 +112,12 @@ async def attack(url: str) -> Outcome:
     assert parts.hostname
     assert parts.port
     address = Address(parts.hostname, parts.port)
-    honest = await _honest(address)
-    await _fill(honest)
+    honest = Honest(await Connection.opened(url))
+    await _fill(honest.connection)
     calm_until = time.monotonic() + BEFORE_S
     await honest.work(lambda: time.monotonic() > calm_until)
     before, honest.latencies_ns = Latencies(honest.latencies_ns), []
-    sizes = [await honest.resident_bytes()]
+    sizes = [await _resident_bytes(honest.connection)]
 
     watches = {name: Watch() for name in KINDS}
     hostile = [
@@ -139,13 +125,13 @@ async def attack(url: str) -> Outcome:
         for name, (client, count) in KINDS.items()
         for number in range(count)
     ]
-    watching = asyncio.ensure_future(_watch(address, watches, sizes))
+    watching = asyncio.ensure_future(_watch(url, watches, sizes))
     counts = {name: count for name, (_, count) in KINDS.items()}
     await honest.work(lambda: all(_is_over(watches[name], counts[name]) for name in counts))
     for task in (watching, *hostile):
         task.cancel()
     await asyncio.gather(watching, *hostile, return_exceptions=True)
-    sizes.append(await honest.resident_bytes())
+    sizes.append(await _resident_bytes(honest.connection))
     cuts_s = {name: list(watch.cuts_s.values()) for name, watch in watches.items()}
     memory = sizes[0], max(sizes), sizes[-1]
     return Outcome(cuts_s, before, Latencies(honest.latencies_ns), memory)
@@ -155,18 +141,18 @@ def _is_over(watch: Watch, count: int) -> bool:
     return len(watch.cuts_s) == count and watch.is_over
 
 
-async def _fill(honest: Honest) -> None:
+async def _fill(connection: Connection) -> None:
     """Create a stream that is larger than the system's socket buffers."""
     entry = {"fields": {"blob": "x" * UNREAD_ENTRY_BYTES}}
-    await honest.ask(
+    await connection.ask(
         "POST", "/v1/streams/unread/entries:batch", json.dumps({"entries": [entry] * UNREAD_ENTRIES}).encode()
     )
 
 
-async def _watch(address: Address, watches: Mapping[str, Watch], sizes: list[int]) -> None:
-    watcher = await _honest(address)
+async def _watch(url: str, watches: Mapping[str, Watch], sizes: list[int]) -> None:
+    watcher = await Connection.opened(url)
     while True:
-        sizes.append(await watcher.resident_bytes())
+        sizes.append(await _resident_bytes(watcher))
         for _ in range(LOOKS_PER_SIZE):
             for watch in watches.values():
                 watch.look()

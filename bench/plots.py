@@ -21,7 +21,8 @@ def plot_latencies(path: Path, title: str, measured: Mapping[str, Latencies], bo
     for name, latencies in measured.items():
         axes.plot([latencies.percentile_ms(percent) for percent in PERCENTS], PERCENTS, label=name)
     axes.axvline(bound_ms, color="grey", linestyle="--", label=f"{bound_ms:g} ms")
-    _save(path, figure, axes)
+    axes.legend()
+    _save(path, figure)
 
 
 def plot_lines(
@@ -36,7 +37,26 @@ def plot_lines(
     for name, values in lines.items():
         axes.plot(at, values, marker="o", label=name)
     axes.set_ylim(bottom=0)
-    _save(path, figure, axes)
+    axes.legend()
+    _save(path, figure)
+
+
+def plot_over_time(
+    path: Path, title: str, minutes: Sequence[float], panels: Mapping[str, Mapping[str, Sequence[float]]]
+) -> None:
+    """Draw one panel per unit below each other, each with one line per name over the minutes."""
+    figure = Figure(figsize=(8, 2.6 * len(panels)), layout="constrained")
+    figure.suptitle(title)
+    columns = figure.subplots(len(panels), sharex=True)
+    for axes, (unit, lines) in zip(columns, panels.items(), strict=True):
+        for name, values in lines.items():
+            axes.plot(minutes, values, label=name, linewidth=1)
+        axes.set(ylabel=unit)
+        axes.set_ylim(bottom=0)
+        axes.grid(visible=True, alpha=0.3)
+        axes.legend(loc="upper right")
+    columns[-1].set(xlabel="minutes")
+    _save(path, figure)
 
 
 def _axes(title: str, labels: tuple[str, str]) -> tuple[Any, Any]:
@@ -47,8 +67,7 @@ def _axes(title: str, labels: tuple[str, str]) -> tuple[Any, Any]:
     return figure, axes
 
 
-def _save(path: Path, figure: Any, axes: Any) -> None:
-    axes.legend()
+def _save(path: Path, figure: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     # Text stays text, and equal figures give equal files, so that the files change little between versions.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tailrace"}):

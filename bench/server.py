@@ -30,9 +30,20 @@ class Started(NamedTuple):
 
     def resident_bytes(self) -> int:
         """Its current resident memory in bytes."""
+        return self._status("VmRSS") * 1024
+
+    def threads(self) -> int:
+        """Return how many threads it has."""
+        return self._status("Threads")
+
+    def descriptors(self) -> int:
+        """Return how many file descriptors it has open."""
+        return sum(1 for _ in Path(f"/proc/{self.process_id}/fd").iterdir())
+
+    def _status(self, name: str) -> int:
         status = Path(f"/proc/{self.process_id}/status").read_text()
-        [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
-        return int(line.split()[1]) * 1024
+        [line] = [line for line in status.splitlines() if line.startswith(f"{name}:")]
+        return int(line.split()[1])
 
     def busy_s(self) -> float:
         """Its processor time in seconds, in user and system mode."""
