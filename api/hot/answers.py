@@ -11,10 +11,11 @@ from typing import Final
 
 import msgspec
 
+from tailrace.api.wire.group_replies import autoclaim_json, claim_json
 from tailrace.api.wire.replies import appended_json, slice_json
 from tailrace.core.errors import no_such_key
 from tailrace.core.log.entry_json import Shape
-from tailrace.core.replies import AppendReply, ReadReply, Reply
+from tailrace.core.replies import AppendReply, ClaimReply, ReadReply, Reply
 from tailrace.core.stream_id import SEQ_BITS, U64_MAX
 
 REPLAYED_STATUS: Final = 200
@@ -54,3 +55,21 @@ def ack_bytes(reply: Reply) -> bytes:
     """Return the answer of `xack`."""
     assert isinstance(reply, int)
     return b'{"acknowledged":%d}' % reply
+
+
+def nack_bytes(reply: Reply) -> bytes:
+    """Return the answer of `xnack`."""
+    assert isinstance(reply, int)
+    return b'{"nacked":%d}' % reply
+
+
+def claim_bytes(reply: Reply, shape: Shape = Shape.NATURAL) -> bytes:
+    """Return the answer of `xclaim`."""
+    assert isinstance(reply, ClaimReply)
+    return encode(claim_json(reply, shape))
+
+
+def autoclaim_bytes(reply: Reply, shape: Shape = Shape.NATURAL) -> bytes:
+    """Return the answer of `xautoclaim`."""
+    assert isinstance(reply, ClaimReply)
+    return encode(autoclaim_json(reply, shape))

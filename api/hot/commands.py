@@ -1,4 +1,4 @@
-"""The commands for the bodies of the hot operations, for the documented routes and the hot way.
+"""The commands for the bodies of hot appends and reads, for the documented routes and the hot way.
 
 It owns the step from a body to a command, and never writes a response. A body in an uncommon form raises an
 error; the documented route then describes the error.
@@ -6,14 +6,10 @@ error; the documented route then describes the error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, Final
+from collections.abc import Callable
 
-import msgspec
-
-from tailrace.api.schemas.reads import GroupReadBody, GroupReadPosition, ReadBounds
+from tailrace.api.schemas.reads import GroupReadBody, GroupReadPosition, ReadBody, ReadBounds, ReadPosition
 from tailrace.api.wire.appends import (
-    UNREADABLE,
     BatchOptions,
     NewEntries,
     decode_batch,
@@ -21,12 +17,12 @@ from tailrace.api.wire.appends import (
     plain_fragment,
     trimming_of,
 )
-from tailrace.api.wire.bodies import parse_body, require_few_elements
+from tailrace.api.wire.bodies import parse_body
 from tailrace.api.wire.entry_lines import FIELDS_LINES, decode_lines
 from tailrace.api.wire.names import name_from_body
-from tailrace.api.wire.parameters import group_read_position_of, ids_of, optional_id_of
-from tailrace.core.commands import Acknowledge, Append, Idempotency, ReadFrom, ReadGroup, ReadLimits
-from tailrace.core.limits import IDS_PER_REQUEST_MAX, PAGE_BYTES_MAX, READ_ENTRIES_MAX, REQUEST_ELEMENTS_MAX
+from tailrace.api.wire.parameters import group_read_position_of, optional_id_of, position_of
+from tailrace.core.commands import Append, Idempotency, Read, ReadFrom, ReadGroup, ReadLimits
+from tailrace.core.limits import PAGE_BYTES_MAX, READ_ENTRIES_MAX
 
 IdempotencyOf = Callable[[bool], Idempotency | None]
 """The idempotency that a request asks for; the argument says whether the server chooses all ids."""
@@ -85,7 +81,23 @@ def lines_command(key: bytes, new: NewEntries, idempotency: IdempotencyOf) -> Ap
     return Append(key, new.fragments, new.ids, idempotency=idempotency(new.ids is None))
 
 
-# --- reading as a group ----------------------------------------------------------------------------
+# --- reading ---------------------------------------------------------------------------------------
+
+
+def parse_read(raw: bytes) -> ReadBody:
+    """Return the decoded body of `xread`."""
+    return parse_body(raw, ReadBody)
+
+
+def read_command(body: ReadBody, block_ms: int | None) -> Read:
+    """Return the command that reads several streams."""
+    return Read(
+        tuple([_read_from(position) for position in body.streams]), read_limits(body), block_ms, body.strict
+    )
+
+
+def _read_from(position: ReadPosition) -> ReadFrom:
+    return ReadFrom(name_from_body(position.key, position.encoding, "key"), position_of(position.after))
 
 
 def parse_group_read(raw: bytes) -> GroupReadBody:
@@ -119,32 +131,3 @@ def read_limits(bounds: ReadBounds) -> ReadLimits:
         max_bytes=bounds.max_bytes,
         page_bytes=PAGE_BYTES_MAX,
     )
-
-
-# --- acknowledging ---------------------------------------------------------------------------------
-
-
-class _HotAck(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The common form of the body of `xack`. The documented model, `AckBody`, has more members."""
-
-    ids: Annotated[list[str], msgspec.Meta(min_length=1, max_length=IDS_PER_REQUEST_MAX)]
-
-
-_decode_hot_ack: Final = msgspec.json.Decoder(_HotAck).decode
-
-
-def hot_ack_ids(raw: bytes) -> list[str] | None:
-    """Return the ids in the body of `xack` if it has no other member, else None: the model then decodes it.
-
-    Raises `RequestRefused` 413.
-    """
-    require_few_elements(raw, REQUEST_ELEMENTS_MAX)
-    try:
-        return _decode_hot_ack(raw).ids
-    except UNREADABLE:
-        return None
-
-
-def ack_command(key: bytes, group: bytes, ids: Sequence[str]) -> Acknowledge:
-    """Return the command that acknowledges entries."""
-    return Acknowledge(key, group, ids_of(ids), require_group=True)

@@ -48,7 +48,23 @@ XADD_BATCH: Final = HotOperation("xadd_batch", "/v1/streams/{key}/entries:batch"
 IMPORT_ENTRIES: Final = HotOperation(
     "import_entries", "/v1/streams/{key}/entries:import", NDJSON, 201, is_append=True
 )
+XREAD: Final = HotOperation("xread", "/v1/read", JSON, 200, is_append=False)
 XREADGROUP: Final = HotOperation("xreadgroup", "/v1/read-group", JSON, 200, is_append=False)
 XACK: Final = HotOperation("xack", "/v1/streams/{key}/groups/{group}:ack", JSON, 200, is_append=False)
+XNACK: Final = HotOperation("xnack", "/v1/streams/{key}/groups/{group}:nack", JSON, 200, is_append=False)
+XCLAIM: Final = HotOperation("xclaim", "/v1/streams/{key}/groups/{group}:claim", JSON, 200, is_append=False)
+XAUTOCLAIM: Final = HotOperation(
+    "xautoclaim", "/v1/streams/{key}/groups/{group}:autoclaim", JSON, 200, is_append=False
+)
 
-HOT_OPERATIONS: Final = (XADD, XADD_BATCH, IMPORT_ENTRIES, XREADGROUP, XACK)
+HOT_OPERATIONS: Final = (
+    XADD,
+    XADD_BATCH,
+    IMPORT_ENTRIES,
+    XREAD,
+    XREADGROUP,
+    XACK,
+    XNACK,
+    XCLAIM,
+    XAUTOCLAIM,
+)

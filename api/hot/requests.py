@@ -3,40 +3,32 @@ request.
 
 A request is hot if it is for a hot operation, has no query, declares its length, and has no header that can
 change the response, except those of a producer. The documented route serves every other request. It also
-serves a hot request that the hot way cannot finish: if the body or the command is refused, or if a read would
-wait. Until then the hot way has changed nothing, so the documented route handles the request from its start.
+serves a hot request that the hot way cannot finish: if the body or the command is refused, or if a read finds
+nothing and shall wait. Until then the hot way has changed nothing but what the same command changes again (a
+group read creates its consumer), so the documented route handles the request from its start.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
 from starlette.datastructures import Headers
 
-from tailrace.api.hot import answers, commands
-from tailrace.api.hot.operations import (
-    HOT_OPERATIONS,
-    IMPORT_ENTRIES,
-    XACK,
-    XADD,
-    XADD_BATCH,
-    XREADGROUP,
-    HotOperation,
-)
+from tailrace.api.hot.operations import HOT_OPERATIONS, HotOperation
+from tailrace.api.hot.rows import HOT_ROWS, AnswerOf, CommandOf
 from tailrace.api.principals import TokenScope
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.wire.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
 from tailrace.api.wire.imports import LARGE_BYTES
 from tailrace.api.wire.names import name_from_path
 from tailrace.api.wire.negotiation import JSON
-from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
-from tailrace.core.commands import Append, Command, ReadGroup
+from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
-from tailrace.core.replies import AppendReply, Reply
 
 BODY_BYTES_MAX: Final = LARGE_BYTES
 """Larger bodies are not faster on the hot way. The documented route limits them while they arrive, and
@@ -68,8 +60,6 @@ _VALUES: Final = {
 _NONE: Final = frozenset[bytes]()
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
-CommandOf = Callable[..., Command | None]
-AnswerOf = Callable[[Reply], bytes | None]
 
 
 class HotRoute(NamedTuple):
@@ -91,7 +81,7 @@ def hot_route(method: bytes, target: bytes, headers: RawHeaders) -> HotRoute | N
     found = _TARGET.fullmatch(target)
     if found is None:
         return None
-    row = _ROWS[found.lastgroup or ""]
+    row = HOT_ROWS[found.lastgroup or ""]
     given = _hot_headers(headers, row.media_type)
     is_of_producer = not given.isdisjoint(PRODUCER_HEADER_NAMES)
     if not given or (is_of_producer and not row.operation.is_append):
@@ -115,6 +105,13 @@ def hot_command(route: HotRoute, body: bytes) -> Command | None:
         return None
 
 
+def at_once(command: Command) -> Command:
+    """Return the command as the hot way runs it: it never waits."""
+    if isinstance(command, Read | ReadGroup) and command.block_ms is not None:
+        return replace(command, block_ms=None)
+    return command
+
+
 def _hot_headers(headers: RawHeaders, media_type: bytes) -> AbstractSet[bytes]:
     """Return the names of `headers` if a hot request may have all of them, else none."""
     seen: set[bytes] = set()
@@ -135,62 +132,6 @@ def _command_of_producer(command_of: CommandOf, headers: Headers, body: bytes) -
     return command_of(body, partial(idempotency_of, headers, body))
 
 
-# --- what each operation does ------------------------------------------------------------------------
-
-
-def _xadd_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
-    """Return the command, or None for a large entry, which the documented route decodes in a thread."""
-    return None if len(body) > AT_ONCE_BYTES_MAX else commands.xadd_command(key, body, *idempotency)
-
-
-def _batch_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
-    """Return the command, or None for a large batch, which the documented route decodes in slices."""
-    return None if len(body) > AT_ONCE_BYTES_MAX else commands.batch_command(key, body, *idempotency)
-
-
-def _group_read_command(body: bytes) -> ReadGroup | None:
-    asked = commands.parse_group_read(body)
-    return None if asked.wait_ms else commands.group_read_command(asked, None)
-
-
-def _ack_command(key: bytes, group: bytes, body: bytes) -> Command | None:
-    ids = commands.hot_ack_ids(body)
-    return None if ids is None else commands.ack_command(key, group, ids)
-
-
-def _xadd_answer(reply: Reply) -> bytes | None:
-    """Return the response, or None for an append that appended nothing: the documented route explains why."""
-    return answers.xadd_bytes(reply) if isinstance(reply, AppendReply) else None
-
-
-def _batch_answer(reply: Reply) -> bytes | None:
-    return answers.batch_bytes(reply) if isinstance(reply, AppendReply) else None
-
-
-class _Row(NamedTuple):
-    """One operation. `command_of` takes the names in the path, the body, and optionally the idempotency."""
-
-    operation: HotOperation
-    media_type: bytes
-    scope: TokenScope
-    command_of: CommandOf
-    answer_of: AnswerOf
-
-
-def _row(operation: HotOperation, command_of: CommandOf, answer_of: AnswerOf) -> _Row:
-    return _Row(operation, operation.media_type.encode(), operation.scope, command_of, answer_of)
-
-
-_ROWS: Final = {
-    row.operation.name: row
-    for row in (
-        _row(XADD, _xadd_command, _xadd_answer),
-        _row(XADD_BATCH, _batch_command, _batch_answer),
-        _row(IMPORT_ENTRIES, commands.import_command, _batch_answer),
-        _row(XREADGROUP, _group_read_command, partial(answers.slices_bytes, deliveries=True)),
-        _row(XACK, _ack_command, answers.ack_bytes),
-    )
-}
 _TARGET: Final = re.compile(
     "|".join(f"(?P<{operation.name}>{operation.pattern})" for operation in HOT_OPERATIONS).encode()
 )

@@ -9,16 +9,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
-from tailrace.api.hot import answers, commands
-from tailrace.api.hot.operations import XACK
+from tailrace.api.hot import answers, pending_commands
+from tailrace.api.hot.operations import XACK, XAUTOCLAIM, XCLAIM, XNACK
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.base import I64_MAX
 from tailrace.api.schemas.claims import AutoClaimBody, AutoClaimReply, ClaimBody, ClaimReply
 from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.wire.bodies import read_body
-from tailrace.api.wire.group_replies import autoclaim_json, claim_json, overview_json, pending_page_json
-from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath, name_from_body
+from tailrace.api.wire.group_replies import overview_json, pending_page_json
+from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import (
     EntryShape,
@@ -28,22 +28,12 @@ from tailrace.api.wire.parameters import (
     Store,
     end_of,
     ids_of,
-    optional_id_of,
     references_of,
     start_of,
 )
 from tailrace.api.wire.replies import Json, deletions_json, json_response
 from tailrace.core import replies
-from tailrace.core.commands import (
-    AcknowledgeAndDelete,
-    AutoClaim,
-    Claim,
-    ClaimOptions,
-    NackMode,
-    NegativeAcknowledge,
-    PendingRange,
-    PendingSummary,
-)
+from tailrace.core.commands import AcknowledgeAndDelete, PendingRange, PendingSummary
 from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import READ_ENTRIES_MAX
 
@@ -132,7 +122,7 @@ async def xack(key: KeyPath, group: GroupPath, request: Request, store: Store) -
     body = await read_body(request, AckBody)
     if body.delete:
         return json_response(await _acknowledge_and_delete(store, key, group, body))
-    command = commands.ack_command(key, group, body.ids)
+    command = pending_commands.ack_command(key, group, body.ids)
     return Response(answers.ack_bytes(await store.execute(command)), media_type=JSON)
 
 
@@ -148,11 +138,12 @@ async def _acknowledge_and_delete(store: StreamStore, key: bytes, group: bytes, 
 
 
 @router.post(
-    "/v1/streams/{key}/groups/{group}:nack",
+    XNACK.path,
     **operation(
-        "xnack",
+        XNACK.name,
         "Return entries unprocessed (nack)",
         reply=NackReply,
+        status=XNACK.status,
         body=NackBody,
         errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
     ),
@@ -161,17 +152,17 @@ async def xnack(key: KeyPath, group: GroupPath, request: Request, store: Store) 
     """Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
     n)."""
     body = await read_body(request, NackBody)
-    mode, ids = NackMode(body.mode), ids_of(body.ids)
-    command = NegativeAcknowledge(key, group, mode, ids, body.retry_count, body.force)
-    return json_response({"nacked": await store.execute(command)})
+    command = pending_commands.nack_command(key, group, body)
+    return Response(answers.nack_bytes(await store.execute(command)), media_type=JSON)
 
 
 @router.post(
-    "/v1/streams/{key}/groups/{group}:claim",
+    XCLAIM.path,
     **operation(
-        "xclaim",
+        XCLAIM.name,
         "Claim entries",
         reply=ClaimReply,
+        status=XCLAIM.status,
         body=ClaimBody,
         errors=(
             HttpCode.INVALID_NAME,
@@ -186,31 +177,17 @@ async def xclaim(
 ) -> Response:
     """Claim pending entries for a consumer, if they have been idle long enough. O(ids log n)."""
     body = await read_body(request, ClaimBody)
-    consumer = name_from_body(body.consumer, body.encoding, "consumer")
-    reply = await store.execute(Claim(key, group, consumer, _claim_options(body)))
-    assert isinstance(reply, replies.ClaimReply)
-    return json_response(claim_json(reply, shape))
-
-
-def _claim_options(body: ClaimBody) -> ClaimOptions:
-    return ClaimOptions(
-        min_idle_ms=body.min_idle_ms,
-        ids=ids_of(body.ids),
-        idle_ms=body.idle_ms,
-        delivered_at_ms=body.delivered_at_ms,
-        retry_count=body.retry_count,
-        force=body.force,
-        just_id=body.just_id,
-        last_id=optional_id_of(body.last_id, "last_id"),
-    )
+    command = pending_commands.claim_command(key, group, body)
+    return Response(answers.claim_bytes(await store.execute(command), shape), media_type=JSON)
 
 
 @router.post(
-    "/v1/streams/{key}/groups/{group}:autoclaim",
+    XAUTOCLAIM.path,
     **operation(
-        "xautoclaim",
+        XAUTOCLAIM.name,
         "Claim idle entries by a scan",
         reply=AutoClaimReply,
+        status=XAUTOCLAIM.status,
         body=AutoClaimBody,
         errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.INVALID_ARGUMENT, ErrorCode.NOGROUP),
     ),
@@ -220,15 +197,5 @@ async def xautoclaim(
 ) -> Response:
     """Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count)."""
     body = await read_body(request, AutoClaimBody)
-    command = AutoClaim(
-        key,
-        group,
-        name_from_body(body.consumer, body.encoding, "consumer"),
-        body.min_idle_ms,
-        start_of(body.start),
-        body.count,
-        body.just_id,
-    )
-    reply = await store.execute(command)
-    assert isinstance(reply, replies.ClaimReply)
-    return json_response(autoclaim_json(reply, shape))
+    command = pending_commands.autoclaim_command(key, group, body)
+    return Response(answers.autoclaim_bytes(await store.execute(command), shape), media_type=JSON)

@@ -8,16 +8,14 @@ from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
 from tailrace.api.hot import answers, commands
-from tailrace.api.hot.operations import XREADGROUP
+from tailrace.api.hot.operations import XREAD, XREADGROUP
 from tailrace.api.http.disconnect import execute_while_connected
 from tailrace.api.problems.table import HttpCode
-from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage, ReadPosition
+from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
 from tailrace.api.wire.bodies import read_body
-from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.negotiation import JSON
-from tailrace.api.wire.parameters import EntryShape, Store, position_of
+from tailrace.api.wire.parameters import EntryShape, Store
 from tailrace.api.wire.waiting import Prefer, Waiting, waiting
-from tailrace.core.commands import Read, ReadFrom
 from tailrace.core.errors import ErrorCode
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import Reply
@@ -26,11 +24,12 @@ router = APIRouter(tags=["reads"])
 
 
 @router.post(
-    "/v1/read",
+    XREAD.path,
     **operation(
-        "xread",
+        XREAD.name,
         "Read several streams",
         reply=ReadPage,
+        status=XREAD.status,
         body=ReadBody,
         errors=(
             HttpCode.INVALID_NAME,
@@ -48,8 +47,7 @@ async def xread(request: Request, store: Store, shape: EntryShape, prefer: Prefe
     """
     body = await read_body(request, ReadBody)
     wait = waiting(body.wait_ms, prefer)
-    streams = tuple([_read_from(position) for position in body.streams])
-    command = Read(streams, commands.read_limits(body), wait.block_ms, body.strict)
+    command = commands.read_command(body, wait.block_ms)
     reply = await execute_while_connected(request, store, command)
     return _slices(reply, shape, wait, deliveries=False)
 
@@ -76,10 +74,6 @@ async def xreadgroup(request: Request, store: Store, shape: EntryShape, prefer: 
     command = commands.group_read_command(body, wait.block_ms)
     reply = await execute_while_connected(request, store, command)
     return _slices(reply, shape, wait, deliveries=True)
-
-
-def _read_from(position: ReadPosition) -> ReadFrom:
-    return ReadFrom(name_from_body(position.key, position.encoding, "key"), position_of(position.after))
 
 
 def _slices(reply: Reply, shape: Shape, wait: Waiting, *, deliveries: bool) -> Response:

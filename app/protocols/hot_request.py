@@ -132,7 +132,7 @@ class HotRequest:
         """
         if answer is None or isinstance(answer, (StreamError, StoreUnavailable)):
             return False
-        self._content = self.route.answer_of(answer)
+        self._content = self.route.answer_of(answer, self.command)
         return self._content is not None
 
     def receive(self, answer: Answer) -> None:
@@ -154,7 +154,7 @@ class HotRequest:
 
     def _replied(self, reply: Reply) -> None:
         route = self.route
-        content = self._content or route.answer_of(reply)
+        content = self._content or route.answer_of(reply, self.command)
         if content is None:
             self.connection.hand_on(self)
         elif isinstance(reply, AppendReply) and reply.replayed:

@@ -14,7 +14,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from tailrace.api.access.permissions import allowed, is_administrative
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
-from tailrace.api.hot.requests import hot_command, hot_route
+from tailrace.api.hot.requests import at_once, hot_command, hot_route
 from tailrace.api.ports import HotStore
 from tailrace.api.principals import Principal, TokenScope, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
@@ -80,7 +80,7 @@ class HotRoutes:
         the documented route has to answer this one.
         """
         try:
-            answer = self._store.submit(request.command, request.receive)
+            answer = self._store.submit(at_once(request.command), request.receive)
             if request.is_settled:
                 return True
             self.observer.submitted(request)

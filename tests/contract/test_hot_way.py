@@ -92,6 +92,23 @@ def comparable(answer: Answer) -> tuple[int, dict[str, str], bytes]:
         ("groups/nobody:ack", b'{"ids":["1-1"]}', "application/json"),
         ("groups/nobody:ack", b'{"ids":["1-1"],"delete":true}', "application/json"),
         ("groups/nobody:ack", b'{"ids":["nonsense"]}', "application/json"),
+        ("groups/g:nack", b'{"ids":["1-1"]}', "application/json"),
+        ("groups/g:nack", b'{"ids":["1-1"],"mode":"silent","retry_count":3}', "application/json"),
+        ("groups/g:nack", b'{"ids":["1-1"],"mode":"loud"}', "application/json"),
+        ("groups/g:nack", b'{"ids":["1-1"],"mod":"fail"}', "application/json"),
+        ("groups/g:nack", b'{"ids":["nonsense"]}', "application/json"),
+        ("groups/nobody:nack", b'{"ids":["1-1"]}', "application/json"),
+        ("groups/g:claim", b'{"consumer":"a","min_idle_ms":0,"ids":["1-1"]}', "application/json"),
+        ("groups/g:claim", b'{"consumer":"a","min_idle_ms":0,"ids":["nonsense"]}', "application/json"),
+        ("groups/g:claim", b'{"consumer":"","min_idle_ms":0,"ids":["1-1"]}', "application/json"),
+        ("groups/g:claim", b'{"consumer":"a","min_idle_ms":-1,"ids":["1-1"]}', "application/json"),
+        ("groups/g:claim", b'{"consumer":"/w==","encoding":"base64","ids":["1-1"]}', "application/json"),
+        ("groups/nobody:claim", b'{"consumer":"a","min_idle_ms":0,"ids":["1-1"]}', "application/json"),
+        ("groups/g:autoclaim", b'{"consumer":"a","min_idle_ms":0}', "application/json"),
+        ("groups/g:autoclaim", b'{"consumer":"a","min_idle_ms":0,"start":"(1"}', "application/json"),
+        ("groups/g:autoclaim", b'{"consumer":"a","min_idle_ms":0,"start":"x"}', "application/json"),
+        ("groups/g:autoclaim", b'{"consumer":"a","min_idle_ms":0,"count":0}', "application/json"),
+        ("groups/nobody:autoclaim", b'{"consumer":"a","min_idle_ms":0}', "application/json"),
     ],
 )
 def test_an_answer_is_that_of_the_documented_route(
@@ -230,12 +247,81 @@ def test_a_group_is_read_and_acknowledged_alike(wire: Wire, key: str, consumer: 
     assert comparable(refused[0]) == comparable(refused[1])
 
 
-def test_a_read_that_waits_waits(wire: Wire, key: str) -> None:
-    body = {"group": "g", "consumer": "x", "wait_ms": 30, "streams": [{"key": key, "id": ">"}]}
+def test_pending_entries_are_claimed_and_returned_alike(wire: Wire, key: str) -> None:
+    wire.ask(_new_group_of(key))
+    for number in range(1, 7):
+        append = b'{"id":"%d-1","fields":{"a":"1"}}' % number
+        assert wire.ask(request(f"/v1/streams/{key}/entries", append)).status == 201
+    read = {"group": "g", "consumer": "alice", "streams": [{"key": key}]}
+    assert wire.ask(request("/v1/read-group", json.dumps(read).encode())).status == 200
+    for action, body in (
+        ("claim", b'{"consumer":"bob","min_idle_ms":0,"ids":["1-1","2-1"]}'),
+        ("claim", b'{"consumer":"bob","min_idle_ms":0,"ids":["1-1","9-9"],"just_id":true}'),
+        ("claim", b'{"consumer":"bob","min_idle_ms":3600000,"ids":["1-1"]}'),
+        ("claim", b'{"consumer":"bob","min_idle_ms":0,"ids":["8-1"],"force":true}'),
+        ("autoclaim", b'{"consumer":"bob","min_idle_ms":0,"count":2}'),
+        ("autoclaim", b'{"consumer":"bob","min_idle_ms":0,"count":2,"start":"4-1","just_id":true}'),
+    ):
+        hot, documented = both(wire, f"/v1/streams/{key}/groups/g:{action}", body)
+        assert hot.status == 200, hot.body
+        assert comparable(hot) == comparable(documented)
+    for nack in (b'{"ids":["1-1","2-1"]}', b'{"ids":["1-1"],"mode":"fatal"}'):
+        hot, documented = both(wire, f"/v1/streams/{key}/groups/g:nack", nack)
+        assert hot.status == 200, hot.body
+        assert comparable(hot) == comparable(documented)
+
+
+@pytest.mark.parametrize("wait_ms", [None, 0, 20])
+def test_streams_are_read_alike(wire: Wire, key: str, wait_ms: int | None) -> None:
+    wire.ask(request(f"/v1/streams/{key}/entries:import", b'{"a":"1"}\n{"a":"1"}', content_type=NDJSON))
+    for position in (
+        {"after": "0-0"},
+        {"after": "0-0", "count": 1},
+        {"after": "$"},
+        {"after": "+"},
+        {"after": "nonsense"},
+        {"after": "5-5", "strict": True},
+    ):
+        wanted = {"streams": [{"key": key, "after": position.pop("after")}], **position}
+        if wait_ms is not None:
+            wanted["wait_ms"] = wait_ms
+        hot, documented = both(wire, "/v1/read", json.dumps(wanted).encode())
+        assert comparable(hot) == comparable(documented)
+
+
+def _new_group_of(key: str) -> bytes:
     create = request(f"/v1/streams/{key}/groups/g", b'{"after":"0","create_stream":true}')
-    wire.ask(create.replace(b"POST", b"PUT", 1))
-    answer = wire.ask(request("/v1/read-group", json.dumps(body).encode()))
+    return create.replace(b"POST", b"PUT", 1)
+
+
+def _waiting_read(key: str, wait_ms: int) -> bytes:
+    body = {"group": "g", "consumer": "x", "wait_ms": wait_ms, "streams": [{"key": key}]}
+    return request("/v1/read-group", json.dumps(body).encode())
+
+
+def test_a_read_that_may_wait_returns_at_once_what_there_is(wire: Wire, key: str) -> None:
+    wire.ask(_new_group_of(key))
+    wire.ask(request(f"/v1/streams/{key}/entries", ENTRY))
+    answer = wire.ask(_waiting_read(key, 60_000))
+    [entry] = json.loads(answer.body)["streams"][0]["entries"]
+    assert (entry["fields"], entry["deliveries"]) == ({"rider": "Castilla"}, 0)
+
+
+def test_a_read_that_waits_waits(wire: Wire, key: str) -> None:
+    wire.ask(_new_group_of(key))
+    answer = wire.ask(_waiting_read(key, 30))
     assert json.loads(answer.body)["streams"][0]["entries"] == []
+
+
+def test_a_waiting_read_gets_the_entry_that_is_appended_meanwhile(
+    server: ServerProcess, wire: Wire, key: str
+) -> None:
+    wire.ask(_new_group_of(key))
+    wire.send(_waiting_read(key, 60_000))
+    with wired(server.port) as other:
+        assert other.ask(request(f"/v1/streams/{key}/entries", ENTRY)).status == 201
+    [entry] = json.loads(wire.receive().body)["streams"][0]["entries"]
+    assert (entry["fields"], entry["deliveries"]) == ({"rider": "Castilla"}, 0)
 
 
 @pytest.mark.parametrize("name", ["a%2Fb", "%FF", "race:france", "x%3Aack", "a" * 512])

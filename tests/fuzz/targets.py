@@ -12,10 +12,14 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from tailrace.api.hot import commands as hot
+from tailrace.api.hot import pending_commands as pending
 from tailrace.api.hot.requests import hot_command, hot_route
 from tailrace.api.problems.table import RequestRefused
+from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody
+from tailrace.api.schemas.pending import NackBody
 from tailrace.api.tails import sse
 from tailrace.api.websocket_limits import ProtocolViolation
+from tailrace.api.wire.bodies import parse_body
 from tailrace.api.wire.compression import Unpacking, encoding_of
 from tailrace.api.wire.entry_lines import ENTRY_LINES, decode_lines
 from tailrace.api.wire.redis_words import decode_command, decode_commands, outcome_parts, result_parts
@@ -112,8 +116,12 @@ HOT: Final[tuple[Callable[[bytes], Command], ...]] = (
     lambda raw: hot.batch_command(b"s", raw),
     lambda raw: hot.import_command(b"s", raw),
     lambda raw: hot.lines_command(b"s", decode_lines(raw, ENTRY_LINES), hot.no_idempotency),
-    lambda raw: hot.ack_command(b"s", b"g", hot.hot_ack_ids(raw) or ["1-1"]),
+    lambda raw: hot.read_command(hot.parse_read(raw), None),
     lambda raw: hot.group_read_command(hot.parse_group_read(raw), None),
+    lambda raw: pending.ack_command(b"s", b"g", pending.hot_ack_ids(raw) or ["1-1"]),
+    lambda raw: pending.nack_command(b"s", b"g", parse_body(raw, NackBody)),
+    lambda raw: pending.claim_command(b"s", b"g", parse_body(raw, ClaimBody)),
+    lambda raw: pending.autoclaim_command(b"s", b"g", parse_body(raw, AutoClaimBody)),
 )
 
 

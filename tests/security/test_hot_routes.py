@@ -10,17 +10,32 @@ from typing import Any
 import httpx
 import pytest
 
+from tailrace.api.access.operation_scopes import scope_of
+from tailrace.api.hot.operations import HOT_OPERATIONS
 from tests.security.conftest import SecuredServer
 from tests.support.tokens import ALL_SCOPES, bearer, revoke_token
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
+PLAIN_READ = {"streams": [{"key": "hot:race", "after": "0-0"}]}
 READ = {"group": "judges", "consumer": "alice", "streams": [{"key": "hot:race", "id": ">"}]}
 HOT = {
     "xadd": ("/v1/streams/hot:race/entries", JSON, b'{"fields":{"a":"1"}}'),
     "xadd_batch": ("/v1/streams/hot:race/entries:batch", JSON, b'{"entries":[{"fields":{"a":"1"}}]}'),
     "import_entries": ("/v1/streams/hot:race/entries:import", NDJSON, b'{"a":"1"}'),
+    "xread": ("/v1/read", JSON, json.dumps(PLAIN_READ).encode()),
     "xreadgroup": ("/v1/read-group", JSON, json.dumps(READ).encode()),
     "xack": ("/v1/streams/hot:race/groups/judges:ack", JSON, b'{"ids":["1-1"]}'),
+    "xnack": ("/v1/streams/hot:race/groups/judges:nack", JSON, b'{"ids":["1-1"]}'),
+    "xclaim": (
+        "/v1/streams/hot:race/groups/judges:claim",
+        JSON,
+        b'{"consumer":"alice","ids":["1-1"],"min_idle_ms":0}',
+    ),
+    "xautoclaim": (
+        "/v1/streams/hot:race/groups/judges:autoclaim",
+        JSON,
+        b'{"consumer":"alice","min_idle_ms":3600000}',
+    ),
 }
 VARYING = {"date", "x-request-id"}
 
@@ -47,13 +62,18 @@ def comparable(response: httpx.Response) -> Any:
     return response.status_code, headers if response.is_error else None, re.sub(r"\d{13}-\d+", "ID", body)
 
 
+def test_every_hot_operation_is_tried() -> None:
+    assert set(HOT) == {operation.name for operation in HOT_OPERATIONS}
+
+
 @pytest.mark.parametrize("name", HOT)
 def test_both_ways_answer_alike_whatever_is_shown(secured: SecuredServer, name: str) -> None:
-    scope: Any = "consume" if name in {"xreadgroup", "xack"} else "append"
+    scope: Any = scope_of(name)
+    other: Any = "append" if scope == "read" else "read"
     good = secured.token(scope, keys=("hot:*",), name="good")
     cases = {
-        good: 200 if scope == "consume" else 201,
-        secured.token("read", keys=("hot:*",), name="scope"): 403,
+        good: 201 if scope == "append" else 200,
+        secured.token(other, keys=("hot:*",), name="scope"): 403,
         secured.token(scope, keys=("cold:*",), name="keys"): 403,
         good[:-1]: 401,
         "nonsense": 401,

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tailrace.api.hot.requests import BODY_BYTES_MAX, hot_command, hot_route
-from tailrace.core.commands import Acknowledge, Append, Command, ReadGroup
+from tailrace.api.hot.requests import BODY_BYTES_MAX, at_once, hot_command, hot_route
+from tailrace.core.commands import (
+    Acknowledge,
+    Append,
+    AutoClaim,
+    Claim,
+    Command,
+    NegativeAcknowledge,
+    Read,
+    ReadGroup,
+)
+from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
 
 HEADERS = [
     (b"host", b"localhost"),
@@ -28,6 +38,15 @@ READ = b'{"group":"g","consumer":"c","streams":[{"key":"s","id":">"}]}'
         (b"/v1/read-group", HEADERS, READ, ReadGroup),
         (b"/v1/streams/s/groups/g:ack", HEADERS, b'{"ids":["1-1"]}', Acknowledge),
         (b"/v1/streams/s/groups/a:b:ack", HEADERS, b'{"ids":["1-1"]}', Acknowledge),
+        (b"/v1/read", HEADERS, b'{"streams":[{"key":"s","after":"0"}]}', Read),
+        (b"/v1/streams/s/groups/g:nack", HEADERS, b'{"ids":["1-1"]}', NegativeAcknowledge),
+        (
+            b"/v1/streams/s/groups/g:claim",
+            HEADERS,
+            b'{"consumer":"c","ids":["1-1"],"min_idle_ms":5}',
+            Claim,
+        ),
+        (b"/v1/streams/s/groups/g:autoclaim", HEADERS, b'{"consumer":"c","min_idle_ms":5}', AutoClaim),
     ],
 )
 def test_a_request_for_a_hot_operation_is_recognised(
@@ -101,7 +120,7 @@ def test_everything_else_is_left_to_the_documented_route(
         (ENTRIES, b"{"),
         (ENTRIES, b'{"fields":{"a":1}}'),
         (ENTRIES, b'{"id":"x","fields":{"a":"1"}}'),
-        (b"/v1/read-group", READ[:-1] + b',"wait_ms":5}'),
+        (b"/v1/read-group", READ[:-1] + b',"wait_ms":-5}'),
         (b"/v1/streams/s/groups/g:ack", b'{"ids":["1-1"],"delete":true}'),
     ],
 )
@@ -109,3 +128,17 @@ def test_a_body_that_is_not_hot_is_no_command(target: bytes, body: bytes) -> Non
     route = hot_route(b"POST", target, HEADERS)
     assert route is not None
     assert hot_command(route, body) is None
+
+
+def test_a_read_that_may_wait_is_hot_without_its_wait() -> None:
+    route = hot_route(b"POST", b"/v1/read-group", HEADERS)
+    assert route is not None
+    asked = hot_command(route, READ[:-1] + b',"wait_ms":5}')
+    assert isinstance(asked, ReadGroup)
+    assert asked.block_ms == 5
+    tried = at_once(asked)
+    assert isinstance(tried, ReadGroup)
+    assert tried.block_ms is None
+    nothing = ReadReply([StreamRead(b"s", NO_ENTRIES, next=0, new=True)])
+    assert route.answer_of(nothing, asked) is None, "the documented route waits"
+    assert route.answer_of(nothing, tried) is not None

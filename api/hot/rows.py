@@ -1,0 +1,132 @@
+"""What each hot operation does: the command of a body, and the body of the response to a reply.
+
+If either function returns None, the documented route serves the request. This module owns which bodies and
+replies the hot way serves. It never looks at a head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple
+
+from tailrace.api.hot import answers, commands, pending_commands
+from tailrace.api.hot.operations import (
+    IMPORT_ENTRIES,
+    XACK,
+    XADD,
+    XADD_BATCH,
+    XAUTOCLAIM,
+    XCLAIM,
+    XNACK,
+    XREAD,
+    XREADGROUP,
+    HotOperation,
+)
+from tailrace.api.principals import TokenScope
+from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody
+from tailrace.api.schemas.pending import NackBody
+from tailrace.api.wire.bodies import parse_body
+from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
+from tailrace.core.commands import Append, Command, Read, ReadGroup
+from tailrace.core.replies import AppendReply, ReadReply, Reply
+
+CommandOf = Callable[..., Command | None]
+AnswerOf = Callable[[Reply, Command], bytes | None]
+
+
+class HotRow(NamedTuple):
+    """One operation. `command_of` takes the names in the path, the body, and optionally the idempotency."""
+
+    operation: HotOperation
+    media_type: bytes
+    scope: TokenScope
+    command_of: CommandOf
+    answer_of: AnswerOf
+
+
+def _row(operation: HotOperation, command_of: CommandOf, answer_of: AnswerOf) -> HotRow:
+    return HotRow(operation, operation.media_type.encode(), operation.scope, command_of, answer_of)
+
+
+# --- commands --------------------------------------------------------------------------------------
+
+
+def _xadd_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
+    """Return the command, or None for a large entry, which the documented route decodes in a thread."""
+    return None if len(body) > AT_ONCE_BYTES_MAX else commands.xadd_command(key, body, *idempotency)
+
+
+def _batch_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
+    """Return the command, or None for a large batch, which the documented route decodes in slices."""
+    return None if len(body) > AT_ONCE_BYTES_MAX else commands.batch_command(key, body, *idempotency)
+
+
+def _read_command(body: bytes) -> Read:
+    asked = commands.parse_read(body)
+    return commands.read_command(asked, asked.wait_ms or None)
+
+
+def _group_read_command(body: bytes) -> ReadGroup:
+    asked = commands.parse_group_read(body)
+    return commands.group_read_command(asked, asked.wait_ms or None)
+
+
+def _ack_command(key: bytes, group: bytes, body: bytes) -> Command | None:
+    ids = pending_commands.hot_ack_ids(body)
+    return None if ids is None else pending_commands.ack_command(key, group, ids)
+
+
+def _nack_command(key: bytes, group: bytes, body: bytes) -> Command:
+    return pending_commands.nack_command(key, group, parse_body(body, NackBody))
+
+
+def _claim_command(key: bytes, group: bytes, body: bytes) -> Command:
+    return pending_commands.claim_command(key, group, parse_body(body, ClaimBody))
+
+
+def _autoclaim_command(key: bytes, group: bytes, body: bytes) -> Command:
+    return pending_commands.autoclaim_command(key, group, parse_body(body, AutoClaimBody))
+
+
+# --- answers ---------------------------------------------------------------------------------------
+
+
+def _xadd_answer(reply: Reply, _: Command) -> bytes | None:
+    """Return the response, or None for an append that appended nothing: the documented route explains why."""
+    return answers.xadd_bytes(reply) if isinstance(reply, AppendReply) else None
+
+
+def _batch_answer(reply: Reply, _: Command) -> bytes | None:
+    return answers.batch_bytes(reply) if isinstance(reply, AppendReply) else None
+
+
+def _read_answer(reply: Reply, command: Command, *, deliveries: bool) -> bytes | None:
+    """Return the response, or None if there is nothing to read and the client waits: the documented route
+    waits."""
+    assert isinstance(reply, ReadReply)
+    assert isinstance(command, Read | ReadGroup)
+    if command.block_ms is not None and reply.is_empty:
+        return None
+    return answers.slices_bytes(reply, deliveries=deliveries)
+
+
+def _always(bytes_of: Callable[[Reply], bytes]) -> AnswerOf:
+    """Return the function for an operation whose every reply has a response."""
+    return lambda reply, _: bytes_of(reply)
+
+
+HOT_ROWS: Final = {
+    row.operation.name: row
+    for row in (
+        _row(XADD, _xadd_command, _xadd_answer),
+        _row(XADD_BATCH, _batch_command, _batch_answer),
+        _row(IMPORT_ENTRIES, commands.import_command, _batch_answer),
+        _row(XREAD, _read_command, partial(_read_answer, deliveries=False)),
+        _row(XREADGROUP, _group_read_command, partial(_read_answer, deliveries=True)),
+        _row(XACK, _ack_command, _always(answers.ack_bytes)),
+        _row(XNACK, _nack_command, _always(answers.nack_bytes)),
+        _row(XCLAIM, _claim_command, _always(answers.claim_bytes)),
+        _row(XAUTOCLAIM, _autoclaim_command, _always(answers.autoclaim_bytes)),
+    )
+}
