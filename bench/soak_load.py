@@ -48,7 +48,7 @@ class Counts:
         self._latencies_ns[kind].append(time.perf_counter_ns() - since_ns)
 
     def latencies_taken(self) -> dict[str, list[int]]:
-        """Return the latencies, and begin anew."""
+        """Return the latencies, and begin a new list."""
         taken, self._latencies_ns = self._latencies_ns, defaultdict(list)
         return taken
 

@@ -38,7 +38,7 @@ _COMMANDS: Final = {
     "version": ("version:version", "Print the version."),
 }
 """Command name to `module:attribute` and the summary of its help. The attribute is a function, or a Typer
-application of subcommands. The summary stands here too because `tailrace --help` imports no command."""
+application of subcommands. The summary is listed here too because `tailrace --help` imports no command."""
 
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     # All words after a Redis command belong to that command, even words that look like options.
