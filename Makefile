@@ -89,6 +89,10 @@ crash: $(TEST) ## Kill the server 200 times, cut the power 10 000 times, flip 1 
 	@CRASH_KILL_ROUNDS=200 CRASH_POWER_CUTS=10000 CRASH_BIT_FLIPS=1000 \
 	  $(BIN)/python -m pytest -s tests/crash $(PYTEST_ARGS)
 
+.PHONY: linearizability
+linearizability: $(TEST) $(REDIS_8) ## Check that concurrent clients see one order of events, 100 000 operations per server
+	@LINEARIZABLE_OPERATIONS=100000 $(BIN)/python -m pytest -s tests/linearizability $(PYTEST_ARGS)
+
 .PHONY: cluster-chaos
 cluster-chaos: $(TEST) redis-server $(REDIS_8) ## Append to Redis Clusters while masters are killed, hang, and slots move, 10 times each; print the figures (15 minutes)
 	@CHAOS_ROUNDS=10 WAITING_ROUNDS=5000 \
