@@ -198,7 +198,7 @@ def _of_acknowledgments(history: History) -> Iterator[str]:
 
 
 def _of_pending(history: History) -> Iterator[str]:
-    """The pending entries of a consumer are those that it was given and nobody acknowledged."""
+    """The pending entries of a consumer are those that it was given and no client acknowledged."""
     removals = {done.id: done for done in history.acknowledged if done.count}
     given: defaultdict[str, dict[str, GroupRead]] = defaultdict(dict)
     for read in history.group_reads:
