@@ -24,6 +24,30 @@ _COMMANDS: Final = {
     "serve": ("serve:serve", "Run the server until SIGINT or SIGTERM."),
     "cli": ("cli:cli", "Send Redis commands and print replies as redis-cli does."),
     "tail": ("tail:tail", "Print the last entries of streams, and with -f new ones until Ctrl-C."),
+    "top": ("streams.top:top", "Show the busiest streams: rates, lengths, lag, pending entries."),
+    "ls": ("streams.listings:ls", "List the streams, in the order of their keys."),
+    "info": ("streams.listings:info", "Show one stream: entries, ids, groups, blocks."),
+    "groups": (
+        "streams.groups:groups",
+        "List the consumer groups of a stream, with their pending entries and lag.",
+    ),
+    "consumers": ("streams.groups:consumers", "List the consumers of a group, with their pending entries."),
+    "pending": (
+        "streams.groups:pending",
+        "List the pending entries of a group: delivered, and not acknowledged.",
+    ),
+    "append": ("streams.changes:append", "Append one entry to a stream, and print its id."),
+    "ack": ("streams.pending_changes:ack", "Acknowledge entries: they are no longer pending in the group."),
+    "nack": (
+        "streams.pending_changes:nack",
+        "Return pending entries to the group: the next claim takes them first.",
+    ),
+    "claim": (
+        "streams.pending_changes:claim",
+        "Make a consumer the owner of pending entries, and print the ids that it got.",
+    ),
+    "trim": ("streams.changes:trim", "Remove the oldest entries of a stream, and print how many."),
+    "rm": ("streams.changes:rm", "Delete a stream with its groups, or some of its entries."),
     "import": ("import_file:import_file", "Append the rows of a file, NDJSON or CSV, to a stream."),
     "export": ("export_stream:export_stream", "Write the entries of a stream to a file, NDJSON or CSV."),
     "migrate": (

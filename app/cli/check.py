@@ -7,13 +7,19 @@ from typing import Annotated
 
 import typer
 
-from tailrace.app.cli.data_directories import failing_in_one_line, new_directory, verified, writing_to
+from tailrace.app.cli.data_directories import (
+    DataDirectory,
+    failing_in_one_line,
+    new_directory,
+    verified,
+    writing_to,
+)
 from tailrace.core.storage.inspection import salvageable
 from tailrace.core.storage.salvage import Salvage
 
 
 def check(
-    directory: Annotated[Path, typer.Argument(metavar="D", help="The data directory.", show_default=False)],
+    directory: DataDirectory,
     salvage: Annotated[
         Path | None,
         typer.Option(

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated, Final, TypeAlias
 
 import typer
 from rich.console import Console
@@ -21,6 +22,13 @@ from tailrace.app.store.identity import new_identity
 from tailrace.core.storage.inspection import check_groups, copy_whole, inspected
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.schema import sync_directory
+
+DATA_DIR_VARIABLE: Final = "TAILRACE_DATA_DIR"
+
+DataDirectory: TypeAlias = Annotated[
+    Path,
+    typer.Argument(metavar="D", help="The data directory.", envvar=DATA_DIR_VARIABLE, show_default=False),
+]
 
 
 class CannotWrite(Exception):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tailrace.app.cli.data_directories import copied, failing_in_one_line
+from tailrace.app.cli.data_directories import DataDirectory, copied, failing_in_one_line
 
 
 def restore(
@@ -17,9 +17,7 @@ def restore(
             metavar="BACKUP", help="A directory that `tailrace backup` created.", show_default=False
         ),
     ],
-    directory: Annotated[
-        Path, typer.Argument(metavar="D", help="The new data directory.", show_default=False)
-    ],
+    directory: DataDirectory,
 ) -> None:
     """Create a data directory from a backup and verify it.
 

@@ -60,7 +60,7 @@ def test_a_server_that_is_not_there_is_one_sentence() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["cli", "--url", "localhost", "PING"], "is not a URL like"),
+        (["cli", "--url", "ftp://localhost", "PING"], "is not a URL like"),
         (["cli", "--json", "--raw", "PING"], "exclude each other"),
         (["cli", "--token", " ", "PING"], "the token is empty"),
         (["tail", "s", "--from", "soon"], "'soon' is not an id"),

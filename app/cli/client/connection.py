@@ -20,7 +20,10 @@ import typer
 from tailrace.app.cli.client.http_client import Server, ServerProblem
 from tailrace.app.reasons import reason
 
-DEFAULT_URL: Final = "http://127.0.0.1:8080"
+PORT_VARIABLE: Final = "TAILRACE_PORT"
+DEFAULT_URL: Final = f"http://127.0.0.1:{os.environ.get(PORT_VARIABLE) or 8080}"
+"""The server that `tailrace serve` starts with the same environment."""
+
 URL_VARIABLE: Final = "TAILRACE_URL"
 TOKEN_VARIABLE: Final = "TAILRACE_TOKEN"  # noqa: S105 - the variable's name
 INTERRUPTED: Final = 128 + signal.SIGINT
@@ -68,7 +71,12 @@ def connected(url: str, token: str | None, token_file: Path | None) -> Iterator[
 
 
 def checked_url(url: str) -> str:
-    """Return `url`. Raises `typer.BadParameter` if it is not an HTTP URL."""
+    """Return `url`, with `http://` if it has no scheme.
+
+    Raises `typer.BadParameter` if it is not an HTTP URL.
+    """
+    if "://" not in url:
+        url = f"http://{url}"
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL as error:

@@ -1,0 +1,195 @@
+"""`tailrace append`, `trim` and `rm`: changes of a stream.
+
+It owns the options and the summary lines. A change that cannot be undone asks on a terminal, and needs
+`--yes` elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
+from tailrace.app.cli.client.http_client import Server, stream_path
+from tailrace.app.cli.streams.listings import Key
+from tailrace.app.cli.streams.rows import AsJson, print_json
+
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+
+def append(
+    key: Key,
+    fields: Annotated[
+        list[str],
+        typer.Argument(metavar="FIELD=VALUE...", help="The fields, in this order.", show_default=False),
+    ],
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    entry_id: Annotated[
+        str | None,
+        typer.Option(
+            "--id", metavar="ID", help="The id. Default: the server chooses it.", show_default=False
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Append one entry to a stream, and print its id.
+
+    The stream is created if it does not exist. A value is the rest of the
+    argument after the first =, and can have any bytes.
+
+    Exit status: 0; 1 if the server refuses or does not answer; 2 for wrong
+    arguments.
+
+    [bold]Examples[/bold]
+
+      tailrace append race:france rider=Castilla speed=30.2
+
+      tailrace append race:france --id 1-1 rider=Norem
+    """
+    body: dict[str, Any] = {"pairs": _pairs(fields)}
+    if any(_is_binary(word) for word in fields):
+        body = {
+            "pairs": [[b64encode(os.fsencode(part)).decode() for part in pair] for pair in body["pairs"]],
+            "encoding": "base64",
+        }
+    if entry_id is not None:
+        body["id"] = entry_id
+    with connected(url, token, token_file) as server:
+        answer = server.request("POST", stream_path(os.fsencode(key), "/entries"), body=body).json()
+        if as_json:
+            print_json(answer)
+        else:
+            typer.echo(answer["id"])
+
+
+def trim(  # noqa: PLR0913 - one parameter an option
+    key: Key,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    max_length: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="COUNT", help="Keep the newest COUNT entries.", show_default=False),
+    ] = None,
+    min_id: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Keep the entries from this id on.", show_default=False),
+    ] = None,
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Remove whole blocks only: faster, keeps some more.")
+    ] = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove the oldest entries of a stream, and print how many.
+
+    Exit status: 0; 1 if the server refuses or you answer no; 2 for wrong
+    arguments.
+
+    [bold]Examples[/bold]
+
+      tailrace trim race:france --max-length 1000
+
+      tailrace trim race:france --min-id 1692632086370-0 --yes
+    """
+    if (max_length is None) == (min_id is None):
+        raise typer.BadParameter("give either --max-length or --min-id")
+    body = {"max_length": max_length, "min_id": min_id, "approximate": approximate}
+    with connected(url, token, token_file) as server:
+        path = stream_path(os.fsencode(key))
+        length = server.request("GET", f"{path}/length").json()["length"]
+        kept = f"all but the newest {max_length}" if min_id is None else f"those before {min_id}"
+        _confirm(f"Remove {kept} of {length} entries of {key}?", yes=yes)
+        answer = server.request("POST", f"{path}/entries:trim", body=body).json()
+        if as_json:
+            print_json(answer)
+        else:
+            typer.echo(f"{answer['trimmed']} entries removed")
+
+
+def rm(
+    key: Key,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID...]", help="Entries. Without them: the stream.", show_default=False),
+    ] = None,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a stream with its groups, or some of its entries.
+
+    Exit status: 0; 1 if the stream or an entry does not exist, if the server
+    refuses, or if you answer no; 2 for wrong arguments.
+
+    [bold]Examples[/bold]
+
+      tailrace rm race:france
+
+      tailrace rm race:france 1692632086370-0
+    """
+    with connected(url, token, token_file) as server:
+        if ids:
+            _delete_entries(server, key, ids, as_json=as_json)
+            return
+        path = stream_path(os.fsencode(key))
+        found = server.request("GET", path).json()
+        _confirm(f"Delete {key} with {found['length']} entries and {found['groups']} groups?", yes=yes)
+        server.request("DELETE", path)
+        if as_json:
+            print_json({"deleted": True})
+        else:
+            typer.echo(f"{key} deleted")
+
+
+def _delete_entries(server: Server, key: str, ids: Sequence[str], *, as_json: bool) -> None:
+    path = stream_path(os.fsencode(key), "/entries:delete")
+    answer = server.request("POST", path, body={"ids": list(ids)}).json()
+    if as_json:
+        print_json(answer)
+    else:
+        typer.echo(f"{answer['deleted']} entries deleted")
+    missing = [each["id"] for each in answer["results"] if each["result"] == "not_found"]
+    if missing:
+        fail(f"not found: {' '.join(missing)}")
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    """Ask on a terminal. Elsewhere the change needs `--yes`."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        fail("this cannot be undone: use --yes where no one can be asked; nothing was changed")
+    if not typer.confirm(question):
+        fail("nothing was changed")
+
+
+def _pairs(words: Sequence[str]) -> list[list[str]]:
+    pairs = []
+    for word in words:
+        field, separator, value = word.partition("=")
+        if not separator or not field:
+            raise typer.BadParameter(f"{word!r} is not FIELD=VALUE")
+        pairs.append([field, value])
+    return pairs
+
+
+def _is_binary(word: str) -> bool:
+    """Return whether an argument has bytes that are not UTF-8."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

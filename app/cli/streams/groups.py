@@ -1,0 +1,157 @@
+"""`tailrace groups`, `consumers` and `pending`: the consumer groups of a stream.
+
+It owns which requests they make and which columns they have. It changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Final, TypeAlias
+
+import typer
+
+from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from tailrace.app.cli.client.http_client import Server, escaped, stream_path
+from tailrace.app.cli.streams.listings import PAGE, Key
+from tailrace.app.cli.streams.rows import AsJson, Item, duration, name, number, print_rows, text
+
+Group: TypeAlias = Annotated[
+    str, typer.Argument(metavar="GROUP", help="The consumer group.", show_default=False)
+]
+
+_GROUPS: Final = (
+    name("group", "name"),
+    number("consumers", "consumers"),
+    number("pending", "pending"),
+    number("lag", "lag"),
+    text("last delivered", "last_delivered_id"),
+)
+_CONSUMERS: Final = (
+    name("consumer", "name"),
+    number("pending", "pending"),
+    duration("idle", "idle_ms"),
+    duration("inactive", "inactive_ms"),
+)
+_PENDING: Final = (
+    text("id", "id"),
+    name("consumer", "consumer"),
+    duration("idle", "idle_ms"),
+    number("deliveries", "deliveries"),
+)
+
+
+def groups(
+    key: Key,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the consumer groups of a stream, with their pending entries and lag.
+
+    In a pipe the columns are separated by tabs: group, consumers, pending,
+    lag (- if it is unknown), last delivered id.
+
+    Exit status: 0; 1 if the stream does not exist or the server refuses; 2
+    for wrong arguments.
+
+    [bold]Example[/bold]
+
+      tailrace groups race:france
+    """
+    with connected(url, token, token_file) as server:
+        path = stream_path(os.fsencode(key), "/groups")
+        print_rows(_GROUPS, server.request("GET", path).json()["groups"], as_json=as_json)
+
+
+def consumers(
+    key: Key,
+    group: Group,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the consumers of a group, with their pending entries.
+
+    In a pipe the columns are separated by tabs: consumer, pending, idle and
+    inactive milliseconds (- if it never got an entry).
+
+    Exit status: 0; 1 if the group does not exist or the server refuses; 2 for
+    wrong arguments.
+
+    [bold]Example[/bold]
+
+      tailrace consumers race:france judges
+    """
+    with connected(url, token, token_file) as server:
+        path = group_path(key, group, "/consumers")
+        print_rows(_CONSUMERS, server.request("GET", path).json()["consumers"], as_json=as_json)
+
+
+def pending(  # noqa: PLR0913 - one parameter an option
+    key: Key,
+    group: Group,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    consumer: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only the entries of this consumer.", show_default=False),
+    ] = None,
+    min_idle_ms: Annotated[
+        int, typer.Option(min=0, metavar="MS", help="Only entries that were delivered this long ago.")
+    ] = 0,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            "-n", "--count", min=1, metavar="COUNT", help="At most COUNT entries.", show_default=False
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the pending entries of a group: delivered, and not acknowledged.
+
+    In a pipe the columns are separated by tabs: id, consumer (- if none owns
+    the entry), idle milliseconds, deliveries.
+
+    Exit status: 0; 1 if the group does not exist or the server refuses; 2 for
+    wrong arguments.
+
+    [bold]Examples[/bold]
+
+      tailrace pending race:france judges
+
+      tailrace pending race:france judges --min-idle-ms 60000 | cut -f 1
+    """
+    parameters = [("min_idle_ms", str(min_idle_ms))]
+    if consumer is not None:
+        parameters.append(("consumer", consumer))
+    with connected(url, token, token_file) as server:
+        items = _pending(server, group_path(key, group, "/pending"), parameters, count)
+        print_rows(_PENDING, items, as_json=as_json)
+
+
+def group_path(key: str, group: str, rest: str) -> str:
+    """Return the path of a group of the stream `key`, followed by `rest`."""
+    return stream_path(os.fsencode(key), f"/groups/{escaped(os.fsencode(group))}{rest}")
+
+
+def _pending(
+    server: Server, path: str, parameters: Sequence[tuple[str, str]], most: int | None
+) -> Iterator[Item]:
+    """Yield the pending entries in the order of their ids, page by page."""
+    start, left = "-", most
+    while left is None or left > 0:
+        size = PAGE if left is None else min(PAGE, left)
+        bounds = [("start", start), ("count", str(size))]
+        page: dict[str, Any] = server.request("GET", path, parameters=[*parameters, *bounds]).json()
+        yield from page["pending"]
+        if page["next"] is None:
+            return
+        start = f"({page['next']}"
+        left = None if left is None else left - len(page["pending"])

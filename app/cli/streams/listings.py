@@ -1,0 +1,122 @@
+"""`tailrace ls` and `info`: the streams of a server.
+
+It owns which requests they make and which columns they have. It changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Annotated, Any, Final, TypeAlias
+
+import typer
+
+from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from tailrace.app.cli.client.http_client import Server, stream_path
+from tailrace.app.cli.completions import complete_stream
+from tailrace.app.cli.streams.rows import (
+    AsJson,
+    Column,
+    Item,
+    name,
+    name_of,
+    number,
+    print_facts,
+    print_rows,
+    text,
+)
+
+PAGE: Final = 1_000
+
+Key: TypeAlias = Annotated[
+    str,
+    typer.Argument(metavar="KEY", help="The stream.", autocompletion=complete_stream, show_default=False),
+]
+
+_STREAMS: Final = (
+    name("stream", "key"),
+    number("entries", "length"),
+    number("added", "entries_added"),
+    number("groups", "groups"),
+    text("last id", "last_id"),
+)
+_FACTS: Final = (
+    name("stream", "key"),
+    number("entries", "length"),
+    text("first id", "first_id"),
+    text("last id", "last_id"),
+    number("entries added", "entries_added"),
+    text("greatest deleted id", "max_deleted_id"),
+    number("groups", "groups"),
+    number("blocks", "blocks"),
+    Column("idempotency keys", lambda item: str(item["idempotency"]["keys"]), is_number=True),
+    text("incarnation", "incarnation"),
+)
+
+
+def ls(
+    prefix: Annotated[
+        str,
+        typer.Argument(metavar="[PREFIX]", help="Only keys that begin with it.", show_default=False),
+    ] = "",
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the streams, in the order of their keys.
+
+    In a pipe the columns are separated by tabs: key, entries, entries ever
+    added, groups, last id. Keys that are not plain words are quoted.
+
+    Exit status: 0; 1 if the server refuses or does not answer; 2 for wrong
+    arguments.
+
+    [bold]Examples[/bold]
+
+      tailrace ls
+
+      tailrace ls race: | cut -f 1
+
+      tailrace ls --json | jq -r .key
+    """
+    with connected(url, token, token_file) as server:
+        print_rows(_STREAMS, streams_of(server, prefix), as_json=as_json)
+
+
+def info(
+    key: Key,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one stream: entries, ids, groups, blocks.
+
+    In a pipe each line is a title and a value, separated by a tab.
+
+    Exit status: 0; 1 if the stream does not exist or the server refuses; 2
+    for wrong arguments.
+
+    [bold]Example[/bold]
+
+      tailrace info race:france
+    """
+    with connected(url, token, token_file) as server:
+        print_facts(server.request("GET", stream_path(os.fsencode(key))).json(), _FACTS, as_json=as_json)
+
+
+def streams_of(server: Server, prefix: str) -> Iterator[Item]:
+    """Yield all streams, page by page."""
+    position: list[tuple[str, str]] = []
+    while True:
+        parameters = [("prefix", prefix), ("limit", str(PAGE)), *position]
+        page: dict[str, Any] = server.request("GET", "/v1/streams", parameters=parameters).json()
+        yield from page["streams"]
+        if page["next"] is None:
+            return
+        last = name_of(page["streams"][-1], "key")
+        assert last is not None, "every stream has a key"
+        position = [("start_after", os.fsdecode(last))]

@@ -1,0 +1,131 @@
+"""`tailrace ack`, `nack` and `claim`: changes of pending entries, one request each.
+
+It owns their options and summary lines. They can be repeated, so they never ask.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+import typer
+
+from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
+from tailrace.app.cli.streams.groups import Group, group_path
+from tailrace.app.cli.streams.listings import Key
+from tailrace.app.cli.streams.rows import AsJson, print_json
+
+Ids: TypeAlias = Annotated[
+    list[str], typer.Argument(metavar="ID...", help="The ids of the entries.", show_default=False)
+]
+
+
+def ack(
+    key: Key,
+    group: Group,
+    ids: Ids,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Acknowledge entries: they are no longer pending in the group.
+
+    Exit status: 0 if all of them were pending; 1 if not, or if the server
+    refuses; 2 for wrong arguments.
+
+    [bold]Examples[/bold]
+
+      tailrace ack race:france judges 1692632086370-0
+
+      tailrace pending race:france judges --json | jq -r .id | xargs tailrace ack race:france judges
+    """
+    _change_pending(
+        (url, token, token_file),
+        group_path(key, group, ":ack"),
+        {"ids": ids},
+        "acknowledged",
+        as_json=as_json,
+    )
+
+
+def nack(
+    key: Key,
+    group: Group,
+    ids: Ids,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    mode: Annotated[
+        Literal["silent", "fail", "fatal"],
+        typer.Option(help="`silent`: the delivery does not count; `fail`: it counts; `fatal`: set it aside."),
+    ] = "fail",
+    as_json: AsJson = False,
+) -> None:
+    """Return pending entries to the group: the next claim takes them first.
+
+    Exit status: 0 if all of them were pending; 1 if not, or if the server
+    refuses; 2 for wrong arguments.
+
+    [bold]Example[/bold]
+
+      tailrace nack race:france judges 1692632086370-0
+    """
+    body = {"ids": ids, "mode": mode}
+    _change_pending(
+        (url, token, token_file), group_path(key, group, ":nack"), body, "nacked", as_json=as_json
+    )
+
+
+def claim(  # noqa: PLR0913 - one parameter an option
+    key: Key,
+    group: Group,
+    consumer: Annotated[str, typer.Argument(metavar="CONSUMER", help="The new owner.", show_default=False)],
+    ids: Ids,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    min_idle_ms: Annotated[
+        int, typer.Option(min=0, metavar="MS", help="Only entries that were delivered this long ago.")
+    ] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Make a consumer the owner of pending entries, and print the ids that it got.
+
+    Exit status: 0 if it got all of them; 1 if not, or if the server refuses;
+    2 for wrong arguments.
+
+    [bold]Example[/bold]
+
+      tailrace claim race:france judges bob 1692632086370-0 --min-idle-ms 60000
+    """
+    body = {"consumer": consumer, "ids": ids, "min_idle_ms": min_idle_ms, "just_id": True}
+    with connected(url, token, token_file) as server:
+        answer = server.request("POST", group_path(key, group, ":claim"), body=body).json()
+        if as_json:
+            print_json(answer)
+        else:
+            for entry_id in answer["ids"]:
+                typer.echo(entry_id)
+        if len(answer["ids"]) < len(set(ids)):
+            fail(
+                f"claimed {len(answer['ids'])} of {len(set(ids))}: "
+                "the others are not pending or not idle enough"
+            )
+
+
+def _change_pending(
+    place: tuple[Any, Any, Any], path: str, body: dict[str, Any], member: str, *, as_json: bool
+) -> None:
+    """Send one change of pending entries. Exits with 1 if some were not pending."""
+    with connected(*place) as server:
+        answer = server.request("POST", path, body=body).json()
+        if as_json:
+            print_json(answer)
+        else:
+            typer.echo(f"{answer[member]} {member}")
+        wanted = len(set(body["ids"]))
+        if answer[member] < wanted:
+            fail(f"{wanted - answer[member]} of {wanted} were not pending")

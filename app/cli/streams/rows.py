@@ -1,0 +1,150 @@
+"""Prints rows: as a table on a terminal, separated by tabs in a pipe, or as JSON.
+
+It owns these three forms, so that all listings have the same. Rows come one after another, and the plain
+forms are printed as they come; a table needs all of them for its widths. Control characters are escaped in
+tables and plain rows.
+"""
+
+from __future__ import annotations
+
+import sys
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+import typer
+
+from tailrace.app.cli.redis.quoting import quoted
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Item: TypeAlias = Mapping[str, Any]
+"""One object of the server's JSON."""
+
+AsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print the server's JSON, one object per line.")
+]
+
+MISSING: Final = "-"
+"""The text of an unknown value."""
+
+_MS_PER_S: Final = 1_000
+_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60))
+
+
+class Column(NamedTuple):
+    """One column. `text`: the cell of an item in a pipe. `shown`: the cell in a table, if it differs."""
+
+    title: str
+    text: Callable[[Item], str]
+    shown: Callable[[Item], str] | None = None
+    is_number: bool = False
+
+
+def number(title: str, member: str) -> Column:
+    """Return a column of counts."""
+    return Column(title, lambda item: plain(item.get(member)), is_number=True)
+
+
+def text(title: str, member: str) -> Column:
+    """Return a column of texts."""
+    return Column(title, lambda item: plain(item.get(member)))
+
+
+def name(title: str, member: str) -> Column:
+    """Return a column of keys or names, which can have any bytes."""
+    return Column(title, lambda item: shown_name(item, member))
+
+
+def duration(title: str, member: str) -> Column:
+    """Return a column of milliseconds; a table shows them rounded, with their unit."""
+    return Column(
+        title, lambda item: plain(item.get(member)), lambda item: shown_ms(item.get(member)), is_number=True
+    )
+
+
+def plain(value: object) -> str:
+    """Return a value of JSON as one cell."""
+    return MISSING if value is None else str(value)
+
+
+def name_of(item: Item, member: str) -> bytes | None:
+    """Return a key or name as bytes, None if there is none."""
+    value = item.get(member)
+    if value is None:
+        return None
+    return b64decode(value) if item.get("encoding") == "base64" else str(value).encode()
+
+
+def shown_name(item: Item, member: str) -> str:
+    """Return a key or name as one word: quoted and escaped if it is not printable or has a blank."""
+    value = name_of(item, member)
+    if value is None:
+        return MISSING
+    try:
+        word = value.decode()
+    except UnicodeDecodeError:
+        return quoted(value)
+    return word if word.isprintable() and word and " " not in word and word[0] != '"' else quoted(value)
+
+
+def shown_ms(value: int | None) -> str:
+    """Return a time in its largest unit, such as `3m` or `250ms`."""
+    if value is None:
+        return MISSING
+    if value < _MS_PER_S:
+        return f"{value}ms"
+    seconds = value // _MS_PER_S
+    return next((f"{seconds // size}{unit}" for unit, size in _UNITS if seconds >= size), f"{seconds}s")
+
+
+def print_rows(columns: Iterable[Column], items: Iterable[Item], *, as_json: bool) -> None:
+    """Print the items in the form that fits standard output."""
+    chosen = tuple(columns)
+    if as_json:
+        for item in items:
+            print_json(item)
+    elif sys.stdout.isatty():
+        # Importing rich takes longer than a request, and pipes do not need it.
+        from rich.console import Console  # noqa: PLC0415
+
+        Console().print(table_of(chosen, items))
+    else:
+        for item in items:
+            typer.echo("\t".join(column.text(item) for column in chosen))
+
+
+def print_json(item: object) -> None:
+    """Print one line of JSON."""
+    typer.echo(msgspec.json.encode(item).decode())
+
+
+def print_facts(item: Item, facts: Iterable[Column], *, as_json: bool) -> None:
+    """Print one item: a line for each fact, its title first; or the item as JSON."""
+    if as_json:
+        print_json(item)
+        return
+    is_table = sys.stdout.isatty()
+    chosen = tuple(facts)
+    width = max(len(fact.title) for fact in chosen)
+    for fact in chosen:
+        cell = (fact.shown if is_table and fact.shown else fact.text)(item)
+        typer.echo(f"{fact.title.ljust(width)}  {cell}" if is_table else f"{fact.title}\t{cell}")
+
+
+def table_of(columns: Iterable[Column], items: Iterable[Item]) -> Table:
+    """Return the items as a table."""
+    # As in `print_rows`.
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    chosen = tuple(columns)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in chosen:
+        table.add_column(column.title, justify="right" if column.is_number else "left", overflow="fold")
+    for item in items:
+        table.add_row(*(Text((column.shown or column.text)(item)) for column in chosen))
+    return table

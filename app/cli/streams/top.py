@@ -1,0 +1,186 @@
+"""`tailrace top`: the busiest streams, live.
+
+It owns the samples, the rates between two of them, and the screen. It asks for the groups of the shown
+streams only, so one screen costs a page of streams for each thousand and two requests for each shown group.
+"""
+
+from __future__ import annotations
+
+import select
+import sys
+import termios
+import time
+import tty
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, Final
+
+import typer
+
+from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from tailrace.app.cli.client.http_client import RefusedByServer, Server, escaped, stream_path
+from tailrace.app.cli.streams.listings import streams_of
+from tailrace.app.cli.streams.rows import (
+    AsJson,
+    Column,
+    Item,
+    duration,
+    name,
+    name_of,
+    number,
+    print_rows,
+    table_of,
+)
+
+SHOWN: Final = 20
+
+_COLUMNS: Final = (
+    name("stream", "key"),
+    Column(
+        "appends/s",
+        lambda item: f"{item['appends_per_s']:.1f}" if item["appends_per_s"] is not None else "-",
+        is_number=True,
+    ),
+    number("entries", "length"),
+    number("groups", "groups"),
+    number("worst lag", "worst_lag"),
+    number("pending", "pending"),
+    duration("oldest pending", "oldest_pending_ms"),
+)
+
+
+def top(
+    prefix: Annotated[
+        str,
+        typer.Argument(metavar="[PREFIX]", help="Only keys that begin with it.", show_default=False),
+    ] = "",
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    shown: Annotated[
+        int, typer.Option("-n", "--shown", min=1, max=200, metavar="COUNT", help="Show COUNT streams.")
+    ] = SHOWN,
+    interval_s: Annotated[
+        float, typer.Option("-i", "--interval", min=0.1, metavar="SECONDS", help="The time between updates.")
+    ] = 2.0,
+    once: Annotated[bool, typer.Option("--once", help="Print one sample and exit.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the busiest streams: rates, lengths, lag, pending entries.
+
+    On a terminal the screen is updated until you press q. With --once, or in
+    a pipe, one sample is printed: it takes one interval, for the rates.
+
+    Lag is the number of entries that a group has not read; the worst of all
+    groups is shown. The oldest pending entry is the one that was delivered
+    the longest time ago.
+
+    Exit status: 0; 1 if the server refuses or does not answer; 2 for wrong
+    arguments; 130 after Ctrl-C.
+
+    [bold]Examples[/bold]
+
+      tailrace top
+
+      tailrace top race: --once
+
+      tailrace top --json | jq 'select(.worst_lag > 1000)'
+    """
+    with connected(url, token, token_file) as server:
+        before = _Sample(server, prefix)
+        if once or as_json or not sys.stdout.isatty() or not sys.stdin.isatty():
+            time.sleep(interval_s)
+            print_rows(_COLUMNS, _busiest(server, before, _Sample(server, prefix), shown), as_json=as_json)
+        else:
+            _follow(server, prefix, before, shown, interval_s)
+
+
+class _Sample:
+    """All streams at one time."""
+
+    def __init__(self, server: Server, prefix: str) -> None:
+        self.at_s = time.monotonic()
+        self.streams = {name_of(stream, "key"): stream for stream in streams_of(server, prefix)}
+
+
+def _busiest(server: Server, before: _Sample, now: _Sample, shown: int) -> list[Item]:
+    """Return the streams with the most appends between the samples, with the state of their groups."""
+    passed_s = max(now.at_s - before.at_s, 1e-9)
+    rates: dict[bytes | None, float | None] = {}
+    for key, stream in now.streams.items():
+        earlier = before.streams.get(key)
+        # A stream that was deleted and created again has added fewer entries than before.
+        added = None if earlier is None else stream["entries_added"] - earlier["entries_added"]
+        rates[key] = None if added is None or added < 0 else added / passed_s
+    order = sorted(now.streams, key=lambda key: (-(rates[key] or 0), -now.streams[key]["length"], key or b""))
+    return [
+        {**now.streams[key], "appends_per_s": rates[key], **_groups_of(server, key)}
+        for key in order[:shown]
+        if key is not None
+    ]
+
+
+def _groups_of(server: Server, key: bytes) -> Mapping[str, Any]:
+    """Return the state of all groups of a stream together; nothing is known of a stream that is gone."""
+    try:
+        groups: Sequence[Item] = server.request("GET", stream_path(key, "/groups")).json()["groups"]
+        oldest_ms = [
+            age_ms for group in groups if group["pending"] for age_ms in [_oldest_ms(server, key, group)]
+        ]
+    except RefusedByServer as error:
+        if error.code in {"NO_SUCH_STREAM", "NOGROUP"}:
+            return {"worst_lag": None, "pending": None, "oldest_pending_ms": None}
+        raise
+    return {
+        "worst_lag": max((group["lag"] for group in groups if group["lag"] is not None), default=None),
+        "pending": sum(group["pending"] for group in groups),
+        "oldest_pending_ms": max((age_ms for age_ms in oldest_ms if age_ms is not None), default=None),
+    }
+
+
+def _oldest_ms(server: Server, key: bytes, group: Item) -> int | None:
+    """Return how long ago the first pending entry was delivered. It has the smallest id, so it is mostly the
+    oldest."""
+    path = stream_path(key, f"/groups/{escaped(name_of(group, 'name') or b'')}/pending")
+    page = server.request("GET", path, parameters=[("count", "1")]).json()["pending"]
+    return page[0]["idle_ms"] if page else None
+
+
+# --- the screen ------------------------------------------------------------------------------------
+
+
+def _follow(server: Server, prefix: str, before: _Sample, shown: int, interval_s: float) -> None:
+    # Importing rich takes longer than a request, and `--once` in a pipe does not need it.
+    from rich.console import Group  # noqa: PLC0415
+    from rich.live import Live  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    with Live(screen=True, auto_refresh=False) as live, _keys() as pressed:
+        while True:
+            now = _Sample(server, prefix)
+            rows = _busiest(server, before, now, shown)
+            title = Text(
+                f"{server.address}  {len(now.streams)} streams  {time.strftime('%H:%M:%S')}  q: quit"
+            )
+            live.update(Group(title, table_of(_COLUMNS, rows)), refresh=True)
+            before = now
+            if "q" in pressed(interval_s):
+                return
+
+
+@contextmanager
+def _keys() -> Iterator[Any]:
+    """Yield a function that waits some seconds and returns the keys that were pressed meanwhile."""
+    saved = termios.tcgetattr(sys.stdin)
+    tty.setcbreak(sys.stdin)
+
+    def pressed(within_s: float) -> str:
+        if not select.select([sys.stdin], [], [], within_s)[0]:
+            return ""
+        return sys.stdin.read(1)
+
+    try:
+        yield pressed
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, saved)
