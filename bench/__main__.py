@@ -32,6 +32,7 @@ BENCHES: Final[Mapping[str, tuple[int, ...]]] = {
     "engine": (13,),
     "spark_sink": (14,),
     "spark_source": (15,),
+    "websocket": (16,),
     "cluster": (17,),
 }
 """Each module, and the numbers of its rows. Modules are imported when they run, because importing Spark is
