@@ -27,6 +27,7 @@ NEWER = (
     "last_entry",
     "empty_reads",
 )
+NATIVE = {"7.0.15": set(), "8.10.2": set(NEWER), "valkey-9.1.2": {"last_entry", "empty_reads"}}
 WITHOUT_FUNCTIONS = ("-function", "-fcall", "-fcall_ro")
 WITHOUT_ANY = (*WITHOUT_FUNCTIONS, "-script", "-evalsha", "-evalsha_ro")
 
@@ -59,8 +60,9 @@ def with_user(node: RedisNode, name: str, *rules: str) -> str:
 def test_an_engine_is_asked_for_each_feature(node: tuple[Version, RedisNode]) -> None:
     version, server = node
     found = detected(f"redis://{server.address}")
-    expected = Support.EMULATED if version.name == "7.0.15" else Support.NATIVE
-    assert {name: getattr(found, name).support for name in NEWER} == dict.fromkeys(NEWER, expected)
+    natives = {name for name in NEWER if getattr(found, name).support is Support.NATIVE}
+    assert natives == NATIVE[version.name]
+    assert all(getattr(found, name).support is Support.EMULATED for name in set(NEWER) - natives)
     assert found.how == "functions"
     assert found.idempotency.support is found.batches.support is Support.EMULATED
 
@@ -77,7 +79,7 @@ def test_a_user_without_functions_and_scripts_is_told_what_is_needed(node: tuple
     assert found.how is None
     assert found.batches.support is Support.REFUSED
     assert "functions or scripts" in found.batches.reason
-    assert found.xnack.support is (Support.REFUSED if version.name == "7.0.15" else Support.NATIVE)
+    assert found.xnack.support is (Support.NATIVE if "xnack" in NATIVE[version.name] else Support.REFUSED)
 
 
 @pytest.mark.parametrize(("how", "forget"), [("functions", b"FUNCTION"), ("scripts", b"SCRIPT")])
