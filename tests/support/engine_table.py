@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from tailrace.app.remote.functions.capabilities import Capabilities, Support, detect
+from tailrace.app.remote.functions.capabilities import Capabilities, Support
+from tailrace.app.remote.functions.detection import detect
 from tests.support.links import linked, run
 from tests.support.redis_node import RedisNode
 from tests.support.redis_server import find_redis_8_10, find_redis_server, find_valkey

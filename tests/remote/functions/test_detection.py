@@ -7,12 +7,14 @@ import pytest
 
 from tailrace.app.remote.engine_link import EngineLink
 from tailrace.app.remote.functions import appends
-from tailrace.app.remote.functions.capabilities import Capabilities, Support, detect
+from tailrace.app.remote.functions.capabilities import Capabilities, Support
+from tailrace.app.remote.functions.detection import detect
 from tailrace.app.remote.functions.library import How, Library
 from tailrace.core import commands as c
-from tests.remote.functions.conftest import Version
+from tests.remote.functions.conftest import VERSIONS, Version, executable_of
 from tests.support.engine_table import PAGE, all_engines, with_table
 from tests.support.links import linked, run
+from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_node import RedisNode
 
 NEWER = (
@@ -96,6 +98,19 @@ def test_a_library_that_the_engine_has_lost_is_loaded_again(
             await link.call([b"FLUSHALL"], key=None, is_write=True)
 
     run(main)
+
+
+def test_of_masters_that_differ_the_least_counts() -> None:
+    old, new = (executable_of(version) for version in VERSIONS[:2])
+    cluster = RedisCluster(new, masters=2, replicas=0)
+    cluster.nodes[1].executable = old
+    with cluster:
+        url = f"redis+cluster://{cluster.nodes[0].address}"
+        found = detected(url)
+        assert all(getattr(found, name).support is Support.EMULATED for name in NEWER)
+        assert found.how == "functions"
+        cluster.nodes[0].run("ACL", "SETUSER", "default", *WITHOUT_FUNCTIONS)
+        assert detected(url).how == "scripts"
 
 
 def test_libraries_of_two_versions_live_side_by_side(node: tuple[Version, RedisNode]) -> None:
