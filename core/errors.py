@@ -176,6 +176,11 @@ def wrong_type(key: bytes) -> StreamError:
     )
 
 
+def same_object() -> StreamError:
+    """Return the error of COPY to the stream itself."""
+    return StreamError(ErrorCode.INVALID_ARGUMENT, "ERR source and destination objects are the same")
+
+
 def cross_slot() -> StreamError:
     """Return the error of keys in several slots of a Cluster, for a command that needs all of them in one."""
     return StreamError(ErrorCode.CROSSSLOT, "CROSSSLOT Keys in request don't hash to the same slot")

@@ -40,7 +40,12 @@ class LineForm(NamedTuple):
 
 def export_page(query: Range) -> Range:
     """Return `query` limited to one page of an export."""
-    return Range(query.key, query.start, query.end, count=EXPORT_PAGE_ENTRIES, max_bytes=EXPORT_PAGE_BYTES)
+    return Range(
+        *(query.key, query.start, query.end),
+        count=EXPORT_PAGE_ENTRIES,
+        max_bytes=EXPORT_PAGE_BYTES,
+        with_incarnation=True,
+    )
 
 
 async def exported(

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from tailrace.app.remote.engine_link import open_link
-from tailrace.app.remote.functions.capabilities import detect
+from tailrace.app.remote.functions.detection import detect
 from tailrace.app.remote.functions.library import Library
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.link.timing import Timing

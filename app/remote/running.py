@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from tailrace.app.remote.functions.library import is_missing
 from tailrace.app.remote.keys import listing, named, planning, server
-from tailrace.app.remote.keys.incarnations import marked
+from tailrace.app.remote.keys.incarnations import marked, of_one
 from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.readers.parts import Looks
 from tailrace.app.remote.request_options import current_options
@@ -23,7 +23,7 @@ from tailrace.app.remote.words.plan import Plan, Result
 from tailrace.app.remote.words.table import plan_of
 from tailrace.core import commands as c
 from tailrace.core.errors import StreamError, cross_slot, engine_lacks
-from tailrace.core.replies import ReadReply, Reply, StreamFullInfo, StreamInfo
+from tailrace.core.replies import RangeReply, ReadReply, Reply, StreamFullInfo, StreamInfo
 
 Job: TypeAlias = Callable[[Link, Engine, Any], Awaitable[Reply]]
 
@@ -71,6 +71,8 @@ class Runner:
             return await job(self._link, self._engine, command)
         plan = plan_of(self._engine, command)
         assert plan is not None, "every command is a plan or a job"
+        if isinstance(command, c.Range) and command.with_incarnation:
+            return await self._page_of_one(command.key, plan)
         reply = await self._planned(plan)
         if isinstance(command, c.InfoStream) and not _has_incarnation(reply):
             return await self._with_incarnation(command, plan, reply)
@@ -82,6 +84,22 @@ class Runner:
         if library is None or await marked(self._link, library, command.key) is None:
             return reply
         return await self._planned(plan)
+
+    async def _page_of_one(self, key: bytes, plan: Plan) -> Reply:
+        """Return a page whose entries are all of the incarnation that it names.
+
+        A replica may still have entries of an earlier stream, so a page of a replica names none.
+        """
+        library = self._engine.library
+        if library is None or current_options().consistency == "eventual":
+            return await self._planned(plan)
+
+        async def page(incarnation: str | None) -> Reply:
+            reply = await self._planned(plan)
+            assert isinstance(reply, RangeReply)
+            return RangeReply(reply.entries, reply.more, reply.exists, incarnation)
+
+        return await of_one(self._link, library, key, page)
 
     async def _completed(self, command: c.Read | c.ReadGroup, reply: ReadReply) -> ReadReply:
         """Ask for the positions of a group that the engine's reply does not show, for a client that sees

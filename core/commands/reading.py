@@ -28,6 +28,9 @@ class Range(Command, frozen=True):
     """The page ends after the entry whose stored bytes reach this sum; None: no limit."""
     strict: bool = False
     """Refuse the command with POSITION_TRIMMED if entries at or after `start` were trimmed."""
+    with_incarnation: bool = False
+    """Whether the reply must name the incarnation. The engine's replies always do; a gateway takes further
+    steps for it."""
 
 
 class StreamLength(Command, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tailrace.core.commands import CopyKey
 from tailrace.core.effects import StreamCopied
-from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.errors import ErrorCode, StreamError, same_object
 from tailrace.core.execution import Execution
 from tailrace.core.limits import COPY_PARTS_MAX
 from tailrace.core.outcome import Signal
@@ -17,7 +17,7 @@ def copy_key(execution: Execution, command: CopyKey) -> int:
     than `COPY_PARTS_MAX` parts together. Readers of a replaced stream are signalled that it is gone.
     """
     if command.key == command.new_key:
-        raise StreamError(ErrorCode.INVALID_ARGUMENT, "ERR source and destination objects are the same")
+        raise same_object()
     stream = execution.stream(command.key)
     is_taken = command.new_key in execution.keyspace.streams
     if stream is None or (is_taken and not command.replace):

@@ -148,7 +148,7 @@ class Comparison70(Comparison):
 
     def before(self, words: Words) -> None:
         """Note the groups whose counters differ after this command."""
-        if words[0].upper() == b"RENAME":
+        if words[0].upper() in {b"RENAME", b"COPY"}:
             old, new = words[1:2], words[2:3]
             self._apart |= {(key, group) for key in new for known, group in self._apart if [known] == old}
         elif words[0].upper() == b"XREADGROUP":

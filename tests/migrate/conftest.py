@@ -9,7 +9,7 @@ import pytest
 
 from tests.migrate.places import End, cluster_end, redis_end, tailrace_end
 from tests.support.redis_cluster import RedisCluster
-from tests.support.redis_server import RedisServer, find_redis_8_10, find_redis_server, required
+from tests.support.redis_server import RedisServer, find_redis_8_10, find_redis_server, find_valkey, required
 
 
 def _executable(found: str | None, what: str) -> str:
@@ -33,6 +33,20 @@ def redis_8(tmp_path_factory: pytest.TempPathFactory) -> Iterator[End]:
     executable = _executable(find_redis_8_10(), "Redis 8.10.2")
     with RedisServer(executable, tmp_path_factory.mktemp("redis8")) as server:
         yield redis_end(server)
+
+
+@pytest.fixture(scope="session")
+def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[End]:
+    executable = _executable(find_valkey(), "Valkey 9.1.2")
+    with RedisServer(executable, tmp_path_factory.mktemp("valkey")) as server:
+        yield redis_end(server)
+
+
+@pytest.fixture(scope="session")
+def valkey_cluster() -> Iterator[End]:
+    """Three masters of Valkey 9.1.2 without replicas."""
+    with RedisCluster(_executable(find_valkey(), "Valkey 9.1.2"), masters=3, replicas=0) as cluster:
+        yield cluster_end(cluster, scheme="valkey")
 
 
 @pytest.fixture(scope="session")

@@ -73,13 +73,13 @@ def _word(word: Word) -> bytes:
     return word if isinstance(word, bytes) else str(word).encode()
 
 
-def cluster_end(cluster: RedisCluster) -> End:
+def cluster_end(cluster: RedisCluster, scheme: str = "redis") -> End:
     def run(*words: Word) -> Any:
         key = words[2] if str(words[0]).upper() in {"XINFO", "XGROUP"} else words[1]
         return cluster.master_of(key if isinstance(key, bytes) else str(key)).run(*words)
 
     return End(
-        f"redis+cluster://{cluster.nodes[0].address}",
+        f"{scheme}+cluster://{cluster.nodes[0].address}",
         run,
         lambda commands: [run(*words) for words in commands],
     )

@@ -54,6 +54,20 @@ def test_streams_of_redis_7_go_to_tailrace_and_back(redis_7: End, tailrace: End,
     assert {key: redis_7.state(key, old=True) for key in streams} == expected
 
 
+def test_streams_of_valkey_go_to_a_cluster_of_valkey_to_tailrace_and_back(
+    valkey: End, valkey_cluster: End, tailrace: End, tmp_path: Path
+) -> None:
+    streams = odd_streams("valkey", nacks=False)
+    for commands in streams.values():
+        valkey.fill(commands)
+    expected = {key: valkey.state(key, old=True) for key in streams}
+    for source, target in ((valkey, valkey_cluster), (valkey_cluster, tailrace), (tailrace, valkey)):
+        if target is valkey:
+            valkey.fill([["DEL", key] for key in streams])
+        migrated(source, target, "--keys", "valkey:*", directory=tmp_path)
+        assert {key: target.state(key, old=True) for key in streams} == expected
+
+
 def random_command(chance: random.Random, key: str) -> list[Word]:
     """A command on a stream as clients send them; the server may refuse it."""
     ids = [f"{chance.randint(1, 40)}-{chance.randint(0, 1)}" for _ in range(chance.randint(1, 4))]

@@ -11,16 +11,16 @@ import pytest
 
 from tests.support.redis_cluster import HASTY_MS, RedisCluster
 from tests.support.redis_node import RedisNode
-from tests.support.redis_server import find_redis_8_10, find_redis_server, required
+from tests.support.redis_server import find_redis_8_10, find_redis_server, find_valkey, required
 
-FINDERS = {"7.0.15": find_redis_server, "8.10.2": find_redis_8_10}
+FINDERS = {"7.0.15": find_redis_server, "8.10.2": find_redis_8_10, "valkey-9.1.2": find_valkey}
 
 
 @pytest.fixture(scope="session", params=list(FINDERS))
 def executable(request: pytest.FixtureRequest) -> str:
     found = FINDERS[request.param]()
     if found is None and not required():
-        pytest.skip(f"no redis-server {request.param}")
+        pytest.skip(f"no server {request.param}")
     assert found is not None
     return found
 

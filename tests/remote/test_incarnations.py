@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -9,6 +10,13 @@ from typing import Any
 import httpx
 import pytest
 
+from tailrace.api.wire.ndjson import EXPORT_PAGE_BYTES, LineForm, export_page, exported
+from tailrace.app.remote.opening import opened
+from tailrace.app.remote.store import RemoteStore
+from tailrace.app.settings import Settings
+from tailrace.core.commands import Range
+from tailrace.core.log.entry_json import Shape
+from tailrace.core.replies import RangeReply
 from tailrace_spark.errors import DataLoss
 from tailrace_spark.source.options import read_options
 from tailrace_spark.source.parts import Part, parts_between
@@ -53,6 +61,38 @@ def get(gateway: LiveGateway, path: str) -> Any:
     return httpx.get(f"{gateway.url}/v1/streams/{path}").json()
 
 
+def export(gateway: LiveGateway, key: str) -> httpx.Response:
+    return httpx.get(f"{gateway.url}/v1/streams/{key}/entries:export").raise_for_status()
+
+
+def test_an_export_names_no_incarnation_of_a_missing_stream(gateway: LiveGateway, key: str) -> None:
+    assert "x-incarnation" not in export(gateway, f"{key}:missing").headers
+
+
+def test_an_export_ends_if_the_stream_is_created_again_between_two_pages(
+    redis: RedisOnPort, key: str
+) -> None:
+    redis.run("XADD", key, "11-0", "n", "x" * EXPORT_PAGE_BYTES)  # the first page ends with it
+    fill(redis, key, range(12, 14))
+    query = Range(key.encode())
+
+    async def lines(*, again: bool) -> list[bytes]:
+        async with opened(Settings(store=redis.url)) as (link, engine):
+            store = RemoteStore()
+            store.use(link, engine)
+            first = await store.execute(export_page(query))
+            assert isinstance(first, RangeReply)
+            assert first.incarnation
+            if again:
+                redis.run("DEL", key)
+                fill(redis, key, range(1, 20))
+            pages = exported(store, query, first, LineForm(Shape.NATURAL))
+            return b"".join([page async for page in pages]).splitlines()
+
+    assert len(asyncio.run(lines(again=False))) == 13
+    assert len(asyncio.run(lines(again=True))) == 11
+
+
 def test_a_stream_has_one_incarnation_on_every_way_until_it_is_deleted(
     redis: RedisOnPort, gateway: LiveGateway, key: str
 ) -> None:
@@ -62,6 +102,7 @@ def test_a_stream_has_one_incarnation_on_every_way_until_it_is_deleted(
     assert head.headers["x-incarnation"] == first
     assert get(gateway, f"{key}/entries:split?parts=2")["incarnation"] == first
     assert get(gateway, f"{key}/entries:seek?count=2")["incarnation"] == first
+    assert export(gateway, key).headers["x-incarnation"] == first
     assert get(gateway, key)["groups"] == 0
     redis.run("DEL", key)
     assert "x-incarnation" not in httpx.head(f"{gateway.url}/v1/streams/{key}").headers

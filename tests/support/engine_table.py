@@ -11,16 +11,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from tailrace.app.remote.functions.capabilities import Capabilities, Support, detect
+from tailrace.app.remote.functions.capabilities import Capabilities, Support
+from tailrace.app.remote.functions.detection import detect
 from tests.support.links import linked, run
 from tests.support.redis_node import RedisNode
-from tests.support.redis_server import find_redis_8_10, find_redis_server
+from tests.support.redis_server import find_redis_8_10, find_redis_server, find_valkey
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "differences.md"
 BEGIN: Final = "<!-- what each engine can do: written by python -m tests.support.engine_table -->\n"
 END: Final = "<!-- end of the table of engines -->\n"
 
-ENGINES: Final = {"Redis 7.0.15": find_redis_server, "Redis 8.10.2": find_redis_8_10}
+ENGINES: Final = {
+    "Redis 7.0.15": find_redis_server,
+    "Redis 8.10.2": find_redis_8_10,
+    "Valkey 9.1.2": find_valkey,
+}
 
 
 def capabilities_of(executable: str) -> Capabilities:
@@ -72,5 +77,5 @@ def all_engines() -> dict[str, Capabilities] | None:
 
 if __name__ == "__main__":
     asked = all_engines()
-    assert asked is not None, "redis-server 7.0.15 and 8.10.2 must be there: make setup"
+    assert asked is not None, "an engine is missing: make setup"
     PAGE.write_text(with_table(PAGE.read_text(), asked))

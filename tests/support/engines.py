@@ -17,16 +17,25 @@ from typing import Final, Self
 import hiredis
 
 from tests.support.redis_cluster import RedisCluster
-from tests.support.redis_server import find_redis_8_10, find_redis_server
+from tests.support.redis_server import find_redis_8_10, find_redis_server, find_valkey
 
 START_TIMEOUT_S: Final = 10.0
 
-STORES: Final = ("redis-8.10.2", "redis-7.0.15", "cluster-8.10.2", "cluster-7.0.15")
+STORES: Final = (
+    "redis-8.10.2",
+    "redis-7.0.15",
+    "valkey-9.1.2",
+    "cluster-8.10.2",
+    "cluster-7.0.15",
+    "cluster-valkey-9.1.2",
+)
 """The engines behind a gateway: one server, or a Cluster of three masters with a replica each."""
 
 
 def executable_of(store: str) -> str | None:
     """Return the path of the server of this store, or None if it is not installed."""
+    if "valkey" in store:
+        return find_valkey()
     return find_redis_8_10() if "8.10" in store else find_redis_server()
 
 
@@ -112,9 +121,10 @@ def engine(store: str) -> Iterator[str]:
     """Start the engine of a store; yield the URL for `--store`."""
     executable = executable_of(store)
     assert executable is not None
+    scheme = "valkey" if "valkey" in store else "redis"
     if store.startswith("cluster"):
         with RedisCluster(executable) as cluster:
-            yield f"redis+cluster://127.0.0.1:{cluster.nodes[0].port}"
+            yield f"{scheme}+cluster://127.0.0.1:{cluster.nodes[0].port}"
         return
     with RedisOnPort(executable) as server:
-        yield server.url
+        yield server.url.replace("redis", scheme, 1)

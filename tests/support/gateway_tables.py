@@ -16,7 +16,11 @@ from tests.remote.contract.differences import DIFFERENCES
 from tests.support.engines import engine
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "gateway.md"
-ENGINES: Final = {"redis-8.10.2": "Redis 8.10.2", "redis-7.0.15": "Redis 7.0.15"}
+ENGINES: Final = {
+    "redis-8.10.2": "Redis 8.10.2",
+    "redis-7.0.15": "Redis 7.0.15",
+    "valkey-9.1.2": "Valkey 9.1.2",
+}
 
 
 async def _features(url: str) -> list[Feature]:

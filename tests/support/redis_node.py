@@ -60,7 +60,7 @@ class RedisNode:
         (self.port,) = free_ports(1)
         self.options = [*options]
         self._password = password
-        self._executable = executable
+        self.executable = executable
         self._directory = directory
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -81,7 +81,7 @@ class RedisNode:
         """Start the process; return when it accepts commands."""
         with (self._directory / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self._executable, *self._words()],
+                [self.executable, *self._words()],
                 stdout=log,
                 stderr=log,
             )

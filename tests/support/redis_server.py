@@ -36,6 +36,9 @@ ARGUMENTS: Final = (
 REDIS_8_10: Final = Path(__file__).parents[2] / "build" / "redis-8.10.2" / "redis-server"
 """The path of the server that `make` builds."""
 
+VALKEY: Final = Path(__file__).parents[2] / "build" / "valkey-9.1.2" / "valkey-server"
+"""The path of the server that `make` fetches."""
+
 
 def find_redis_server() -> str | None:
     """Return the path of `redis-server`, usually Debian's, or None if it is not installed."""
@@ -45,6 +48,11 @@ def find_redis_server() -> str | None:
 def find_redis_8_10() -> str | None:
     """Return the path of the Redis 8.10.2 that `make` builds, or None if it is not built."""
     return str(REDIS_8_10) if REDIS_8_10.is_file() else None
+
+
+def find_valkey() -> str | None:
+    """Return the path of the Valkey 9.1.2 that `make` fetches, or None if it was not fetched."""
+    return str(VALKEY) if VALKEY.is_file() else None
 
 
 def required() -> bool:

@@ -1,8 +1,6 @@
-"""What an engine has itself, what the library does for it, and what is refused: found by asking, never by
-version.
+"""What an engine has itself, what the library does for it, and what is refused.
 
-`detect` sends each question to a key that does not exist, so that nothing changes: an engine that knows
-the word answers about the missing key, one that does not answers with a syntax error.
+Owns the names of the features and the sentences about them. `detection` asks the engine.
 """
 
 from __future__ import annotations
@@ -14,8 +12,6 @@ from typing import Final
 from msgspec import Struct
 
 from tailrace.app.remote.functions.library import How
-from tailrace.app.remote.functions.names import RESERVED
-from tailrace.app.remote.link.port import EngineError, Link, Resp
 
 
 class Support(StrEnum):
@@ -84,47 +80,6 @@ class Capabilities(Struct, frozen=True):
         return [getattr(self, name) for name in self.__struct_fields__]
 
 
-_ABSENT: Final = RESERVED + b"probe"
-_G: Final = b"g"
-_UNKNOWN: Final = (b"ERR unknown command", b"ERR syntax error", b"ERR Invalid stream ID", b"ERR wrong number")
-
-_PROBES: Final[dict[str, Sequence[bytes]]] = {
-    "xnack": (b"XNACK", _ABSENT, _G, b"SILENT", b"IDS", b"1", b"1-1"),
-    "xdelex": (b"XDELEX", _ABSENT, b"IDS", b"1", b"1-1"),
-    "xackdel": (b"XACKDEL", _ABSENT, _G, b"IDS", b"1", b"1-1"),
-    "policies": (b"XTRIM", _ABSENT, b"MAXLEN", b"0", b"ACKED"),
-    "claim": (b"XREADGROUP", b"GROUP", _G, _G, b"CLAIM", b"0", b"STREAMS", _ABSENT, b">"),
-    "budgets": (
-        b"XREADGROUP",
-        b"GROUP",
-        _G,
-        _G,
-        b"MAXCOUNT",
-        b"1",
-        b"MAXSIZE",
-        b"1",
-        b"STREAMS",
-        _ABSENT,
-        b">",
-    ),
-    "read_budgets": (b"XREAD", b"MAXCOUNT", b"1", b"MAXSIZE", b"1", b"STREAMS", _ABSENT, b"0"),
-    "idmp": (b"XADD", _ABSENT, b"NOMKSTREAM", b"IDMP", _G, _G, b"*", b"f", b"v"),
-    "last_entry": (b"XREAD", b"STREAMS", _ABSENT, b"+"),
-}
-"""One question for each feature that an engine may have."""
-
-_FUNCTION_PROBES: Final = (
-    # No library, and no function of that name.
-    (b"FUNCTION", b"LOAD", b"return 1"),
-    (b"FCALL", b"tailrace_none", b"0"),
-    (b"FCALL_RO", b"tailrace_none", b"0"),
-)
-_SCRIPT_PROBES: Final = (
-    (b"SCRIPT", b"LOAD", b"return 1"),
-    (b"EVALSHA", b"0" * 40, b"0"),
-    (b"EVALSHA_RO", b"0" * 40, b"0"),
-)
-
 _REASONS: Final[dict[str, tuple[str, str, str]]] = {
     "xnack": ("XNACK", "nacked entries belong to a hidden consumer", "XNACK (Redis 8.8)"),
     "xdelex": ("XDELEX", "deletes entry by entry, in one step", "XDELEX (Redis 8.2, Valkey 9.2)"),
@@ -150,20 +105,8 @@ _REASONS: Final[dict[str, tuple[str, str, str]]] = {
 }
 
 
-async def detect(link: Link) -> Capabilities:
-    """Ask the engine. A few round trips. Raises `LinkDown`."""
-    how = await _how(link)
-    native = {name: await _knows(link, words) for name, words in _PROBES.items()}
-    return Capabilities(
-        functions=_functions(how),
-        **{name: _feature(name, is_native=native[name], how=how) for name in _PROBES},
-        idempotency=_library_only("idempotency keys of the API", how),
-        batches=_library_only("all-or-nothing batches, if_last_id", how),
-        empty_reads=await _empty_reads(link, how),
-    )
-
-
-def _feature(name: str, *, is_native: bool, how: How | None) -> Feature:
+def feature_of(name: str, *, is_native: bool, how: How | None) -> Feature:
+    """Return how the feature `name` is provided by an engine that has it, or not."""
     title, emulation, needed = _REASONS[name]
     if is_native:
         return Feature(title, Support.NATIVE, "the engine has it")
@@ -172,13 +115,15 @@ def _feature(name: str, *, is_native: bool, how: How | None) -> Feature:
     return Feature(title, Support.EMULATED, emulation)
 
 
-def _library_only(title: str, how: How | None) -> Feature:
+def library_only(title: str, how: How | None) -> Feature:
+    """Return a feature that no engine has, so that the library provides it."""
     if how is None:
         return Feature(title, Support.REFUSED, "needs functions or scripts")
     return Feature(title, Support.EMULATED, "one function call on the stream's slot")
 
 
-def _functions(how: How | None) -> Feature:
+def functions_of(how: How | None) -> Feature:
+    """Return the feature of running the library."""
     title = "server-side functions"
     if how is None:
         return Feature(
@@ -195,45 +140,22 @@ def _functions(how: How | None) -> Feature:
     )
 
 
-async def _how(link: Link) -> How | None:
-    """Whether the engine, and this user, can load and run functions, or else scripts."""
-    if await _knows_all(link, _FUNCTION_PROBES):
-        return "functions"
-    return "scripts" if await _knows_all(link, _SCRIPT_PROBES) else None
-
-
-async def _knows_all(link: Link, probes: Sequence[Sequence[bytes]]) -> bool:
-    for words in probes:
-        if not await _knows(link, words, is_keyed=False):
-            return False
-    return True
-
-
-async def _knows(link: Link, words: Sequence[bytes], *, is_keyed: bool = True) -> bool:
-    try:
-        await link.call(words, key=_ABSENT if is_keyed else None, is_write=False)
-    except EngineError as error:
-        return not error.line.startswith((*_UNKNOWN, b"NOPERM"))
-    return True
-
-
-async def _empty_reads(link: Link, how: How | None) -> Feature:
-    """Redis 7.2 creates the consumer of an empty read, and since then tells how long a consumer was
-    inactive."""
+def empty_reads_of(how: How | None, *, is_native: bool) -> Feature:
+    """Return the feature of consumers that exist after an empty read, which Redis 7.2 introduced."""
     title = "a consumer exists after an empty read"
-    try:
-        docs = await link.call([b"COMMAND", b"DOCS", b"xinfo|consumers"], key=None, is_write=False)
-    except EngineError:
-        docs = []
-    if b"inactive" in _flat(docs):
+    if is_native:
         return Feature(title, Support.NATIVE, "the engine has it")
     if how is None:
         return Feature(title, Support.REFUSED, "needs Redis 7.2, or functions or scripts")
     return Feature(title, Support.EMULATED, "XGROUP CREATECONSUMER before the read")
 
 
-def _flat(value: Resp | EngineError) -> bytes:
-    """All strings of a reply, joined."""
-    if isinstance(value, list):
-        return b"\n".join(map(_flat, value))
-    return value if isinstance(value, bytes) else b""
+def common_of(found: Sequence[Capabilities]) -> Capabilities:
+    """Return the least support of each feature."""
+    return Capabilities(
+        *(max(each, key=_rank) for each in zip(*map(Capabilities.features, found), strict=True))
+    )
+
+
+def _rank(feature: Feature) -> int:
+    return tuple(Support).index(feature.support)

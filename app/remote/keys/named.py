@@ -14,7 +14,7 @@ from tailrace.app.remote.link.port import Link
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan, Result, number, text
 from tailrace.core.commands import CopyKey, CountKeys, DeleteKeys, RenameKey
-from tailrace.core.errors import cross_slot, no_such_key, wrong_type
+from tailrace.core.errors import cross_slot, no_such_key, same_object, wrong_type
 
 _STREAM = b"stream"
 _MISSING = b"none"
@@ -95,8 +95,11 @@ async def rename_key(link: Link, engine: Engine, command: RenameKey) -> None:
 
 
 async def copy_key(link: Link, engine: Engine, command: CopyKey) -> int:
-    """Copy a stream; return 1, or 0 if nothing was copied. Raises WRONGTYPE and CROSSSLOT."""
+    """Copy a stream; return 1, or 0 if nothing was copied. Raises INVALID_ARGUMENT, WRONGTYPE and
+    CROSSSLOT."""
     key, new_key = command.key, command.new_key
+    if key == new_key:
+        raise same_object()
     exists, _ = await require_streams(link, [key, new_key])
     if not exists:
         return 0

@@ -76,6 +76,11 @@ class Caller:
         """See `port.Link`."""
         return slot_of(key)
 
+    def master_of(self, key: bytes) -> str | None:
+        """See `port.Link`."""
+        node = self.router.node_of_slot(slot_of(key))
+        return None if node is None else str(node.address)
+
     def masters(self) -> Sequence[NodeState]:
         """See `port.Link`."""
         return [node.state() for node in self.router.masters]

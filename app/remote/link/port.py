@@ -150,6 +150,10 @@ class Link(Protocol):
         """Return the slot of a key, also if the engine is no Cluster."""
         ...
 
+    def master_of(self, key: bytes) -> str | None:
+        """Return the address of the master that serves a key; None if no master is known for it."""
+        ...
+
     def arm(self, key: bytes, wake: Callable[[], None]) -> Armed:
         """Call `wake` at least once after every change of `key` from now on; more calls are possible.
 

@@ -50,6 +50,10 @@ _OPERATOR_WORDS: Final = frozenset(
 
 RETRY_AFTER_S: Final = 1
 
+_OF_A_READ: Final = " in XREADGROUP with GROUP option"
+"""How the line of XREADGROUP for a missing group ends. The gateway may have found out by XPENDING, whose line
+lacks this."""
+
 NO_SUCH_KEY: Final = "ERR no such key"
 
 _NAMED: Final = frozenset(
@@ -70,6 +74,8 @@ def refusal_of(error: EngineError, command: Command) -> StreamError | StoreUnava
         return StreamError(ErrorCode.INVALID_ARGUMENT, line)
     if code is ErrorCode.ENGINE_LACKS_FEATURE:
         return engine_lacks(f"{NAMES[type(command)].upper()} with these arguments", "a newer engine")
+    if code is ErrorCode.NOGROUP and isinstance(command, ReadGroup):
+        line = line.removesuffix(_OF_A_READ) + _OF_A_READ
     return StreamError(code, line, _names_of(command, code, line))
 
 

@@ -20,7 +20,7 @@ class Difference(NamedTuple):
         return name == self.test and any(store in parameters for store in self.stores)
 
 
-ENGINES: Final = ("redis", "cluster")
+ENGINES: Final = ("redis", "valkey", "cluster")
 """All stores but the embedded one."""
 
 DIFFERENCES: Final[tuple[Difference, ...]] = (

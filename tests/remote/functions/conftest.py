@@ -11,10 +11,10 @@ from typing import Final
 import pytest
 
 from tests.differential.harness import Comparison
-from tests.remote.functions.emulated import EmulatedBy70, EmulatedBy810
+from tests.remote.functions.emulated import EmulatedBy70, EmulatedBy810, EmulatedByValkey
 from tests.remote.functions.engines import FunctionEngine
 from tests.support.redis_node import RedisNode
-from tests.support.redis_server import find_redis_8_10, find_redis_server, required
+from tests.support.redis_server import find_redis_8_10, find_redis_server, find_valkey, required
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Version:
 VERSIONS: Final = (
     Version("7.0.15", find_redis_server(), EmulatedBy70),
     Version("8.10.2", find_redis_8_10(), EmulatedBy810),
+    Version("valkey-9.1.2", find_valkey(), EmulatedByValkey),
 )
 
 
@@ -44,7 +45,7 @@ def executable_of(version: Version) -> str:
     """Skips the test where this engine is missing; in CI that is a failure."""
     if version.executable is not None:
         return version.executable
-    missing = f"redis-server {version.name} is missing (make setup)"
+    missing = f"{version.name} is missing (make setup)"
     if required():
         pytest.fail(missing)
     pytest.skip(missing)

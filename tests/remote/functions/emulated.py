@@ -158,6 +158,13 @@ class EmulatedBy70(Emulated, Comparison70):
         return self.theirs[index]
 
 
+class EmulatedByValkey(EmulatedBy70):
+    """The engine against Valkey 9.1.2 behind the library: its streams are those of Redis 7.2, which counts
+    reads as 7.0 does."""
+
+    omitted: Members = frozenset({b"radix-tree-keys", b"radix-tree-nodes"})
+
+
 class EmulatedBy810(Emulated, Comparison810):
     """The engine against 8.10.2 behind the library."""
 

@@ -7,12 +7,14 @@ import pytest
 
 from tailrace.app.remote.engine_link import EngineLink
 from tailrace.app.remote.functions import appends
-from tailrace.app.remote.functions.capabilities import Capabilities, Support, detect
+from tailrace.app.remote.functions.capabilities import Capabilities, Support
+from tailrace.app.remote.functions.detection import detect
 from tailrace.app.remote.functions.library import How, Library
 from tailrace.core import commands as c
-from tests.remote.functions.conftest import Version
+from tests.remote.functions.conftest import VERSIONS, Version, executable_of
 from tests.support.engine_table import PAGE, all_engines, with_table
 from tests.support.links import linked, run
+from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_node import RedisNode
 
 NEWER = (
@@ -27,6 +29,7 @@ NEWER = (
     "last_entry",
     "empty_reads",
 )
+NATIVE = {"7.0.15": set(), "8.10.2": set(NEWER), "valkey-9.1.2": {"last_entry", "empty_reads"}}
 WITHOUT_FUNCTIONS = ("-function", "-fcall", "-fcall_ro")
 WITHOUT_ANY = (*WITHOUT_FUNCTIONS, "-script", "-evalsha", "-evalsha_ro")
 
@@ -59,8 +62,9 @@ def with_user(node: RedisNode, name: str, *rules: str) -> str:
 def test_an_engine_is_asked_for_each_feature(node: tuple[Version, RedisNode]) -> None:
     version, server = node
     found = detected(f"redis://{server.address}")
-    expected = Support.EMULATED if version.name == "7.0.15" else Support.NATIVE
-    assert {name: getattr(found, name).support for name in NEWER} == dict.fromkeys(NEWER, expected)
+    natives = {name for name in NEWER if getattr(found, name).support is Support.NATIVE}
+    assert natives == NATIVE[version.name]
+    assert all(getattr(found, name).support is Support.EMULATED for name in set(NEWER) - natives)
     assert found.how == "functions"
     assert found.idempotency.support is found.batches.support is Support.EMULATED
 
@@ -77,7 +81,7 @@ def test_a_user_without_functions_and_scripts_is_told_what_is_needed(node: tuple
     assert found.how is None
     assert found.batches.support is Support.REFUSED
     assert "functions or scripts" in found.batches.reason
-    assert found.xnack.support is (Support.REFUSED if version.name == "7.0.15" else Support.NATIVE)
+    assert found.xnack.support is (Support.NATIVE if "xnack" in NATIVE[version.name] else Support.REFUSED)
 
 
 @pytest.mark.parametrize(("how", "forget"), [("functions", b"FUNCTION"), ("scripts", b"SCRIPT")])
@@ -94,6 +98,19 @@ def test_a_library_that_the_engine_has_lost_is_loaded_again(
             await link.call([b"FLUSHALL"], key=None, is_write=True)
 
     run(main)
+
+
+def test_of_masters_that_differ_the_least_counts() -> None:
+    old, new = (executable_of(version) for version in VERSIONS[:2])
+    cluster = RedisCluster(new, masters=2, replicas=0)
+    cluster.nodes[1].executable = old
+    with cluster:
+        url = f"redis+cluster://{cluster.nodes[0].address}"
+        found = detected(url)
+        assert all(getattr(found, name).support is Support.EMULATED for name in NEWER)
+        assert found.how == "functions"
+        cluster.nodes[0].run("ACL", "SETUSER", "default", *WITHOUT_FUNCTIONS)
+        assert detected(url).how == "scripts"
 
 
 def test_libraries_of_two_versions_live_side_by_side(node: tuple[Version, RedisNode]) -> None:

@@ -1,0 +1,3 @@
+"""The tests of `tests/rules/test_rules_claim.py` against a gateway."""
+
+from tests.rules.test_rules_claim import *  # noqa: F403

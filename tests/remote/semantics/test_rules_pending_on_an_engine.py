@@ -1,0 +1,3 @@
+"""The tests of `tests/rules/test_rules_pending.py` against a gateway."""
+
+from tests.rules.test_rules_pending import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""The tests of `tests/rules/test_rules_reads.py` against a gateway."""
+
+from tests.rules.test_rules_reads import *  # noqa: F403
