@@ -20,6 +20,7 @@ from tailrace.core.engine import Engine
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.storage import checkpoint, journal
 from tailrace.core.storage.data_files import FILE_NAME
+from tailrace.core.storage.draft import Snapshot
 from tailrace.core.storage.records import encode_effects
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.schema import connect, get_meta
@@ -97,7 +98,7 @@ def test_a_checkpoint_waits_until_full_blocks_are_sealed_and_then_holds_them(
     waiting: list[int] = []
     take = checkpoint.take
 
-    def noted(keyspace: Keyspace, seq: int, changed_keys: Iterable[bytes]) -> checkpoint.Snapshot:
+    def noted(keyspace: Keyspace, seq: int, changed_keys: Iterable[bytes]) -> Snapshot:
         waiting.append(len(keyspace.sealing.waiting))
         return take(keyspace, seq, changed_keys)
 

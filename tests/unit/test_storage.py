@@ -112,6 +112,28 @@ def test_a_keyspace_is_read_back_as_it_was_wherever_a_checkpoint_stopped(
             disk.checkpoint(until=until)
 
 
+@pytest.mark.parametrize("stored", [250, 150])
+def test_a_block_that_begins_with_the_id_of_a_removed_block_is_stored(tmp_path: Path, stored: int) -> None:
+    # After XSETID, an empty stream takes ids that it had before.
+    def append(disk: Disk, count: int) -> None:
+        for number in range(1, count + 1):
+            disk.write(disk.engine.execute(command("XADD", "s", f"{number}-0", "f", "v"), 1000).effects)
+
+    with closing(Disk(tmp_path)) as disk:
+        append(disk, 250)
+        disk.checkpoint()
+        for line in (["XTRIM", "s", "MAXLEN", "0"], ["XSETID", "s", "0-1"]):
+            disk.write(disk.engine.execute(command(*line), 1000).effects)
+        append(disk, stored)
+        disk.checkpoint()
+        expected = picture(disk.engine.keyspace, 1000)
+    with closing(Disk(tmp_path)) as disk:
+        assert picture(disk.engine.keyspace, 1000) == expected
+        assert len(list(check_payloads(disk.engine.keyspace))) == len(
+            disk.engine.keyspace.streams[b"s"].log.blocks
+        )
+
+
 def test_effects_of_every_kind_survive_their_bytes() -> None:
     seen: set[type[Effect]] = set()
     for seed in range(20):
