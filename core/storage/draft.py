@@ -9,7 +9,7 @@ valid, and more streams can be added to it. This module never encodes the state 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
@@ -17,6 +17,9 @@ from tailrace.core.storage.encoding import StreamRows
 from tailrace.core.storage.ids import id_bytes
 from tailrace.core.storage.state import encode_head, encode_totals
 from tailrace.core.stream import Stream
+
+_PARTS_PER_STREAM: Final = 10
+"""Encoding a stream without groups takes as long as encoding this many pending entries."""
 
 
 class BlockRow(NamedTuple):
@@ -121,4 +124,4 @@ def _block_rows(stream: Stream) -> Iterator[BlockRow]:
 
 def _parts_to_encode(stream: Stream) -> int:
     in_groups = sum(group.pending.count for group in stream.groups.values()) if stream.groups else 0
-    return 1 + in_groups + stream.idempotency.key_count
+    return _PARTS_PER_STREAM + in_groups + stream.idempotency.key_count
