@@ -94,9 +94,12 @@ def publish(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     """Make the snapshot the checkpoint, in one transaction. Raises `sqlite3.Error`; then the old checkpoint
     remains in effect."""
     connection.execute("BEGIN IMMEDIATE")
-    _delete_streams(connection, snapshot.serials)
+    # A seek in `groups` may compare its key with a row of many pending entries, and SQLite then reads all of
+    # that row: several milliseconds. So streams without groups must not seek there.
+    grouped = {serial for (serial,) in connection.execute("SELECT serial FROM groups")}
+    _delete_streams(connection, snapshot.serials, grouped)
     for rows in snapshot.streams:
-        _replace_stream(connection, rows)
+        _replace_stream(connection, rows, had_groups=rows.serial in grouped)
     _delete_blocks(connection, snapshot.removed)
     heads = [
         (row.serial, row.first_id, sealed(row.head, *payload_context(row.serial, row.first_id)))
@@ -119,16 +122,18 @@ def give_back(connection: sqlite3.Connection) -> bool:
     return surplus > FREED_PAGES_PER_TRANSACTION
 
 
-def _delete_streams(connection: sqlite3.Connection, serials: frozenset[int]) -> None:
+def _delete_streams(connection: sqlite3.Connection, serials: frozenset[int], grouped: set[int]) -> None:
     stored = {serial for (serial,) in connection.execute("SELECT serial FROM streams")}
-    gone = [(serial,) for serial in stored - serials]
+    gone = stored - serials
     for table in ("streams", "groups", "blocks", "payloads"):
-        connection.executemany(f"DELETE FROM {table} WHERE serial = ?", gone)  # noqa: S608 - our own names
+        places = [(serial,) for serial in (gone & grouped if table == "groups" else gone)]
+        connection.executemany(f"DELETE FROM {table} WHERE serial = ?", places)  # noqa: S608 - our own names
 
 
-def _replace_stream(connection: sqlite3.Connection, rows: StreamRows) -> None:
+def _replace_stream(connection: sqlite3.Connection, rows: StreamRows, *, had_groups: bool) -> None:
     serial = rows.serial
-    connection.execute("DELETE FROM groups WHERE serial = ?", (serial,))
+    if had_groups:
+        connection.execute("DELETE FROM groups WHERE serial = ?", (serial,))
     state = (serial, sealed(rows.state, seq_bytes(serial)))
     connection.execute("INSERT OR REPLACE INTO streams VALUES (?, ?)", state)
     connection.executemany(

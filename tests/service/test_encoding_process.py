@@ -199,8 +199,9 @@ def _damaged(rows: Iterable[StreamRows]) -> Iterator[bytes]:
     yield bytes(passage)
 
 
-def _ended(_rows: Iterable[StreamRows]) -> Iterator[bytes]:
-    raise MemoryError
+def _ended(rows: Iterable[StreamRows]) -> Iterator[bytes]:
+    for _ in rows:
+        raise MemoryError
     yield b""
 
 
