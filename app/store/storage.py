@@ -1,4 +1,4 @@
-"""An open data directory: its lock, its connections, the recovered keyspace, and checkpoints.
+"""An open data directory: its lock, its connections, the recovered keyspace, and its log.
 
 It connects `core.storage`, whose functions block, with the event loop: one thread runs all writes one after
 another, so a commit waits for at most one small job of a checkpoint. It never runs a command.
@@ -11,13 +11,14 @@ import errno
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from tailrace.app.observability.counters.commits import CommitFigures
 from tailrace.app.store.changed_keys import add_changed_keys
+from tailrace.app.store.checkpoints import Checkpoints
 from tailrace.app.store.commit import GroupCommit
 from tailrace.app.store.commit_place import CommitPlace
 from tailrace.app.store.identity import new_identity
@@ -26,8 +27,7 @@ from tailrace.app.store.writer_thread import WriterThread
 from tailrace.core.effects import Effect, StreamCopied
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block_cache import BlockCache
-from tailrace.core.storage import checkpoint, journal
-from tailrace.core.storage.checkpoint import BlockRow, Snapshot
+from tailrace.core.storage import journal
 from tailrace.core.storage.damage import Damage
 from tailrace.core.storage.data_files import note_boot
 from tailrace.core.storage.identity import kept_identity
@@ -75,14 +75,12 @@ class Storage:
         self.keyspace: Keyspace = recovered.keyspace
         self.keyspace.identity = identity
         self._seq = recovered.seq
-        self._changed_keys: set[bytes] = set()
-        add_changed_keys(self._changed_keys, recovered.replayed)
         self._journal_bytes = journal.size_bytes(self._writing) + self._copied_bytes(recovered.replayed)
         self._log_pages = LogPages()
-        self._no_checkpoint_runs = asyncio.Event()
-        self._no_checkpoint_runs.set()
         self.figures = CommitFigures()
         self.log: GroupCommit
+        self._checkpoints = Checkpoints(self.keyspace, self._writing, self._reading, self.figures)
+        add_changed_keys(self._checkpoints.changed_keys, recovered.replayed)
 
     def start(self, *, waits: bool, on_failure: Callable[[Exception], None]) -> GroupCommit:
         """Start the writer thread and return the log; call this on the running event loop.
@@ -100,6 +98,7 @@ class Storage:
             on_failure=on_failure,
             figures=self.figures,
         )
+        self._checkpoints.use(self.log, self._thread, self._note_checkpoint)
         return self.log
 
     @property
@@ -108,7 +107,7 @@ class Storage:
         return self._journal_bytes
 
     def _note_row(self, effects: Sequence[Effect]) -> None:
-        add_changed_keys(self._changed_keys, effects)
+        add_changed_keys(self._checkpoints.changed_keys, effects)
         self._journal_bytes += self._copied_bytes(effects)
 
     def _copied_bytes(self, effects: Sequence[Effect]) -> int:
@@ -125,87 +124,19 @@ class Storage:
         self._journal_bytes += size_bytes
         if self._log_pages.are_many_after(size_bytes):
             self._thread.submit(partial(journal.empty_log, self._writing), self._fail_on)
-        if self._journal_bytes >= JOURNAL_BYTES_MAX and self._no_checkpoint_runs.is_set():
-            self._no_checkpoint_runs.clear()
-            self._checkpoint_when_sealed()
+        if self._journal_bytes >= JOURNAL_BYTES_MAX:
+            self._checkpoints.begin()
+
+    def _note_checkpoint(self) -> None:
+        self._journal_bytes = 0
 
     def _fail_on(self, error: Exception | None) -> None:
         if error is not None:
             self.log.fail(error)
 
-    # --- checkpoints ---------------------------------------------------------------------------
-
-    def _checkpoint_when_sealed(self) -> None:
-        """Take a checkpoint when no block waits to be sealed: sealing all at once would block the loop."""
-        if self.log.has_failed:
-            self._no_checkpoint_runs.set()
-        elif self.keyspace.sealing.waiting:
-            self.keyspace.sealing.step()
-            asyncio.get_running_loop().call_soon(self._checkpoint_when_sealed)
-        else:
-            self._take_checkpoint()
-
     def checkpoint(self) -> None:
-        """Start a checkpoint in the background. Only one may run at a time."""
-        assert self._no_checkpoint_runs.is_set(), "an older snapshot would be published after this one"
-        self._no_checkpoint_runs.clear()
-        self._take_checkpoint()
-
-    def _take_checkpoint(self) -> None:
-        """Take the snapshot now. The row that is flushed first contains all effects of the snapshot; the
-        thread commits that row before the jobs of the checkpoint.
-        """
-        self._journal_bytes = 0
-        seq = self.log.flush()
-        changed, self._changed_keys = self._changed_keys, set()
-        snapshot = checkpoint.take(self.keyspace, seq, changed)
-        self._write(snapshot, iter(checkpoint.chunks(snapshot.blocks)))
-
-    def _write(self, snapshot: Snapshot, portions: Iterator[Sequence[BlockRow]]) -> None:
-        """Write the next portion of blocks, or publish the snapshot. Commits can run between two portions."""
-        portion = next(portions, None)
-        if portion is None:
-            job = partial(checkpoint.publish, self._writing, snapshot)
-            self._thread.submit(job, partial(self._finish, snapshot))
-            return
-
-        def go_on(error: Exception | None) -> None:
-            if error is None:
-                self._write(snapshot, portions)
-            else:
-                self._end_checkpoint(error)
-
-        self._thread.submit(partial(checkpoint.write_blocks, self._writing, portion), go_on)
-
-    def _finish(self, snapshot: Snapshot, error: Exception | None) -> None:
-        if error is not None:
-            self._end_checkpoint(error)
-            return
-        checkpoint.release(self._reading, snapshot)
-        self.figures.checkpoints += 1
-        fields = {"seq": snapshot.seq, "blocks": len(snapshot.blocks)}
-        _logger.info("checkpoint", extra={"fields": fields})
-        self._give_back()
-
-    def _give_back(self) -> None:
-        """Shrink the file in portions. Commits can run between two portions."""
-        is_more = False
-
-        def job() -> None:
-            nonlocal is_more
-            is_more = checkpoint.give_back(self._writing)
-
-        def go_on(error: Exception | None) -> None:
-            if error is None and is_more:
-                self._give_back()
-            else:
-                self._end_checkpoint(error)
-
-        self._thread.submit(job, go_on)
-
-    def _end_checkpoint(self, error: Exception | None) -> None:
-        self._no_checkpoint_runs.set()
-        self._fail_on(error)
+        """Start a checkpoint of this instant in the background. Only one may run at a time."""
+        self._checkpoints.begin_now()
 
     # --- the end -------------------------------------------------------------------------------
 
@@ -223,11 +154,12 @@ class Storage:
     async def close(self) -> None:
         """Commit the remaining effects and take a last checkpoint: the next start then replays no journal."""
         # A commit that finishes meanwhile may have started another checkpoint.
-        while not self._no_checkpoint_runs.is_set():
-            await self._no_checkpoint_runs.wait()
+        none_runs = self._checkpoints.none_runs
+        while not none_runs.is_set():
+            await none_runs.wait()
         if self.log.failure is None:
             self.checkpoint()
-            await self._no_checkpoint_runs.wait()
+            await none_runs.wait()
         self._thread.close()
         # The writing connection closes last, so that SQLite removes the write-ahead log.
         self._reading.close()

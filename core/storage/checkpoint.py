@@ -1,9 +1,9 @@
 """The checkpoint: the state as of one journal row, written in the background while the journal grows.
 
 1. `take` (the writer of the keyspace calls it, O(changed streams + pending units)): the state of every stream
-   that changed, as bytes, and references to the sealed blocks that are not stored yet. `take` also seals the
-   full blocks that are still open. A caller that must not pause for long seals them earlier
-   (`core.log.sealing`).
+   that changed, as bytes, and references to the sealed blocks that are not stored yet. A caller that must not
+   pause for long seals blocks earlier (`core.log.sealing`), gathers the references in steps
+   (`core.storage.draft`), and lets another process encode the states (`core.storage.encoding`).
 2. `write_blocks` (in any thread, in small transactions): adds payloads. Recovery ignores a payload without a
    row in `blocks`, and the next attempt overwrites it.
 3. `publish` (one transaction): writes changed states and heads, deletes the rows of removed blocks and
@@ -19,19 +19,17 @@ This module never decides when a checkpoint is due.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.log.block import Block
 from tailrace.core.storage.damage import sealed
-from tailrace.core.storage.ids import id_bytes
+from tailrace.core.storage.draft import BlockRow, Draft, Snapshot
+from tailrace.core.storage.encoding import StreamRows, stream_rows
 from tailrace.core.storage.journal import seq_bytes
 from tailrace.core.storage.payloads import body_of_copy, payload_context, source_of
 from tailrace.core.storage.schema import put_meta
-from tailrace.core.storage.state import encode_group, encode_head, encode_stream, encode_totals
-from tailrace.core.stream import Stream
 
 BLOCKS_PER_TRANSACTION: Final = 500
 """About 1 MiB: a commit of the journal waits at most a few milliseconds for such a transaction."""
@@ -47,93 +45,13 @@ FREED_PAGES_PER_TRANSACTION: Final = 500
 for them."""
 
 
-class BlockRow(NamedTuple):
-    """A sealed block to be stored."""
-
-    serial: int
-    """The serial of the block's stream."""
-    first_id: bytes
-    """The block's first id, as `core.storage.ids` writes it."""
-    head: bytes
-    """Last id, count and holes, as `encode_head` writes them."""
-    payload: bytes | None
-    """The payload; None if only the head changed, or if the payload is stored under a serial of
-    `elsewhere`."""
-    block: Block
-    """The block itself, for `release`."""
-    elsewhere: tuple[int, ...] = ()
-    """For a block of a copied stream: the serials under which the payload may be stored. Empty: not a
-    copy."""
-
-
-class StreamRows(NamedTuple):
-    """One changed stream."""
-
-    serial: int
-    """The stream's serial."""
-    state: bytes
-    """The stream's state without sealed blocks and groups."""
-    groups: dict[bytes, bytes]
-    """The state of each group by name."""
-    removed: list[bytes]
-    """The first ids of stored blocks that the stream dropped since the last checkpoint."""
-
-
-class Snapshot(NamedTuple):
-    """Everything that one checkpoint writes."""
-
-    seq: int
-    """The number of the last journal row that the checkpoint covers."""
-    totals: bytes
-    """The server's settings and counters, as `encode_totals` writes them."""
-    streams: list[StreamRows]
-    """The streams that changed."""
-    blocks: list[BlockRow]
-    """The blocks to store; those of copied streams first."""
-    serials: frozenset[int]
-    """The serials of all streams that exist: rows of other serials are deleted."""
-
-
 def take(keyspace: Keyspace, seq: int, changed_keys: Iterable[bytes]) -> Snapshot:
     """Return the state as of journal row `seq`. Marks its blocks as stored. O(changed streams + pending
     units)."""
-    streams: list[StreamRows] = []
-    blocks: list[BlockRow] = []
+    draft = Draft()
     for key in changed_keys:
-        stream = keyspace.streams.get(key)
-        if stream is not None:
-            blocks += _block_rows(stream)
-            streams.append(_stream_rows(key, stream))
-    # Copies are written first, because a copy may need a payload that the original is about to replace.
-    blocks.sort(key=lambda row: not row.elsewhere)
-    totals = encode_totals(keyspace, seq)
-    return Snapshot(seq, totals, streams, blocks, frozenset(keyspace.keys_by_serial))
-
-
-def _stream_rows(key: bytes, stream: Stream) -> StreamRows:
-    groups = {group.name: encode_group(group) for group in stream.groups.values()}
-    removed = [id_bytes(value) for value in stream.log.removed_ids]
-    stream.log.removed_ids.clear()
-    return StreamRows(stream.serial, encode_stream(key, stream), groups, removed)
-
-
-def _block_rows(stream: Stream) -> list[BlockRow]:
-    rows = []
-    blocks = stream.log.blocks
-    for block in blocks:
-        if block.is_open:
-            if block is blocks[-1]:
-                break
-            block.seal()
-        if block.changed or not block.stored:
-            # A stored block has its payload in memory only if it was compressed again.
-            elsewhere = block.filed_under if block.is_filed_elsewhere else ()
-            payload = None if elsewhere or (block.stored and not block.payload_bytes) else block.payload()
-            head = encode_head(block)
-            row = BlockRow(stream.serial, id_bytes(block.first_id), head, payload, block, elsewhere)
-            rows.append(row)
-            block.stored, block.changed = True, False
-    return rows
+        draft.add(keyspace, key)
+    return draft.snapshot(keyspace, seq, list(stream_rows(keyspace, draft.keys)))
 
 
 def write_blocks(connection: sqlite3.Connection, rows: Sequence[BlockRow]) -> None:
@@ -176,15 +94,18 @@ def publish(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     """Make the snapshot the checkpoint, in one transaction. Raises `sqlite3.Error`; then the old checkpoint
     remains in effect."""
     connection.execute("BEGIN IMMEDIATE")
-    _delete_streams(connection, snapshot.serials)
+    # A seek in `groups` may compare its key with a row of many pending entries, and SQLite then reads all of
+    # that row: several milliseconds. So streams without groups must not seek there.
+    grouped = {serial for (serial,) in connection.execute("SELECT serial FROM groups")}
+    _delete_streams(connection, snapshot.serials, grouped)
     for rows in snapshot.streams:
-        _replace_stream(connection, rows)
+        _replace_stream(connection, rows, had_groups=rows.serial in grouped)
+    _delete_blocks(connection, snapshot.removed)
     heads = [
         (row.serial, row.first_id, sealed(row.head, *payload_context(row.serial, row.first_id)))
         for row in snapshot.blocks
     ]
     _put(connection, "blocks", heads)
-    _delete_blocks(connection, snapshot.streams)
     connection.execute("DELETE FROM journal WHERE seq <= ?", (snapshot.seq,))
     put_meta(connection, "checkpoint", snapshot.totals)
     connection.execute("COMMIT")
@@ -201,16 +122,18 @@ def give_back(connection: sqlite3.Connection) -> bool:
     return surplus > FREED_PAGES_PER_TRANSACTION
 
 
-def _delete_streams(connection: sqlite3.Connection, serials: frozenset[int]) -> None:
+def _delete_streams(connection: sqlite3.Connection, serials: frozenset[int], grouped: set[int]) -> None:
     stored = {serial for (serial,) in connection.execute("SELECT serial FROM streams")}
-    gone = [(serial,) for serial in stored - serials]
+    gone = stored - serials
     for table in ("streams", "groups", "blocks", "payloads"):
-        connection.executemany(f"DELETE FROM {table} WHERE serial = ?", gone)  # noqa: S608 - our own names
+        places = [(serial,) for serial in (gone & grouped if table == "groups" else gone)]
+        connection.executemany(f"DELETE FROM {table} WHERE serial = ?", places)  # noqa: S608 - our own names
 
 
-def _replace_stream(connection: sqlite3.Connection, rows: StreamRows) -> None:
+def _replace_stream(connection: sqlite3.Connection, rows: StreamRows, *, had_groups: bool) -> None:
     serial = rows.serial
-    connection.execute("DELETE FROM groups WHERE serial = ?", (serial,))
+    if had_groups:
+        connection.execute("DELETE FROM groups WHERE serial = ?", (serial,))
     state = (serial, sealed(rows.state, seq_bytes(serial)))
     connection.execute("INSERT OR REPLACE INTO streams VALUES (?, ?)", state)
     connection.executemany(
@@ -219,17 +142,16 @@ def _replace_stream(connection: sqlite3.Connection, rows: StreamRows) -> None:
     )
 
 
-def _delete_blocks(connection: sqlite3.Connection, streams: Iterable[StreamRows]) -> None:
-    gone = [(rows.serial, first_id) for rows in streams for first_id in rows.removed]
+def _delete_blocks(connection: sqlite3.Connection, places: Collection[tuple[int, bytes]]) -> None:
     for table in ("blocks", "payloads"):
         statement = f"DELETE FROM {table} WHERE serial = ? AND first_id = ?"  # noqa: S608 - our own names
-        connection.executemany(statement, gone)
+        connection.executemany(statement, places)
 
 
 def release(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     """Drop the payloads of stored blocks from memory and read them from `connection` from now on."""
     source = source_of(connection)
-    filed_under = {rows.serial: (rows.serial,) for rows in snapshot.streams}
+    filed_under: dict[int, tuple[int, ...]] = {}
     for row in snapshot.blocks:
         if not row.block.changed:
-            row.block.release(source, filed_under[row.serial])
+            row.block.release(source, filed_under.setdefault(row.serial, (row.serial,)))

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
-from tailrace.core.storage.checkpoint import BLOCKS_PER_TRANSACTION, BlockRow, publish, take, write_blocks
+from tailrace.core.storage.checkpoint import BLOCKS_PER_TRANSACTION, publish, take, write_blocks
+from tailrace.core.storage.draft import BlockRow
 from tailrace.core.storage.ids import id_bytes
 from tailrace.core.storage.schema import connect
 from tailrace.core.storage.state import encode_head

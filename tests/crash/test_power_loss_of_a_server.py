@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from tailrace.app.lifespan import keeping
-from tailrace.app.store import commit
+from tailrace.app.store import checkpoints, commit
 from tailrace.app.store import storage as storage_module
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
@@ -115,6 +115,7 @@ def run_server(directory: Path, seed: int, synchronous: str, *, waits: bool) -> 
         async def serve() -> Run:
             async with keeping(store, storage, waits=waits):
                 await scene.play()
+                await storage._checkpoints.none_runs.wait()
                 is_checkpointed = get_meta(storage._reading, "checkpoint") is not None
                 return Run(list(recorder.operations), scene.shown, is_checkpointed)
 
@@ -164,7 +165,12 @@ def frequent_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commit, "INTERVAL_S", 0.001)
 
 
-def test_nothing_that_left_the_server_is_lost_in_a_power_cut(tmp_path: Path) -> None:
+@pytest.mark.parametrize("parts_encoded_here_max", [20_000, 0])
+def test_nothing_that_left_the_server_is_lost_in_a_power_cut(
+    tmp_path: Path, parts_encoded_here_max: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # With 0, a copy of the process encodes each checkpoint.
+    monkeypatch.setattr(checkpoints, "PARTS_ENCODED_HERE_MAX", parts_encoded_here_max)
     say(f"CRASH_SEED={SEED}")
     runs = -(-POWER_CUTS // CUTS_PER_RUN)
     wrong = sum(wrong_cuts(tmp_path, seed, CUTS_PER_RUN) for seed in range(SEED, SEED + runs))

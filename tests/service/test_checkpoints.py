@@ -20,6 +20,8 @@ from tailrace.core.engine import Engine
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.storage import checkpoint, journal
 from tailrace.core.storage.data_files import FILE_NAME
+from tailrace.core.storage.draft import Draft, Snapshot
+from tailrace.core.storage.encoding import StreamRows
 from tailrace.core.storage.records import encode_effects
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.schema import connect, get_meta
@@ -84,7 +86,7 @@ def test_what_earlier_runs_left_in_the_journal_counts_towards_the_next_checkpoin
         assert storage._journal_bytes == len(b"\x90\x90")
         storage._journal_bytes = 60
         await store.execute(c.Append(KEY, FRAGMENTS[:1]))
-        assert not storage._no_checkpoint_runs.is_set()
+        assert not storage._checkpoints.none_runs.is_set()
 
     play(tmp_path, story)
 
@@ -95,18 +97,18 @@ def test_a_checkpoint_waits_until_full_blocks_are_sealed_and_then_holds_them(
     monkeypatch.setattr(storage_module, "JOURNAL_BYTES_MAX", 100)
     monkeypatch.setattr(engine_module, "STEP_BYTES", 0)
     waiting: list[int] = []
-    take = checkpoint.take
+    snapshot = Draft.snapshot
 
-    def noted(keyspace: Keyspace, seq: int, changed_keys: Iterable[bytes]) -> checkpoint.Snapshot:
+    def noted(draft: Draft, keyspace: Keyspace, seq: int, streams: Iterable[StreamRows]) -> Snapshot:
         waiting.append(len(keyspace.sealing.waiting))
-        return take(keyspace, seq, changed_keys)
+        return snapshot(draft, keyspace, seq, streams)
 
-    monkeypatch.setattr(checkpoint, "take", noted)
+    monkeypatch.setattr(Draft, "snapshot", noted)
 
     async def story(store: EngineStore, storage: Storage) -> None:
         monkeypatch.setattr(store._recorder._sealing, "_is_arranged", True)
         await store.execute(c.Append(KEY, FRAGMENTS * 20))
-        await storage._no_checkpoint_runs.wait()
+        await storage._checkpoints.none_runs.wait()
         assert storage.figures.checkpoints == 1
 
     play(tmp_path, story)
@@ -125,7 +127,7 @@ def test_a_checkpoint_that_waits_is_given_up_where_the_storage_fails(
         # Answered when it is durable, which is when the checkpoint begins to wait.
         await store.execute(c.Append(KEY, FRAGMENTS * 20))
         storage.log.fail(OSError("the disk is gone"))
-        await storage._no_checkpoint_runs.wait()
+        await storage._checkpoints.none_runs.wait()
         assert storage.figures.checkpoints == 0
 
     play(tmp_path, story)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tailrace.core.commands import Append, CreateGroup, DeleteEntries, Trim, TrimStream
+from tailrace.core.commands import Append, CreateGroup, DeleteEntries, DeleteKeys, Trim, TrimStream
 from tailrace.core.effects import (
     Effect,
     EntriesAppended,
@@ -110,6 +110,46 @@ def test_a_keyspace_is_read_back_as_it_was_wherever_a_checkpoint_stopped(
             check(disk.engine.keyspace)
             expected = picture(disk.engine.keyspace, now_ms)
             disk.checkpoint(until=until)
+
+
+@pytest.mark.parametrize("stored", [250, 150])
+def test_a_block_that_begins_with_the_id_of_a_removed_block_is_stored(tmp_path: Path, stored: int) -> None:
+    # After XSETID, an empty stream takes ids that it had before.
+    def append(disk: Disk, count: int) -> None:
+        for number in range(1, count + 1):
+            disk.write(disk.engine.execute(command("XADD", "s", f"{number}-0", "f", "v"), 1000).effects)
+
+    with closing(Disk(tmp_path)) as disk:
+        append(disk, 250)
+        disk.checkpoint()
+        for line in (["XTRIM", "s", "MAXLEN", "0"], ["XSETID", "s", "0-1"]):
+            disk.write(disk.engine.execute(command(*line), 1000).effects)
+        append(disk, stored)
+        disk.checkpoint()
+        expected = picture(disk.engine.keyspace, 1000)
+    with closing(Disk(tmp_path)) as disk:
+        assert picture(disk.engine.keyspace, 1000) == expected
+        assert len(list(check_payloads(disk.engine.keyspace))) == len(
+            disk.engine.keyspace.streams[b"s"].log.blocks
+        )
+
+
+def test_a_checkpoint_seeks_no_groups_for_streams_that_have_none(tmp_path: Path) -> None:
+    # Each seek may read a whole row of another group, which can have megabytes.
+    with closing(Disk(tmp_path)) as disk:
+        disk.write(disk.engine.execute(CreateGroup(b"g", b"g", 0, create_stream=True), 1000).effects)
+        keys = [b"k%d" % number for number in range(20)]
+        for key in keys:
+            disk.write(disk.engine.execute(Append(key, [b'{"f":"v"}']), 1000).effects)
+        disk.checkpoint()
+        for key in keys:
+            disk.write(disk.engine.execute(Append(key, [b'{"f":"v"}']), 1000).effects)
+        disk.write(disk.engine.execute(DeleteKeys((b"k0",)), 1000).effects)
+        statements: list[str] = []
+        disk.writing.set_trace_callback(statements.append)
+        disk.checkpoint()
+        assert any("DELETE FROM streams" in each for each in statements)
+        assert not any("DELETE FROM groups" in each for each in statements)
 
 
 def test_effects_of_every_kind_survive_their_bytes() -> None:
