@@ -22,7 +22,9 @@ BENCH := $(VENV)/.installed-bench
 FUZZ := $(VENV)/.installed-fuzz
 # The generator of the Python SDK needs an older typer than the server, so it has its own environment.
 SDK_GENERATOR := build/sdk-generator
-# Third-party clients, for tests/third_party.
+# The generator of the static site has its own environment too.
+SITE_GENERATOR := build/site-generator
+# Third-party clients, linters and Mermaid, for tests/third_party and the static site.
 THIRD_PARTY := build/third-party
 # The reference of the differential tests, built from source.
 REDIS_8 := build/redis-8.10.2/redis-server
@@ -43,11 +45,15 @@ help: ## List the targets
 serve: $(RUNTIME) ## Run the server on 127.0.0.1:8080 with data in ./data (change it with TAILRACE_PORT=... and others)
 	@export TAILRACE_DATA_DIR="$${TAILRACE_DATA_DIR:-./data}"; exec $(BIN)/tailrace serve
 
+# What `make test` runs besides Python: engines, generators, clients, a browser, compilers.
+TEST_TOOLS := $(SDK_GENERATOR)/.installed $(SITE_GENERATOR)/.installed redis-server $(REDIS_8) $(VALKEY) webdis wrk chromium \
+  java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) $(CONSOLE)
+
 .PHONY: setup
-setup: $(BENCH) $(SDK_GENERATOR)/.installed redis-server $(REDIS_8) $(VALKEY) webdis wrk chromium java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) $(CONSOLE) ## Install everything for tests, checks, benches and Spark
+setup: $(BENCH) $(TEST_TOOLS) ## Install everything for tests, checks, benches and Spark
 
 .PHONY: test
-test: $(TEST) $(SDK_GENERATOR)/.installed redis-server $(REDIS_8) $(VALKEY) webdis wrk chromium java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) $(CONSOLE) ## Run all tests with branch coverage of core, then test-spark-slow; PYTEST_ARGS selects tests
+test: $(TEST) $(TEST_TOOLS) ## Run all tests with branch coverage of core, then test-spark-slow; PYTEST_ARGS selects tests
 	@$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
 	@$(if $(PYTEST_ARGS),true,$(MAKE) --no-print-directory test-spark-slow)
 
@@ -185,6 +191,16 @@ $(SDK_GENERATOR)/.installed: openapi/python/generator-requirements.txt | python-
 	@$(PYTHON) -m venv $(SDK_GENERATOR)
 	@$(SDK_GENERATOR)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
+
+$(SITE_GENERATOR)/.installed: docs/site-requirements.txt | python-is-usable
+	@echo 'Installing the generator of the static site'
+	@$(PYTHON) -m venv $(SITE_GENERATOR)
+	@$(SITE_GENERATOR)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+.PHONY: docs
+docs: $(SITE_GENERATOR)/.installed $(THIRD_PARTY)/.installed ## Build the documentation as a searchable static site in build/site/html; broken links fail
+	@.ci/site build/site
 
 .PHONY: sdk-python
 sdk-python: $(SDK_GENERATOR)/.installed ## Generate openapi/python/tailrace_client/generated from openapi/openapi.sdk.json

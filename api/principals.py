@@ -54,7 +54,7 @@ class Principal:
 NOBODY: Final = Principal("", "nobody", frozenset(), ())
 """The sender of a request to an open path, which is not authenticated."""
 
-OPEN_PATHS: Final = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz"})
+OPEN_PATHS: Final = frozenset({"/", "/docs", "/openapi.json", "/asyncapi.json", "/healthz", "/readyz"})
 """Paths that need no token: the documentation, and the health of the server."""
 
 OPEN_FOLDERS: Final = ("/problems/", "/console/")

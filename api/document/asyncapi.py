@@ -46,7 +46,16 @@ def asyncapi_document(version: str) -> dict[str, Any]:
             "title": "Tailrace",
             "version": version,
             "description": DESCRIPTION,
+            "contact": {"name": "The Tailrace authors"},
             "license": {"name": "Apache-2.0"},
+            "tags": [{"name": "websocket"}, {"name": "server-sent-events"}],
+        },
+        "servers": {
+            "default": {
+                "host": "localhost:8080",
+                "protocol": "ws",
+                "description": "A server on this machine with the default port.",
+            }
         },
         "defaultContentType": "application/json",
         "channels": {"websocket": _websocket_channel(), **_tail_channels()},
@@ -89,20 +98,24 @@ def _operations() -> dict[str, Any]:
     requests = [f"#/channels/websocket/messages/{_request_name(op)}" for op in REQUESTS]
     pushes = [f"#/channels/websocket/messages/{name}" for name in MESSAGES]
     return {
-        "receive_requests": _operation("receive", "websocket", requests),
-        "send_messages": _operation("send", "websocket", pushes),
+        "receive_requests": _operation("receive", "websocket", requests, "The server receives requests."),
+        "send_messages": _operation("send", "websocket", pushes, "The server sends replies and pushes."),
         **{
             f"send_events_of_{channel}": _operation(
-                "send", channel, [f"#/channels/{channel}/messages/{name}" for name in _EVENTS]
+                "send",
+                channel,
+                [f"#/channels/{channel}/messages/{name}" for name in _EVENTS],
+                "The server sends entries as events.",
             )
             for channel in ("tail", "tails")
         },
     }
 
 
-def _operation(action: str, channel: str, messages: list[str]) -> dict[str, Any]:
+def _operation(action: str, channel: str, messages: list[str], description: str) -> dict[str, Any]:
     return {
         "action": action,
+        "description": description,
         "channel": {"$ref": f"#/channels/{channel}"},
         "messages": [{"$ref": message} for message in messages],
     }

@@ -1,4 +1,5 @@
 """The OpenAPI document: the one of FastAPI, with the wire models added and wrong parts removed.
+The routes of both documents, OpenAPI and AsyncAPI, are here too.
 
 It owns the introduction, the tags and the components. The routes describe their operations.
 """
@@ -16,8 +17,9 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_jso
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tailrace.api.document.asyncapi import asyncapi_document
 from tailrace.api.problems.examples import problem_examples
-from tailrace.api.problems.table import KINDS, PROBLEM_MEDIA_TYPE
+from tailrace.api.problems.table import KINDS, PROBLEM_MEDIA_TYPE, ProblemCode
 from tailrace.api.schemas import DOCUMENTED_MODELS
 from tailrace.api.wire.negotiation import JSON
 
@@ -80,15 +82,24 @@ class Api(FastAPI):
     """A FastAPI application that serves this document instead of FastAPI's own."""
 
     _text: bytes | None = None
+    _asyncapi_text: bytes | None = None
 
     def setup(self) -> None:
-        """Add the route of the document. At the first request, a thread generates it in about 0.1 s."""
+        """Add the routes of the documents. At the first request, a thread generates one in about 0.1 s."""
         self.add_route("/openapi.json", self._answer, methods=["GET"], include_in_schema=False)
+        self.add_route("/asyncapi.json", self._answer_asyncapi, methods=["GET"], include_in_schema=False)
 
     async def _answer(self, _request: Request) -> Response:
         if self._text is None:
             self._text = await asyncio.to_thread(self._written)
         return Response(self._text, media_type=JSON)
+
+    async def _answer_asyncapi(self, _request: Request) -> Response:
+        if self._asyncapi_text is None:
+            self._asyncapi_text = msgspec.json.encode(
+                await asyncio.to_thread(asyncapi_document, self.version)
+            )
+        return Response(self._asyncapi_text, media_type=JSON)
 
     def _written(self) -> bytes:
         return msgspec.json.encode(self.openapi())
@@ -109,17 +120,18 @@ def _document(app: FastAPI) -> dict[str, Any]:
         routes=app.routes,
         tags=TAGS,
         servers=[{"url": "/", "description": "This server."}],
+        contact={"name": "The Tailrace authors"},
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )
     _drop_foreign_validation_error(document)
     schemas = _schemas()
     document.setdefault("components", {})["schemas"] = schemas
-    document["components"]["examples"] = problem_examples(KINDS)
     document["components"]["securitySchemes"] = {"bearer": BEARER}
     document["security"] = [{"bearer": []}, {}]
     for operation in _operations(document):
         _show_examples(operation, schemas)
-    document["components"]["responses"] = _shared_problems(document)
+    document["components"]["responses"] = responses = _shared_problems(document)
+    document["components"]["examples"] = problem_examples(_codes_of(responses))
     return document
 
 
@@ -165,6 +177,12 @@ def _show_examples(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
             model = schemas.get(content["schema"].get("$ref", "").rpartition("/")[2], {})
             if "example" in model:
                 content.setdefault("example", model["example"])
+
+
+def _codes_of(responses: dict[str, Any]) -> list[ProblemCode]:
+    """Return the codes that operations return; the document has no example of any other code."""
+    named = {code for each in responses.values() for code in each["content"][PROBLEM_MEDIA_TYPE]["examples"]}
+    return [code for code in KINDS if str(code) in named]
 
 
 def _shared_problems(document: dict[str, Any]) -> dict[str, Any]:

@@ -53,6 +53,28 @@ BODY_REQUEST: Final[tuple[ProblemCode, ...]] = (
 )
 """Further codes of operations with a JSON body."""
 
+MIN_REPLICAS: Final[Mapping[str, Any]] = {
+    "name": "Min-Replicas",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "examples": ["1"]},
+    "description": (
+        "Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It "
+        "overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header."
+    ),
+}
+CONSISTENCY: Final[Mapping[str, Any]] = {
+    "name": "Consistency",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "examples": ["eventual"]},
+    "description": (
+        "Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest "
+        "writes. Default: `strong`. Other servers ignore the header."
+    ),
+}
+"""Headers of operations that run commands, if the store is in front of Redis or Valkey (`app.remote`)."""
+
 _SCOPED: Final = (HttpCode.UNAUTHENTICATED, ErrorCode.NOPERM)
 _ACCESS_CODES: Final[Mapping[Need, tuple[ProblemCode, ...]]] = {
     **dict.fromkeys(SCOPES, _SCOPED),
@@ -126,7 +148,7 @@ def operation(  # noqa: PLR0913 - a declaration; calls name all arguments but tw
             **problem_answers(codes),
         },
         "openapi_extra": {
-            "parameters": list(parameters),
+            "parameters": [*parameters, *(_gateway_headers(need) if asks_store else ())],
             **({"security": []} if need == "open" else {"x-required-scope": need}),
             **_request_body(body, required=body_required),
             **(extra or {}),
@@ -137,6 +159,15 @@ def operation(  # noqa: PLR0913 - a declaration; calls name all arguments but tw
 def schema_of(model: type[BaseModel]) -> dict[str, str]:
     """Return a reference to the model in the document."""
     return {"$ref": f"#/components/schemas/{model.__name__}"}
+
+
+def _gateway_headers(need: Need) -> tuple[Mapping[str, Any], ...]:
+    """Return the headers that a gateway reads: an operation without a scope of its own may read and write."""
+    if need == "open":
+        return ()
+    if need == "any":
+        return (MIN_REPLICAS, CONSISTENCY)
+    return (CONSISTENCY,) if need == "read" else (MIN_REPLICAS,)
 
 
 def _answer(text: str, model: type[BaseModel] | None, media_type: str) -> dict[str, Any]:

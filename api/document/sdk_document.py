@@ -42,8 +42,13 @@ def sdk_document(document: Mapping[str, Any]) -> Json:
 
 
 def _info(info: Json) -> Json:
-    """Remove the summary and the identifier of the licence, which 3.0 does not have."""
-    return {**_without(info, "summary"), "license": {"name": info["license"]["name"]}}
+    """Remove the summary, which 3.0 does not have."""
+    return {**_without(info, "summary"), "license": _license(info["license"])}
+
+
+def _license(given: Json) -> Json:
+    """Return the licence with a URL in place of its SPDX identifier, which 3.0 does not have."""
+    return {"name": given["name"], "url": f"https://spdx.org/licenses/{given['identifier']}.html"}
 
 
 def _shared_responses(components: Json) -> Json:
@@ -104,7 +109,9 @@ def _schema(schema: Json) -> Json:
     if "anyOf" in made:
         made = _union(made)
     if "$ref" in made and len(made) > 1:
-        made = {"allOf": [{"$ref": made["$ref"]}], **_without(made, "$ref")}
+        # The model has an example of its own. A second one with the same `id` would confuse validators of
+        # 3.0: they take `id` for the name of a schema.
+        made = {"allOf": [{"$ref": made["$ref"]}], **_without(made, "$ref", "example")}
     for part in ("items", "additionalProperties"):
         if isinstance(made.get(part), dict):
             made[part] = _schema(made[part])
@@ -131,7 +138,9 @@ def _union(schema: Json) -> Json:
     nullable = {"nullable": True} if len(choices) < len(schema["anyOf"]) else {}
     rest = _without(schema, "anyOf")
     if len(choices) == 1:
-        return {**choices[0], **rest, **nullable}
+        # 3.0 allows `nullable` only next to a type; every model is an object.
+        kind = {"type": "object"} if nullable and "$ref" in choices[0] else {}
+        return {**kind, **choices[0], **rest, **nullable}
     return {"anyOf": choices, **rest, **nullable}
 
 

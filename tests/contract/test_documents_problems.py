@@ -9,12 +9,13 @@ from __future__ import annotations
 import pytest
 
 from tailrace.api.problems.examples import EXAMPLES as WORDED
-from tailrace.api.problems.examples import REQUEST_ID
+from tailrace.api.problems.examples import REQUEST_ID, problem_examples
+from tailrace.api.problems.table import KINDS
 from tests.support.api_client import ApiClient, the_document
 from tests.support.provocations import ELSEWHERE, WITHOUT_ENGINE, refused
 
 DOCUMENT = the_document()
-EXAMPLES = DOCUMENT.content["components"]["examples"]
+EXAMPLES = problem_examples(KINDS)
 
 DOCUMENTED = [
     (name, code)

@@ -26,7 +26,7 @@ OF_THE_MOMENT: Final = {"date", "x-request-id", "content-length"}
 GETS: Final = {
     name: operation for name, operation in the_document().operations.items() if operation.method == "GET"
 }
-PAGES: Final = ("/", "/docs", "/openapi.json", "/metrics", "/problems/noperm")
+PAGES: Final = ("/", "/docs", "/openapi.json", "/asyncapi.json", "/metrics", "/problems/noperm")
 
 
 @pytest.fixture(scope="module")

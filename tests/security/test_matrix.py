@@ -154,7 +154,7 @@ def test_nothing_but_open_operations_is_answered_without_a_token(client: httpx.C
             assert response.status_code in expected, (name, response.text)
             assert response.status_code == 200 or response.headers["www-authenticate"].startswith("Bearer")
     assert state(client, root) == before
-    for path in ("/", "/docs", "/openapi.json", "/problems/noperm"):
+    for path in ("/", "/docs", "/openapi.json", "/asyncapi.json", "/problems/noperm"):
         assert client.get(path).status_code in {200, 307}
     for path in ("/metrics", "/nowhere", "/v1/nowhere"):
         assert client.get(path).status_code == 401

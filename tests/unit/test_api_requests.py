@@ -176,6 +176,15 @@ def test_the_root_leads_to_the_page_that_explains_the_api(api: ApiClient) -> Non
     assert "https://" not in page.text
 
 
+def test_the_asyncapi_document_is_served_and_the_page_links_it(api: ApiClient) -> None:
+    response = api.get("/asyncapi.json")
+    assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
+    assert response.json()["channels"]["websocket"]["address"] == "/v1/ws"
+    page = api.get("/docs").text
+    assert 'href: "/asyncapi.json"' in page
+    assert 'href: "/metrics"' in page
+
+
 @pytest.mark.parametrize("path", ["/v1/streams/s/groups/g:ack", "/v1/read", "/v1/streams/s/entries:trim"])
 def test_a_body_has_a_bounded_number_of_members_and_items(
     path: str,

@@ -1894,6 +1894,10 @@ export type XrangeData = {
          * `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
          */
         prefer?: string;
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
     };
     path: {
         /**
@@ -2043,6 +2047,10 @@ export type XaddData = {
          * The trace context of the request (W3C Trace Context, version 00).
          */
         traceparent?: string;
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
     };
     path: {
         /**
@@ -2175,6 +2183,10 @@ export type XaddBatchData = {
          * The trace context of the request (W3C Trace Context, version 00).
          */
         traceparent?: string;
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
     };
     path: {
         /**
@@ -2315,6 +2327,10 @@ export type ImportEntriesData = {
          * The trace context of the request (W3C Trace Context, version 00).
          */
         traceparent?: string;
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
     };
     path: {
         /**
@@ -2443,6 +2459,10 @@ export type CheckImportData = {
          * How the producer splits its batches. The first request of an epoch fixes it; another layout in the same epoch fails with 409.
          */
         'Producer-Layout'?: string;
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
     };
     path: {
         /**
@@ -2539,6 +2559,12 @@ export type CheckImportResponse = CheckImportResponses[keyof CheckImportResponse
 
 export type ExportEntriesData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -2642,6 +2668,12 @@ export type ExportEntriesResponse = ExportEntriesResponses[keyof ExportEntriesRe
 
 export type DeleteEntryData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -2732,6 +2764,12 @@ export type DeleteEntryResponse = DeleteEntryResponses[keyof DeleteEntryResponse
 
 export type GetEntryData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -2831,6 +2869,12 @@ export type GetEntryResponse = GetEntryResponses[keyof GetEntryResponses];
 
 export type XdelData = {
     body: DeleteBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -2925,6 +2969,12 @@ export type XdelResponse = XdelResponses[keyof XdelResponses];
 
 export type XtrimData = {
     body: Trimming;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -3019,6 +3069,12 @@ export type XtrimResponse = XtrimResponses[keyof XtrimResponses];
 
 export type SplitEntriesData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -3114,6 +3170,12 @@ export type SplitEntriesResponse = SplitEntriesResponses[keyof SplitEntriesRespo
 
 export type SeekEntriesData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -3210,6 +3272,10 @@ export type XreadData = {
          * `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
          */
         prefer?: string;
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
     };
     path?: never;
     query?: {
@@ -3314,6 +3380,10 @@ export type XreadgroupData = {
          * `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
          */
         prefer?: string;
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
     };
     path?: never;
     query?: {
@@ -3413,6 +3483,12 @@ export type XreadgroupResponse = XreadgroupResponses[keyof XreadgroupResponses];
 
 export type XpendingData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -3524,6 +3600,12 @@ export type XpendingResponse = XpendingResponses[keyof XpendingResponses];
 
 export type XpendingSummaryData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -3614,6 +3696,12 @@ export type XpendingSummaryResponse = XpendingSummaryResponses[keyof XpendingSum
 
 export type XackData = {
     body: AckBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -3712,6 +3800,12 @@ export type XackResponse = XackResponses[keyof XackResponses];
 
 export type XnackData = {
     body: NackBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -3810,6 +3904,12 @@ export type XnackResponse = XnackResponses[keyof XnackResponses];
 
 export type XclaimData = {
     body: ClaimBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -3917,6 +4017,12 @@ export type XclaimResponse = XclaimResponses[keyof XclaimResponses];
 
 export type XautoclaimData = {
     body: AutoClaimBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -4024,6 +4130,12 @@ export type XautoclaimResponse = XautoclaimResponses[keyof XautoclaimResponses];
 
 export type XinfoGroupsData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -4110,6 +4222,12 @@ export type XinfoGroupsResponse = XinfoGroupsResponses[keyof XinfoGroupsResponse
 
 export type XgroupDestroyData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -4200,6 +4318,12 @@ export type XgroupDestroyResponse = XgroupDestroyResponses[keyof XgroupDestroyRe
 
 export type XinfoGroupData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -4290,6 +4414,12 @@ export type XinfoGroupResponse = XinfoGroupResponses[keyof XinfoGroupResponses];
 
 export type XgroupCreateData = {
     body?: GroupBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -4392,6 +4522,12 @@ export type XgroupCreateResponse = XgroupCreateResponses[keyof XgroupCreateRespo
 
 export type XgroupSetidData = {
     body: GroupPositionBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -4490,6 +4626,12 @@ export type XgroupSetidResponse = XgroupSetidResponses[keyof XgroupSetidResponse
 
 export type XinfoConsumersData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -4580,6 +4722,12 @@ export type XinfoConsumersResponse = XinfoConsumersResponses[keyof XinfoConsumer
 
 export type XgroupDelconsumerData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -4683,6 +4831,12 @@ export type XgroupDelconsumerResponse = XgroupDelconsumerResponses[keyof XgroupD
 
 export type XgroupCreateconsumerData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -4785,6 +4939,12 @@ export type XgroupCreateconsumerResponse = XgroupCreateconsumerResponses[keyof X
 
 export type ListStreamsData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path?: never;
     query?: {
         /**
@@ -4875,6 +5035,12 @@ export type ListStreamsResponse = ListStreamsResponses[keyof ListStreamsResponse
 
 export type DeleteStreamData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -4961,6 +5127,12 @@ export type DeleteStreamResponse = DeleteStreamResponses[keyof DeleteStreamRespo
 
 export type XinfoStreamData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -5064,6 +5236,12 @@ export type XinfoStreamResponse = XinfoStreamResponses[keyof XinfoStreamResponse
 
 export type HeadStreamData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -5148,6 +5326,12 @@ export type HeadStreamResponses = {
 
 export type CreateStreamData = {
     body?: StreamSettings;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -5246,6 +5430,12 @@ export type CreateStreamResponse = CreateStreamResponses[keyof CreateStreamRespo
 
 export type XlenData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -5328,6 +5518,12 @@ export type XlenResponse = XlenResponses[keyof XlenResponses];
 
 export type XsetidData = {
     body: PositionBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -5422,6 +5618,12 @@ export type XsetidResponse = XsetidResponses[keyof XsetidResponses];
 
 export type XcfgsetData = {
     body: StreamSettings;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -5516,6 +5718,12 @@ export type XcfgsetResponse = XcfgsetResponses[keyof XcfgsetResponses];
 
 export type GetProducerData = {
     body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -5606,6 +5814,12 @@ export type GetProducerResponse = GetProducerResponses[keyof GetProducerResponse
 
 export type TakeOverEpochData = {
     body: TakeOverBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -5709,6 +5923,10 @@ export type TailData = {
          * The `id:` of the last event that the client received. It overrides `after`. Browsers send it when they reconnect.
          */
         'Last-Event-ID'?: string;
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
     };
     path: {
         /**
@@ -5834,6 +6052,10 @@ export type TailStreamsData = {
          * The `id:` of the last event that the client received. It overrides `after`. Browsers send it when they reconnect.
          */
         'Last-Event-ID'?: string;
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
     };
     path?: never;
     query: {
@@ -5958,6 +6180,14 @@ export type CommandData = {
          * `base64`: return all strings of the reply in base64, except the status `OK`.
          */
         'Upstash-Encoding'?: string;
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
     };
     path?: never;
     query?: never;
@@ -6057,6 +6287,14 @@ export type PipelineData = {
          * `base64`: return all strings of the reply in base64, except the status `OK`.
          */
         'Upstash-Encoding'?: string;
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
     };
     path?: never;
     query?: never;
@@ -6148,6 +6386,14 @@ export type TransactionData = {
          * `base64`: return all strings of the reply in base64, except the status `OK`.
          */
         'Upstash-Encoding'?: string;
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
     };
     path?: never;
     query?: never;

@@ -15,10 +15,18 @@ def _get_kwargs(
     *,
     body: list[Base64Argument | bool | float | str],
     upstash_encoding: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(upstash_encoding, Unset):
         headers["Upstash-Encoding"] = upstash_encoding
+
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
+
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -160,6 +168,8 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: list[Base64Argument | bool | float | str],
     upstash_encoding: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[CommandReply | Problem]:
     """Run a Redis command
 
@@ -172,6 +182,8 @@ def sync_detailed(
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
             except the status `OK`. Example: base64.
+        min_replicas (str | Unset):  Example: 1.
+        consistency (str | Unset):  Example: eventual.
         body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
             its arguments. Each is a string, an object with base64, or a
             number or boolean, which means its text as it was sent. Example: ['XLEN', 'race:france'].
@@ -187,6 +199,8 @@ def sync_detailed(
     kwargs = _get_kwargs(
         body=body,
         upstash_encoding=upstash_encoding,
+        min_replicas=min_replicas,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -201,6 +215,8 @@ def sync(
     client: AuthenticatedClient | Client,
     body: list[Base64Argument | bool | float | str],
     upstash_encoding: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> CommandReply | Problem | None:
     """Run a Redis command
 
@@ -213,6 +229,8 @@ def sync(
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
             except the status `OK`. Example: base64.
+        min_replicas (str | Unset):  Example: 1.
+        consistency (str | Unset):  Example: eventual.
         body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
             its arguments. Each is a string, an object with base64, or a
             number or boolean, which means its text as it was sent. Example: ['XLEN', 'race:france'].
@@ -229,6 +247,8 @@ def sync(
         client=client,
         body=body,
         upstash_encoding=upstash_encoding,
+        min_replicas=min_replicas,
+        consistency=consistency,
     ).parsed
 
 
@@ -237,6 +257,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: list[Base64Argument | bool | float | str],
     upstash_encoding: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[CommandReply | Problem]:
     """Run a Redis command
 
@@ -249,6 +271,8 @@ async def asyncio_detailed(
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
             except the status `OK`. Example: base64.
+        min_replicas (str | Unset):  Example: 1.
+        consistency (str | Unset):  Example: eventual.
         body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
             its arguments. Each is a string, an object with base64, or a
             number or boolean, which means its text as it was sent. Example: ['XLEN', 'race:france'].
@@ -264,6 +288,8 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         body=body,
         upstash_encoding=upstash_encoding,
+        min_replicas=min_replicas,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -276,6 +302,8 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: list[Base64Argument | bool | float | str],
     upstash_encoding: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> CommandReply | Problem | None:
     """Run a Redis command
 
@@ -288,6 +316,8 @@ async def asyncio(
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
             except the status `OK`. Example: base64.
+        min_replicas (str | Unset):  Example: 1.
+        consistency (str | Unset):  Example: eventual.
         body (list[Base64Argument | bool | float | str]): A command as an array: its name, then
             its arguments. Each is a string, an object with base64, or a
             number or boolean, which means its text as it was sent. Example: ['XLEN', 'race:france'].
@@ -305,5 +335,7 @@ async def asyncio(
             client=client,
             body=body,
             upstash_encoding=upstash_encoding,
+            min_replicas=min_replicas,
+            consistency=consistency,
         )
     ).parsed

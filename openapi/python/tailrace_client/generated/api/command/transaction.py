@@ -15,10 +15,18 @@ def _get_kwargs(
     *,
     body: list[list[Base64Argument | bool | float | str]],
     upstash_encoding: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(upstash_encoding, Unset):
         headers["Upstash-Encoding"] = upstash_encoding
+
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
+
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -161,6 +169,8 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: list[list[Base64Argument | bool | float | str]],
     upstash_encoding: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | list[CommandOutcome]]:
     """Run Redis commands as a transaction
 
@@ -175,6 +185,8 @@ def sync_detailed(
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
             except the status `OK`. Example: base64.
+        min_replicas (str | Unset):  Example: 1.
+        consistency (str | Unset):  Example: eventual.
         body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
             Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
@@ -189,6 +201,8 @@ def sync_detailed(
     kwargs = _get_kwargs(
         body=body,
         upstash_encoding=upstash_encoding,
+        min_replicas=min_replicas,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -203,6 +217,8 @@ def sync(
     client: AuthenticatedClient | Client,
     body: list[list[Base64Argument | bool | float | str]],
     upstash_encoding: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | list[CommandOutcome] | None:
     """Run Redis commands as a transaction
 
@@ -217,6 +233,8 @@ def sync(
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
             except the status `OK`. Example: base64.
+        min_replicas (str | Unset):  Example: 1.
+        consistency (str | Unset):  Example: eventual.
         body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
             Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
@@ -232,6 +250,8 @@ def sync(
         client=client,
         body=body,
         upstash_encoding=upstash_encoding,
+        min_replicas=min_replicas,
+        consistency=consistency,
     ).parsed
 
 
@@ -240,6 +260,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: list[list[Base64Argument | bool | float | str]],
     upstash_encoding: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | list[CommandOutcome]]:
     """Run Redis commands as a transaction
 
@@ -254,6 +276,8 @@ async def asyncio_detailed(
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
             except the status `OK`. Example: base64.
+        min_replicas (str | Unset):  Example: 1.
+        consistency (str | Unset):  Example: eventual.
         body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
             Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
@@ -268,6 +292,8 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         body=body,
         upstash_encoding=upstash_encoding,
+        min_replicas=min_replicas,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -280,6 +306,8 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: list[list[Base64Argument | bool | float | str]],
     upstash_encoding: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | list[CommandOutcome] | None:
     """Run Redis commands as a transaction
 
@@ -294,6 +322,8 @@ async def asyncio(
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
             except the status `OK`. Example: base64.
+        min_replicas (str | Unset):  Example: 1.
+        consistency (str | Unset):  Example: eventual.
         body (list[list[Base64Argument | bool | float | str]]): Commands, run in this order.
             Example: [['XLEN', 'race:france'], ['XLEN', 'race:usa']].
 
@@ -310,5 +340,7 @@ async def asyncio(
             client=client,
             body=body,
             upstash_encoding=upstash_encoding,
+            min_replicas=min_replicas,
+            consistency=consistency,
         )
     ).parsed

@@ -8,14 +8,19 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.consumer_created import ConsumerCreated
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
     group: str,
     consumer: str,
+    *,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "put",
@@ -26,6 +31,7 @@ def _get_kwargs(
         ),
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -145,6 +151,7 @@ def sync_detailed(
     consumer: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[ConsumerCreated | Problem]:
     """Create a consumer
 
@@ -154,6 +161,7 @@ def sync_detailed(
         key (str):  Example: race:france.
         group (str):  Example: judges.
         consumer (str):  Example: alice.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -167,6 +175,7 @@ def sync_detailed(
         key=key,
         group=group,
         consumer=consumer,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -182,6 +191,7 @@ def sync(
     consumer: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> ConsumerCreated | Problem | None:
     """Create a consumer
 
@@ -191,6 +201,7 @@ def sync(
         key (str):  Example: race:france.
         group (str):  Example: judges.
         consumer (str):  Example: alice.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -205,6 +216,7 @@ def sync(
         group=group,
         consumer=consumer,
         client=client,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -214,6 +226,7 @@ async def asyncio_detailed(
     consumer: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[ConsumerCreated | Problem]:
     """Create a consumer
 
@@ -223,6 +236,7 @@ async def asyncio_detailed(
         key (str):  Example: race:france.
         group (str):  Example: judges.
         consumer (str):  Example: alice.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -236,6 +250,7 @@ async def asyncio_detailed(
         key=key,
         group=group,
         consumer=consumer,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -249,6 +264,7 @@ async def asyncio(
     consumer: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> ConsumerCreated | Problem | None:
     """Create a consumer
 
@@ -258,6 +274,7 @@ async def asyncio(
         key (str):  Example: race:france.
         group (str):  Example: judges.
         consumer (str):  Example: alice.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -273,5 +290,6 @@ async def asyncio(
             group=group,
             consumer=consumer,
             client=client,
+            min_replicas=min_replicas,
         )
     ).parsed

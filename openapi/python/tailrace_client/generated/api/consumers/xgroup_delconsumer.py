@@ -18,7 +18,11 @@ def _get_kwargs(
     *,
     force: bool | Unset = False,
     transfer_to: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     params: dict[str, Any] = {}
 
@@ -38,6 +42,7 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -149,6 +154,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     force: bool | Unset = False,
     transfer_to: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[ConsumerDeleted | Problem]:
     """Delete a consumer
 
@@ -162,6 +168,7 @@ def sync_detailed(
             False. Example: False.
         transfer_to (str | Unset): The consumer that takes over the pending entries. 1 to 512
             bytes of any value, percent-encoded. Example: bob.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,6 +184,7 @@ def sync_detailed(
         consumer=consumer,
         force=force,
         transfer_to=transfer_to,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -194,6 +202,7 @@ def sync(
     client: AuthenticatedClient | Client,
     force: bool | Unset = False,
     transfer_to: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> ConsumerDeleted | Problem | None:
     """Delete a consumer
 
@@ -207,6 +216,7 @@ def sync(
             False. Example: False.
         transfer_to (str | Unset): The consumer that takes over the pending entries. 1 to 512
             bytes of any value, percent-encoded. Example: bob.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -223,6 +233,7 @@ def sync(
         client=client,
         force=force,
         transfer_to=transfer_to,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -234,6 +245,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     force: bool | Unset = False,
     transfer_to: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[ConsumerDeleted | Problem]:
     """Delete a consumer
 
@@ -247,6 +259,7 @@ async def asyncio_detailed(
             False. Example: False.
         transfer_to (str | Unset): The consumer that takes over the pending entries. 1 to 512
             bytes of any value, percent-encoded. Example: bob.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -262,6 +275,7 @@ async def asyncio_detailed(
         consumer=consumer,
         force=force,
         transfer_to=transfer_to,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -277,6 +291,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     force: bool | Unset = False,
     transfer_to: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> ConsumerDeleted | Problem | None:
     """Delete a consumer
 
@@ -290,6 +305,7 @@ async def asyncio(
             False. Example: False.
         transfer_to (str | Unset): The consumer that takes over the pending entries. 1 to 512
             bytes of any value, percent-encoded. Example: bob.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -307,5 +323,6 @@ async def asyncio(
             client=client,
             force=force,
             transfer_to=transfer_to,
+            min_replicas=min_replicas,
         )
     ).parsed

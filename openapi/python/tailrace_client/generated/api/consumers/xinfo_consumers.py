@@ -8,13 +8,18 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.consumer_list import ConsumerList
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
     group: str,
+    *,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     _kwargs: dict[str, Any] = {
         "method": "get",
@@ -24,6 +29,7 @@ def _get_kwargs(
         ),
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -132,6 +138,7 @@ def sync_detailed(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[ConsumerList | Problem]:
     """List a group's consumers
 
@@ -142,6 +149,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -154,6 +162,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         key=key,
         group=group,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -168,6 +177,7 @@ def sync(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> ConsumerList | Problem | None:
     """List a group's consumers
 
@@ -178,6 +188,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -191,6 +202,7 @@ def sync(
         key=key,
         group=group,
         client=client,
+        consistency=consistency,
     ).parsed
 
 
@@ -199,6 +211,7 @@ async def asyncio_detailed(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[ConsumerList | Problem]:
     """List a group's consumers
 
@@ -209,6 +222,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -221,6 +235,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         key=key,
         group=group,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -233,6 +248,7 @@ async def asyncio(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> ConsumerList | Problem | None:
     """List a group's consumers
 
@@ -243,6 +259,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -257,5 +274,6 @@ async def asyncio(
             key=key,
             group=group,
             client=client,
+            consistency=consistency,
         )
     ).parsed

@@ -22,6 +22,7 @@ def _get_kwargs(
     producer_id: str | Unset = UNSET,
     producer_epoch: int | Unset = UNSET,
     producer_layout: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(content_encoding, Unset):
@@ -38,6 +39,9 @@ def _get_kwargs(
 
     if not isinstance(producer_layout, Unset):
         headers["Producer-Layout"] = producer_layout
+
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     params: dict[str, Any] = {}
 
@@ -180,6 +184,7 @@ def sync_detailed(
     producer_id: str | Unset = UNSET,
     producer_epoch: int | Unset = UNSET,
     producer_layout: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[ImportCheck | Problem]:
     """Check an import without appending
 
@@ -199,6 +204,7 @@ def sync_detailed(
         producer_id (str | Unset):  Example: timing-gate-1.
         producer_epoch (int | Unset):  Example: 1.
         producer_layout (str | Unset):  Example: 4 partitions.
+        min_replicas (str | Unset):  Example: 1.
         body (File):
 
     Raises:
@@ -218,6 +224,7 @@ def sync_detailed(
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         producer_layout=producer_layout,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -238,6 +245,7 @@ def sync(
     producer_id: str | Unset = UNSET,
     producer_epoch: int | Unset = UNSET,
     producer_layout: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> ImportCheck | Problem | None:
     """Check an import without appending
 
@@ -257,6 +265,7 @@ def sync(
         producer_id (str | Unset):  Example: timing-gate-1.
         producer_epoch (int | Unset):  Example: 1.
         producer_layout (str | Unset):  Example: 4 partitions.
+        min_replicas (str | Unset):  Example: 1.
         body (File):
 
     Raises:
@@ -277,6 +286,7 @@ def sync(
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         producer_layout=producer_layout,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -291,6 +301,7 @@ async def asyncio_detailed(
     producer_id: str | Unset = UNSET,
     producer_epoch: int | Unset = UNSET,
     producer_layout: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[ImportCheck | Problem]:
     """Check an import without appending
 
@@ -310,6 +321,7 @@ async def asyncio_detailed(
         producer_id (str | Unset):  Example: timing-gate-1.
         producer_epoch (int | Unset):  Example: 1.
         producer_layout (str | Unset):  Example: 4 partitions.
+        min_replicas (str | Unset):  Example: 1.
         body (File):
 
     Raises:
@@ -329,6 +341,7 @@ async def asyncio_detailed(
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         producer_layout=producer_layout,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -347,6 +360,7 @@ async def asyncio(
     producer_id: str | Unset = UNSET,
     producer_epoch: int | Unset = UNSET,
     producer_layout: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> ImportCheck | Problem | None:
     """Check an import without appending
 
@@ -366,6 +380,7 @@ async def asyncio(
         producer_id (str | Unset):  Example: timing-gate-1.
         producer_epoch (int | Unset):  Example: 1.
         producer_layout (str | Unset):  Example: 4 partitions.
+        min_replicas (str | Unset):  Example: 1.
         body (File):
 
     Raises:
@@ -387,5 +402,6 @@ async def asyncio(
             producer_id=producer_id,
             producer_epoch=producer_epoch,
             producer_layout=producer_layout,
+            min_replicas=min_replicas,
         )
     ).parsed

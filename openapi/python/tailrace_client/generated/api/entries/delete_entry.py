@@ -7,13 +7,18 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
     id: str,
+    *,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "delete",
@@ -23,6 +28,7 @@ def _get_kwargs(
         ),
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -130,6 +136,7 @@ def sync_detailed(
     id: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Delete one entry
 
@@ -138,6 +145,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -150,6 +158,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         key=key,
         id=id,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -164,6 +173,7 @@ def sync(
     id: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Delete one entry
 
@@ -172,6 +182,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -185,6 +196,7 @@ def sync(
         key=key,
         id=id,
         client=client,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -193,6 +205,7 @@ async def asyncio_detailed(
     id: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Delete one entry
 
@@ -201,6 +214,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -213,6 +227,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         key=key,
         id=id,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -225,6 +240,7 @@ async def asyncio(
     id: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Delete one entry
 
@@ -233,6 +249,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         id (str): The entry's id, `ms-seq`. Example: 1692632086370-0.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -247,5 +264,6 @@ async def asyncio(
             key=key,
             id=id,
             client=client,
+            min_replicas=min_replicas,
         )
     ).parsed

@@ -25,7 +25,11 @@ def _get_kwargs(
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
     field: list[str] | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     params: dict[str, Any] = {}
 
@@ -61,6 +65,7 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -168,6 +173,7 @@ def sync_detailed(
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
     field: list[str] | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[File | Problem]:
     """Export entries as NDJSON
 
@@ -192,6 +198,7 @@ def sync_detailed(
         field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
             the parameter for each name. An entry without any of them is written with no fields.
             Example: ['rider', 'speed'].
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -208,6 +215,7 @@ def sync_detailed(
         shape=shape,
         encoding=encoding,
         field=field,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -226,6 +234,7 @@ def sync(
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
     field: list[str] | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> File | Problem | None:
     """Export entries as NDJSON
 
@@ -250,6 +259,7 @@ def sync(
         field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
             the parameter for each name. An entry without any of them is written with no fields.
             Example: ['rider', 'speed'].
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -267,6 +277,7 @@ def sync(
         shape=shape,
         encoding=encoding,
         field=field,
+        consistency=consistency,
     ).parsed
 
 
@@ -279,6 +290,7 @@ async def asyncio_detailed(
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
     field: list[str] | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[File | Problem]:
     """Export entries as NDJSON
 
@@ -303,6 +315,7 @@ async def asyncio_detailed(
         field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
             the parameter for each name. An entry without any of them is written with no fields.
             Example: ['rider', 'speed'].
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -319,6 +332,7 @@ async def asyncio_detailed(
         shape=shape,
         encoding=encoding,
         field=field,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -335,6 +349,7 @@ async def asyncio(
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
     field: list[str] | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> File | Problem | None:
     """Export entries as NDJSON
 
@@ -359,6 +374,7 @@ async def asyncio(
         field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
             the parameter for each name. An entry without any of them is written with no fields.
             Example: ['rider', 'speed'].
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -377,5 +393,6 @@ async def asyncio(
             shape=shape,
             encoding=encoding,
             field=field,
+            consistency=consistency,
         )
     ).parsed

@@ -19,7 +19,11 @@ def _get_kwargs(
     *,
     shape: GetEntryShape | Unset = "fields",
     encoding: GetEntryEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     params: dict[str, Any] = {}
 
@@ -46,6 +50,7 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -156,6 +161,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     shape: GetEntryShape | Unset = "fields",
     encoding: GetEntryEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Entry | Problem]:
     """Read one entry
 
@@ -168,6 +174,7 @@ def sync_detailed(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (GetEntryEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -182,6 +189,7 @@ def sync_detailed(
         id=id,
         shape=shape,
         encoding=encoding,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -198,6 +206,7 @@ def sync(
     client: AuthenticatedClient | Client,
     shape: GetEntryShape | Unset = "fields",
     encoding: GetEntryEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Entry | Problem | None:
     """Read one entry
 
@@ -210,6 +219,7 @@ def sync(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (GetEntryEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -225,6 +235,7 @@ def sync(
         client=client,
         shape=shape,
         encoding=encoding,
+        consistency=consistency,
     ).parsed
 
 
@@ -235,6 +246,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     shape: GetEntryShape | Unset = "fields",
     encoding: GetEntryEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Entry | Problem]:
     """Read one entry
 
@@ -247,6 +259,7 @@ async def asyncio_detailed(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (GetEntryEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -261,6 +274,7 @@ async def asyncio_detailed(
         id=id,
         shape=shape,
         encoding=encoding,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -275,6 +289,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     shape: GetEntryShape | Unset = "fields",
     encoding: GetEntryEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Entry | Problem | None:
     """Read one entry
 
@@ -287,6 +302,7 @@ async def asyncio(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (GetEntryEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -303,5 +319,6 @@ async def asyncio(
             client=client,
             shape=shape,
             encoding=encoding,
+            consistency=consistency,
         )
     ).parsed

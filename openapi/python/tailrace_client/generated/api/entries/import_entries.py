@@ -29,6 +29,7 @@ def _get_kwargs(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: ImportEntriesTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(content_encoding, Unset):
@@ -51,6 +52,9 @@ def _get_kwargs(
 
     if not isinstance(traceparent, Unset):
         headers["traceparent"] = traceparent
+
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     params: dict[str, Any] = {}
 
@@ -205,6 +209,7 @@ def sync_detailed(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: ImportEntriesTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[BatchReply | Problem]:
     """Append the lines of an NDJSON body
 
@@ -227,6 +232,7 @@ def sync_detailed(
         tailrace_trace (ImportEntriesTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (File):
 
     Raises:
@@ -248,6 +254,7 @@ def sync_detailed(
         producer_layout=producer_layout,
         tailrace_trace=tailrace_trace,
         traceparent=traceparent,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -270,6 +277,7 @@ def sync(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: ImportEntriesTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> BatchReply | Problem | None:
     """Append the lines of an NDJSON body
 
@@ -292,6 +300,7 @@ def sync(
         tailrace_trace (ImportEntriesTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (File):
 
     Raises:
@@ -314,6 +323,7 @@ def sync(
         producer_layout=producer_layout,
         tailrace_trace=tailrace_trace,
         traceparent=traceparent,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -330,6 +340,7 @@ async def asyncio_detailed(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: ImportEntriesTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[BatchReply | Problem]:
     """Append the lines of an NDJSON body
 
@@ -352,6 +363,7 @@ async def asyncio_detailed(
         tailrace_trace (ImportEntriesTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (File):
 
     Raises:
@@ -373,6 +385,7 @@ async def asyncio_detailed(
         producer_layout=producer_layout,
         tailrace_trace=tailrace_trace,
         traceparent=traceparent,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -393,6 +406,7 @@ async def asyncio(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: ImportEntriesTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> BatchReply | Problem | None:
     """Append the lines of an NDJSON body
 
@@ -415,6 +429,7 @@ async def asyncio(
         tailrace_trace (ImportEntriesTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (File):
 
     Raises:
@@ -438,5 +453,6 @@ async def asyncio(
             producer_layout=producer_layout,
             tailrace_trace=tailrace_trace,
             traceparent=traceparent,
+            min_replicas=min_replicas,
         )
     ).parsed

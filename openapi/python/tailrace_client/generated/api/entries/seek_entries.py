@@ -16,7 +16,11 @@ def _get_kwargs(
     *,
     count: int,
     start: str | Unset = "-",
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     params: dict[str, Any] = {}
 
@@ -34,6 +38,7 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -138,6 +143,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     count: int,
     start: str | Unset = "-",
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | SeekPosition]:
     """Find where a page ends
 
@@ -150,6 +156,7 @@ def sync_detailed(
         count (int): How many entries the page has. Example: 2.
         start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
             or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -163,6 +170,7 @@ def sync_detailed(
         key=key,
         count=count,
         start=start,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -178,6 +186,7 @@ def sync(
     client: AuthenticatedClient | Client,
     count: int,
     start: str | Unset = "-",
+    consistency: str | Unset = UNSET,
 ) -> Problem | SeekPosition | None:
     """Find where a page ends
 
@@ -190,6 +199,7 @@ def sync(
         count (int): How many entries the page has. Example: 2.
         start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
             or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -204,6 +214,7 @@ def sync(
         client=client,
         count=count,
         start=start,
+        consistency=consistency,
     ).parsed
 
 
@@ -213,6 +224,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     count: int,
     start: str | Unset = "-",
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | SeekPosition]:
     """Find where a page ends
 
@@ -225,6 +237,7 @@ async def asyncio_detailed(
         count (int): How many entries the page has. Example: 2.
         start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
             or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -238,6 +251,7 @@ async def asyncio_detailed(
         key=key,
         count=count,
         start=start,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -251,6 +265,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     count: int,
     start: str | Unset = "-",
+    consistency: str | Unset = UNSET,
 ) -> Problem | SeekPosition | None:
     """Find where a page ends
 
@@ -263,6 +278,7 @@ async def asyncio(
         count (int): How many entries the page has. Example: 2.
         start (str | Unset): The smallest id, inclusive: `-` for the first entry, `ms`, `ms-seq`,
             or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -278,5 +294,6 @@ async def asyncio(
             client=client,
             count=count,
             start=start,
+            consistency=consistency,
         )
     ).parsed

@@ -17,7 +17,11 @@ def _get_kwargs(
     parts: int,
     start: str | Unset = "-",
     end: str | Unset = "+",
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     params: dict[str, Any] = {}
 
@@ -37,6 +41,7 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -142,6 +147,7 @@ def sync_detailed(
     parts: int,
     start: str | Unset = "-",
     end: str | Unset = "+",
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | SplitPlan]:
     """Plan a split of a range
 
@@ -156,6 +162,7 @@ def sync_detailed(
             or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
         end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
             sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -170,6 +177,7 @@ def sync_detailed(
         parts=parts,
         start=start,
         end=end,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -186,6 +194,7 @@ def sync(
     parts: int,
     start: str | Unset = "-",
     end: str | Unset = "+",
+    consistency: str | Unset = UNSET,
 ) -> Problem | SplitPlan | None:
     """Plan a split of a range
 
@@ -200,6 +209,7 @@ def sync(
             or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
         end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
             sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,6 +225,7 @@ def sync(
         parts=parts,
         start=start,
         end=end,
+        consistency=consistency,
     ).parsed
 
 
@@ -225,6 +236,7 @@ async def asyncio_detailed(
     parts: int,
     start: str | Unset = "-",
     end: str | Unset = "+",
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | SplitPlan]:
     """Plan a split of a range
 
@@ -239,6 +251,7 @@ async def asyncio_detailed(
             or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
         end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
             sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -253,6 +266,7 @@ async def asyncio_detailed(
         parts=parts,
         start=start,
         end=end,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -267,6 +281,7 @@ async def asyncio(
     parts: int,
     start: str | Unset = "-",
     end: str | Unset = "+",
+    consistency: str | Unset = UNSET,
 ) -> Problem | SplitPlan | None:
     """Plan a split of a range
 
@@ -281,6 +296,7 @@ async def asyncio(
             or `(id` to exclude the id. Default: '-'. Example: 1692632086370-0.
         end (str | Unset): The greatest id, inclusive: `+` for the last entry, `ms` (with all
             sequence numbers), `ms-seq`, or `(id` to exclude the id. Default: '+'. Example: +.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -297,5 +313,6 @@ async def asyncio(
             parts=parts,
             start=start,
             end=end,
+            consistency=consistency,
         )
     ).parsed

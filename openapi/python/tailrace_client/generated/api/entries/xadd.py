@@ -23,6 +23,7 @@ def _get_kwargs(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(idempotency_key, Unset):
@@ -42,6 +43,9 @@ def _get_kwargs(
 
     if not isinstance(traceparent, Unset):
         headers["traceparent"] = traceparent
+
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -194,6 +198,7 @@ def sync_detailed(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Problem | XaddReply]:
     """Append an entry
 
@@ -211,6 +216,7 @@ def sync_detailed(
         tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (XaddBody): One entry to append. Example: {'fields': {'rider': 'Castilla', 'speed':
             '29.9', 'position': '1', 'location_id': '2'}}.
 
@@ -231,6 +237,7 @@ def sync_detailed(
         producer_layout=producer_layout,
         tailrace_trace=tailrace_trace,
         traceparent=traceparent,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -251,6 +258,7 @@ def sync(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Problem | XaddReply | None:
     """Append an entry
 
@@ -268,6 +276,7 @@ def sync(
         tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (XaddBody): One entry to append. Example: {'fields': {'rider': 'Castilla', 'speed':
             '29.9', 'position': '1', 'location_id': '2'}}.
 
@@ -289,6 +298,7 @@ def sync(
         producer_layout=producer_layout,
         tailrace_trace=tailrace_trace,
         traceparent=traceparent,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -303,6 +313,7 @@ async def asyncio_detailed(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Problem | XaddReply]:
     """Append an entry
 
@@ -320,6 +331,7 @@ async def asyncio_detailed(
         tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (XaddBody): One entry to append. Example: {'fields': {'rider': 'Castilla', 'speed':
             '29.9', 'position': '1', 'location_id': '2'}}.
 
@@ -340,6 +352,7 @@ async def asyncio_detailed(
         producer_layout=producer_layout,
         tailrace_trace=tailrace_trace,
         traceparent=traceparent,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -358,6 +371,7 @@ async def asyncio(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Problem | XaddReply | None:
     """Append an entry
 
@@ -375,6 +389,7 @@ async def asyncio(
         tailrace_trace (XaddTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (XaddBody): One entry to append. Example: {'fields': {'rider': 'Castilla', 'speed':
             '29.9', 'position': '1', 'location_id': '2'}}.
 
@@ -397,5 +412,6 @@ async def asyncio(
             producer_layout=producer_layout,
             tailrace_trace=tailrace_trace,
             traceparent=traceparent,
+            min_replicas=min_replicas,
         )
     ).parsed

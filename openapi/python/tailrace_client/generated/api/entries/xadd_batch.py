@@ -26,6 +26,7 @@ def _get_kwargs(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(idempotency_key, Unset):
@@ -45,6 +46,9 @@ def _get_kwargs(
 
     if not isinstance(traceparent, Unset):
         headers["traceparent"] = traceparent
+
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     params: dict[str, Any] = {}
 
@@ -200,6 +204,7 @@ def sync_detailed(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[BatchReply | Problem]:
     """Append several entries
 
@@ -216,6 +221,7 @@ def sync_detailed(
         tailrace_trace (XaddBatchTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (XaddBatchBody): Entries to append in this order: either all of them are appended, or
             none. Example: {'entries': [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs':
             [['rider', 'Norem'], ['speed', '28.8']]}]}.
@@ -238,6 +244,7 @@ def sync_detailed(
         producer_layout=producer_layout,
         tailrace_trace=tailrace_trace,
         traceparent=traceparent,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -259,6 +266,7 @@ def sync(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> BatchReply | Problem | None:
     """Append several entries
 
@@ -275,6 +283,7 @@ def sync(
         tailrace_trace (XaddBatchTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (XaddBatchBody): Entries to append in this order: either all of them are appended, or
             none. Example: {'entries': [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs':
             [['rider', 'Norem'], ['speed', '28.8']]}]}.
@@ -298,6 +307,7 @@ def sync(
         producer_layout=producer_layout,
         tailrace_trace=tailrace_trace,
         traceparent=traceparent,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -313,6 +323,7 @@ async def asyncio_detailed(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[BatchReply | Problem]:
     """Append several entries
 
@@ -329,6 +340,7 @@ async def asyncio_detailed(
         tailrace_trace (XaddBatchTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (XaddBatchBody): Entries to append in this order: either all of them are appended, or
             none. Example: {'entries': [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs':
             [['rider', 'Norem'], ['speed', '28.8']]}]}.
@@ -351,6 +363,7 @@ async def asyncio_detailed(
         producer_layout=producer_layout,
         tailrace_trace=tailrace_trace,
         traceparent=traceparent,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -370,6 +383,7 @@ async def asyncio(
     producer_layout: str | Unset = UNSET,
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> BatchReply | Problem | None:
     """Append several entries
 
@@ -386,6 +400,7 @@ async def asyncio(
         tailrace_trace (XaddBatchTailraceTrace | Unset):  Example: entry.
         traceparent (str | Unset):  Example:
             00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.
+        min_replicas (str | Unset):  Example: 1.
         body (XaddBatchBody): Entries to append in this order: either all of them are appended, or
             none. Example: {'entries': [{'fields': {'rider': 'Castilla', 'speed': '29.9'}}, {'pairs':
             [['rider', 'Norem'], ['speed', '28.8']]}]}.
@@ -410,5 +425,6 @@ async def asyncio(
             producer_layout=producer_layout,
             tailrace_trace=tailrace_trace,
             traceparent=traceparent,
+            min_replicas=min_replicas,
         )
     ).parsed

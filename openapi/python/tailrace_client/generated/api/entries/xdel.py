@@ -9,15 +9,18 @@ from ...client import AuthenticatedClient, Client
 from ...models.delete_body import DeleteBody
 from ...models.delete_reply import DeleteReply
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
     *,
     body: DeleteBody,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -149,6 +152,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: DeleteBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[DeleteReply | Problem]:
     """Delete entries
 
@@ -157,6 +161,7 @@ def sync_detailed(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (DeleteBody): Entries to delete. Example: {'ids': ['1692632086370-0', '1-0']}.
 
     Raises:
@@ -170,6 +175,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         key=key,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -184,6 +190,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: DeleteBody,
+    min_replicas: str | Unset = UNSET,
 ) -> DeleteReply | Problem | None:
     """Delete entries
 
@@ -192,6 +199,7 @@ def sync(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (DeleteBody): Entries to delete. Example: {'ids': ['1692632086370-0', '1-0']}.
 
     Raises:
@@ -206,6 +214,7 @@ def sync(
         key=key,
         client=client,
         body=body,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -214,6 +223,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: DeleteBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[DeleteReply | Problem]:
     """Delete entries
 
@@ -222,6 +232,7 @@ async def asyncio_detailed(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (DeleteBody): Entries to delete. Example: {'ids': ['1692632086370-0', '1-0']}.
 
     Raises:
@@ -235,6 +246,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         key=key,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -247,6 +259,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: DeleteBody,
+    min_replicas: str | Unset = UNSET,
 ) -> DeleteReply | Problem | None:
     """Delete entries
 
@@ -255,6 +268,7 @@ async def asyncio(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (DeleteBody): Entries to delete. Example: {'ids': ['1692632086370-0', '1-0']}.
 
     Raises:
@@ -270,5 +284,6 @@ async def asyncio(
             key=key,
             client=client,
             body=body,
+            min_replicas=min_replicas,
         )
     ).parsed

@@ -27,10 +27,14 @@ def _get_kwargs(
     shape: XrangeShape | Unset = "fields",
     encoding: XrangeEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(prefer, Unset):
         headers["prefer"] = prefer
+
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     params: dict[str, Any] = {}
 
@@ -192,6 +196,7 @@ def sync_detailed(
     shape: XrangeShape | Unset = "fields",
     encoding: XrangeEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | RangePage]:
     """Read a range of entries
 
@@ -225,6 +230,7 @@ def sync_detailed(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -246,6 +252,7 @@ def sync_detailed(
         shape=shape,
         encoding=encoding,
         prefer=prefer,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -269,6 +276,7 @@ def sync(
     shape: XrangeShape | Unset = "fields",
     encoding: XrangeEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | RangePage | None:
     """Read a range of entries
 
@@ -302,6 +310,7 @@ def sync(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -324,6 +333,7 @@ def sync(
         shape=shape,
         encoding=encoding,
         prefer=prefer,
+        consistency=consistency,
     ).parsed
 
 
@@ -341,6 +351,7 @@ async def asyncio_detailed(
     shape: XrangeShape | Unset = "fields",
     encoding: XrangeEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | RangePage]:
     """Read a range of entries
 
@@ -374,6 +385,7 @@ async def asyncio_detailed(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -395,6 +407,7 @@ async def asyncio_detailed(
         shape=shape,
         encoding=encoding,
         prefer=prefer,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -416,6 +429,7 @@ async def asyncio(
     shape: XrangeShape | Unset = "fields",
     encoding: XrangeEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | RangePage | None:
     """Read a range of entries
 
@@ -449,6 +463,7 @@ async def asyncio(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -472,5 +487,6 @@ async def asyncio(
             shape=shape,
             encoding=encoding,
             prefer=prefer,
+            consistency=consistency,
         )
     ).parsed

@@ -9,15 +9,18 @@ from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
 from ...models.trim_reply import TrimReply
 from ...models.trimming import Trimming
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
     *,
     body: Trimming,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -149,6 +152,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: Trimming,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Problem | TrimReply]:
     """Trim a stream
 
@@ -156,6 +160,7 @@ def sync_detailed(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (Trimming): Which entries a trim removes: all but the newest `max_length`, or those
             below `min_id`. Give exactly
             one of the two. Example: {'max_length': 2}.
@@ -171,6 +176,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         key=key,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -185,6 +191,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: Trimming,
+    min_replicas: str | Unset = UNSET,
 ) -> Problem | TrimReply | None:
     """Trim a stream
 
@@ -192,6 +199,7 @@ def sync(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (Trimming): Which entries a trim removes: all but the newest `max_length`, or those
             below `min_id`. Give exactly
             one of the two. Example: {'max_length': 2}.
@@ -208,6 +216,7 @@ def sync(
         key=key,
         client=client,
         body=body,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -216,6 +225,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: Trimming,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Problem | TrimReply]:
     """Trim a stream
 
@@ -223,6 +233,7 @@ async def asyncio_detailed(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (Trimming): Which entries a trim removes: all but the newest `max_length`, or those
             below `min_id`. Give exactly
             one of the two. Example: {'max_length': 2}.
@@ -238,6 +249,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         key=key,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -250,6 +262,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: Trimming,
+    min_replicas: str | Unset = UNSET,
 ) -> Problem | TrimReply | None:
     """Trim a stream
 
@@ -257,6 +270,7 @@ async def asyncio(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (Trimming): Which entries a trim removes: all but the newest `max_length`, or those
             below `min_id`. Give exactly
             one of the two. Example: {'max_length': 2}.
@@ -274,5 +288,6 @@ async def asyncio(
             key=key,
             client=client,
             body=body,
+            min_replicas=min_replicas,
         )
     ).parsed

@@ -17,8 +17,11 @@ def _get_kwargs(
     group: str,
     *,
     body: GroupBody | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "put",
@@ -158,6 +161,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: GroupBody | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Group | Problem]:
     """Create a group
 
@@ -166,6 +170,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupBody | Unset): The position of a new group. Example: {'after': '0',
             'entries_read': 0}.
 
@@ -181,6 +186,7 @@ def sync_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -196,6 +202,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: GroupBody | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Group | Problem | None:
     """Create a group
 
@@ -204,6 +211,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupBody | Unset): The position of a new group. Example: {'after': '0',
             'entries_read': 0}.
 
@@ -220,6 +228,7 @@ def sync(
         group=group,
         client=client,
         body=body,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -229,6 +238,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: GroupBody | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Group | Problem]:
     """Create a group
 
@@ -237,6 +247,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupBody | Unset): The position of a new group. Example: {'after': '0',
             'entries_read': 0}.
 
@@ -252,6 +263,7 @@ async def asyncio_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -265,6 +277,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: GroupBody | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Group | Problem | None:
     """Create a group
 
@@ -273,6 +286,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupBody | Unset): The position of a new group. Example: {'after': '0',
             'entries_read': 0}.
 
@@ -290,5 +304,6 @@ async def asyncio(
             group=group,
             client=client,
             body=body,
+            min_replicas=min_replicas,
         )
     ).parsed

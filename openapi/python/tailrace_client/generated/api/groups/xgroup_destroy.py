@@ -7,13 +7,18 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
     group: str,
+    *,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "delete",
@@ -23,6 +28,7 @@ def _get_kwargs(
         ),
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -130,6 +136,7 @@ def sync_detailed(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Delete a group
 
@@ -138,6 +145,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -150,6 +158,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         key=key,
         group=group,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -164,6 +173,7 @@ def sync(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Delete a group
 
@@ -172,6 +182,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -185,6 +196,7 @@ def sync(
         key=key,
         group=group,
         client=client,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -193,6 +205,7 @@ async def asyncio_detailed(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Delete a group
 
@@ -201,6 +214,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -213,6 +227,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         key=key,
         group=group,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -225,6 +240,7 @@ async def asyncio(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Delete a group
 
@@ -233,6 +249,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -247,5 +264,6 @@ async def asyncio(
             key=key,
             group=group,
             client=client,
+            min_replicas=min_replicas,
         )
     ).parsed

@@ -8,7 +8,7 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.group_position_body import GroupPositionBody
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
@@ -16,8 +16,11 @@ def _get_kwargs(
     group: str,
     *,
     body: GroupPositionBody,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -150,6 +153,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: GroupPositionBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Move a group
 
@@ -158,6 +162,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupPositionBody): The position from which a group continues. Example: {'after':
             '0'}.
 
@@ -173,6 +178,7 @@ def sync_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -188,6 +194,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: GroupPositionBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Move a group
 
@@ -196,6 +203,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupPositionBody): The position from which a group continues. Example: {'after':
             '0'}.
 
@@ -212,6 +220,7 @@ def sync(
         group=group,
         client=client,
         body=body,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -221,6 +230,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: GroupPositionBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Move a group
 
@@ -229,6 +239,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupPositionBody): The position from which a group continues. Example: {'after':
             '0'}.
 
@@ -244,6 +255,7 @@ async def asyncio_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -257,6 +269,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: GroupPositionBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Move a group
 
@@ -265,6 +278,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupPositionBody): The position from which a group continues. Example: {'after':
             '0'}.
 
@@ -282,5 +296,6 @@ async def asyncio(
             group=group,
             client=client,
             body=body,
+            min_replicas=min_replicas,
         )
     ).parsed

@@ -8,13 +8,18 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.group import Group
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
     group: str,
+    *,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     _kwargs: dict[str, Any] = {
         "method": "get",
@@ -24,6 +29,7 @@ def _get_kwargs(
         ),
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -132,6 +138,7 @@ def sync_detailed(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[Group | Problem]:
     """Inspect a group
 
@@ -140,6 +147,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -152,6 +160,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         key=key,
         group=group,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -166,6 +175,7 @@ def sync(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Group | Problem | None:
     """Inspect a group
 
@@ -174,6 +184,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -187,6 +198,7 @@ def sync(
         key=key,
         group=group,
         client=client,
+        consistency=consistency,
     ).parsed
 
 
@@ -195,6 +207,7 @@ async def asyncio_detailed(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[Group | Problem]:
     """Inspect a group
 
@@ -203,6 +216,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,6 +229,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         key=key,
         group=group,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -227,6 +242,7 @@ async def asyncio(
     group: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Group | Problem | None:
     """Inspect a group
 
@@ -235,6 +251,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -249,5 +266,6 @@ async def asyncio(
             key=key,
             group=group,
             client=client,
+            consistency=consistency,
         )
     ).parsed

@@ -8,12 +8,17 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.group_list import GroupList
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
+    *,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     _kwargs: dict[str, Any] = {
         "method": "get",
@@ -22,6 +27,7 @@ def _get_kwargs(
         ),
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -129,6 +135,7 @@ def sync_detailed(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[GroupList | Problem]:
     """List a stream's groups
 
@@ -136,6 +143,7 @@ def sync_detailed(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -147,6 +155,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         key=key,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -160,6 +169,7 @@ def sync(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> GroupList | Problem | None:
     """List a stream's groups
 
@@ -167,6 +177,7 @@ def sync(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -179,6 +190,7 @@ def sync(
     return sync_detailed(
         key=key,
         client=client,
+        consistency=consistency,
     ).parsed
 
 
@@ -186,6 +198,7 @@ async def asyncio_detailed(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[GroupList | Problem]:
     """List a stream's groups
 
@@ -193,6 +206,7 @@ async def asyncio_detailed(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -204,6 +218,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         key=key,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -215,6 +230,7 @@ async def asyncio(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> GroupList | Problem | None:
     """List a stream's groups
 
@@ -222,6 +238,7 @@ async def asyncio(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -235,5 +252,6 @@ async def asyncio(
         await asyncio_detailed(
             key=key,
             client=client,
+            consistency=consistency,
         )
     ).parsed

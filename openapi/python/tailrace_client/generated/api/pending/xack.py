@@ -9,7 +9,7 @@ from ...client import AuthenticatedClient, Client
 from ...models.ack_body import AckBody
 from ...models.ack_reply import AckReply
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
@@ -17,8 +17,11 @@ def _get_kwargs(
     group: str,
     *,
     body: AckBody,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -152,6 +155,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: AckBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[AckReply | Problem]:
     """Acknowledge entries
 
@@ -164,6 +168,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (AckBody): Entries to acknowledge. Example: {'ids': ['1692632086370-0']}.
 
     Raises:
@@ -178,6 +183,7 @@ def sync_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -193,6 +199,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: AckBody,
+    min_replicas: str | Unset = UNSET,
 ) -> AckReply | Problem | None:
     """Acknowledge entries
 
@@ -205,6 +212,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (AckBody): Entries to acknowledge. Example: {'ids': ['1692632086370-0']}.
 
     Raises:
@@ -220,6 +228,7 @@ def sync(
         group=group,
         client=client,
         body=body,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -229,6 +238,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: AckBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[AckReply | Problem]:
     """Acknowledge entries
 
@@ -241,6 +251,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (AckBody): Entries to acknowledge. Example: {'ids': ['1692632086370-0']}.
 
     Raises:
@@ -255,6 +266,7 @@ async def asyncio_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -268,6 +280,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: AckBody,
+    min_replicas: str | Unset = UNSET,
 ) -> AckReply | Problem | None:
     """Acknowledge entries
 
@@ -280,6 +293,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (AckBody): Entries to acknowledge. Example: {'ids': ['1692632086370-0']}.
 
     Raises:
@@ -296,5 +310,6 @@ async def asyncio(
             group=group,
             client=client,
             body=body,
+            min_replicas=min_replicas,
         )
     ).parsed

@@ -21,8 +21,11 @@ def _get_kwargs(
     body: ClaimBody,
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     params: dict[str, Any] = {}
 
@@ -175,6 +178,7 @@ def sync_detailed(
     body: ClaimBody,
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[ClaimReply | Problem]:
     """Claim entries
 
@@ -187,6 +191,7 @@ def sync_detailed(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XclaimEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        min_replicas (str | Unset):  Example: 1.
         body (ClaimBody): Pending entries that a consumer takes over, named by id. Example:
             {'consumer': 'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
 
@@ -204,6 +209,7 @@ def sync_detailed(
         body=body,
         shape=shape,
         encoding=encoding,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -221,6 +227,7 @@ def sync(
     body: ClaimBody,
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> ClaimReply | Problem | None:
     """Claim entries
 
@@ -233,6 +240,7 @@ def sync(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XclaimEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        min_replicas (str | Unset):  Example: 1.
         body (ClaimBody): Pending entries that a consumer takes over, named by id. Example:
             {'consumer': 'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
 
@@ -251,6 +259,7 @@ def sync(
         body=body,
         shape=shape,
         encoding=encoding,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -262,6 +271,7 @@ async def asyncio_detailed(
     body: ClaimBody,
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[ClaimReply | Problem]:
     """Claim entries
 
@@ -274,6 +284,7 @@ async def asyncio_detailed(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XclaimEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        min_replicas (str | Unset):  Example: 1.
         body (ClaimBody): Pending entries that a consumer takes over, named by id. Example:
             {'consumer': 'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
 
@@ -291,6 +302,7 @@ async def asyncio_detailed(
         body=body,
         shape=shape,
         encoding=encoding,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -306,6 +318,7 @@ async def asyncio(
     body: ClaimBody,
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> ClaimReply | Problem | None:
     """Claim entries
 
@@ -318,6 +331,7 @@ async def asyncio(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XclaimEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        min_replicas (str | Unset):  Example: 1.
         body (ClaimBody): Pending entries that a consumer takes over, named by id. Example:
             {'consumer': 'bob', 'min_idle_ms': 30000, 'ids': ['1692632086370-0']}.
 
@@ -337,5 +351,6 @@ async def asyncio(
             body=body,
             shape=shape,
             encoding=encoding,
+            min_replicas=min_replicas,
         )
     ).parsed

@@ -9,7 +9,7 @@ from ...client import AuthenticatedClient, Client
 from ...models.nack_body import NackBody
 from ...models.nack_reply import NackReply
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
@@ -17,8 +17,11 @@ def _get_kwargs(
     group: str,
     *,
     body: NackBody,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -152,6 +155,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: NackBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[NackReply | Problem]:
     """Return entries unprocessed (nack)
 
@@ -161,6 +165,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (NackBody): Entries that a consumer returns to its group unprocessed. Example:
             {'ids': ['1692632094485-0'], 'mode': 'fail'}.
 
@@ -176,6 +181,7 @@ def sync_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -191,6 +197,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: NackBody,
+    min_replicas: str | Unset = UNSET,
 ) -> NackReply | Problem | None:
     """Return entries unprocessed (nack)
 
@@ -200,6 +207,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (NackBody): Entries that a consumer returns to its group unprocessed. Example:
             {'ids': ['1692632094485-0'], 'mode': 'fail'}.
 
@@ -216,6 +224,7 @@ def sync(
         group=group,
         client=client,
         body=body,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -225,6 +234,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: NackBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[NackReply | Problem]:
     """Return entries unprocessed (nack)
 
@@ -234,6 +244,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (NackBody): Entries that a consumer returns to its group unprocessed. Example:
             {'ids': ['1692632094485-0'], 'mode': 'fail'}.
 
@@ -249,6 +260,7 @@ async def asyncio_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -262,6 +274,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: NackBody,
+    min_replicas: str | Unset = UNSET,
 ) -> NackReply | Problem | None:
     """Return entries unprocessed (nack)
 
@@ -271,6 +284,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (NackBody): Entries that a consumer returns to its group unprocessed. Example:
             {'ids': ['1692632094485-0'], 'mode': 'fail'}.
 
@@ -288,5 +302,6 @@ async def asyncio(
             group=group,
             client=client,
             body=body,
+            min_replicas=min_replicas,
         )
     ).parsed

@@ -20,7 +20,11 @@ def _get_kwargs(
     end: str | Unset = "+",
     count: int | Unset = 100,
     consumer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     params: dict[str, Any] = {}
 
@@ -45,6 +49,7 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -158,6 +163,7 @@ def sync_detailed(
     end: str | Unset = "+",
     count: int | Unset = 100,
     consumer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[PendingPage | Problem]:
     """List pending entries
 
@@ -175,6 +181,7 @@ def sync_detailed(
         count (int | Unset): How many entries to return at most. Default: 100. Example: 100.
         consumer (str | Unset): Return only entries that are pending for this consumer. 1 to 512
             bytes of any value, percent-encoded. Example: alice.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -192,6 +199,7 @@ def sync_detailed(
         end=end,
         count=count,
         consumer=consumer,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -211,6 +219,7 @@ def sync(
     end: str | Unset = "+",
     count: int | Unset = 100,
     consumer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> PendingPage | Problem | None:
     """List pending entries
 
@@ -228,6 +237,7 @@ def sync(
         count (int | Unset): How many entries to return at most. Default: 100. Example: 100.
         consumer (str | Unset): Return only entries that are pending for this consumer. 1 to 512
             bytes of any value, percent-encoded. Example: alice.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -246,6 +256,7 @@ def sync(
         end=end,
         count=count,
         consumer=consumer,
+        consistency=consistency,
     ).parsed
 
 
@@ -259,6 +270,7 @@ async def asyncio_detailed(
     end: str | Unset = "+",
     count: int | Unset = 100,
     consumer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[PendingPage | Problem]:
     """List pending entries
 
@@ -276,6 +288,7 @@ async def asyncio_detailed(
         count (int | Unset): How many entries to return at most. Default: 100. Example: 100.
         consumer (str | Unset): Return only entries that are pending for this consumer. 1 to 512
             bytes of any value, percent-encoded. Example: alice.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -293,6 +306,7 @@ async def asyncio_detailed(
         end=end,
         count=count,
         consumer=consumer,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -310,6 +324,7 @@ async def asyncio(
     end: str | Unset = "+",
     count: int | Unset = 100,
     consumer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> PendingPage | Problem | None:
     """List pending entries
 
@@ -327,6 +342,7 @@ async def asyncio(
         count (int | Unset): How many entries to return at most. Default: 100. Example: 100.
         consumer (str | Unset): Return only entries that are pending for this consumer. 1 to 512
             bytes of any value, percent-encoded. Example: alice.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -346,5 +362,6 @@ async def asyncio(
             end=end,
             count=count,
             consumer=consumer,
+            consistency=consistency,
         )
     ).parsed

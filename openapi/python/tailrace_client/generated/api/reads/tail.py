@@ -24,10 +24,14 @@ def _get_kwargs(
     shape: TailShape | Unset = "fields",
     encoding: TailEncoding | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(last_event_id, Unset):
         headers["Last-Event-ID"] = last_event_id
+
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     params: dict[str, Any] = {}
 
@@ -181,6 +185,7 @@ def sync_detailed(
     shape: TailShape | Unset = "fields",
     encoding: TailEncoding | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | str]:
     """Follow a stream
 
@@ -222,6 +227,7 @@ def sync_detailed(
             base64.
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -242,6 +248,7 @@ def sync_detailed(
         shape=shape,
         encoding=encoding,
         last_event_id=last_event_id,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -264,6 +271,7 @@ def sync(
     shape: TailShape | Unset = "fields",
     encoding: TailEncoding | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | str | None:
     """Follow a stream
 
@@ -305,6 +313,7 @@ def sync(
             base64.
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -326,6 +335,7 @@ def sync(
         shape=shape,
         encoding=encoding,
         last_event_id=last_event_id,
+        consistency=consistency,
     ).parsed
 
 
@@ -342,6 +352,7 @@ async def asyncio_detailed(
     shape: TailShape | Unset = "fields",
     encoding: TailEncoding | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | str]:
     """Follow a stream
 
@@ -383,6 +394,7 @@ async def asyncio_detailed(
             base64.
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -403,6 +415,7 @@ async def asyncio_detailed(
         shape=shape,
         encoding=encoding,
         last_event_id=last_event_id,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -423,6 +436,7 @@ async def asyncio(
     shape: TailShape | Unset = "fields",
     encoding: TailEncoding | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | str | None:
     """Follow a stream
 
@@ -464,6 +478,7 @@ async def asyncio(
             base64.
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -486,5 +501,6 @@ async def asyncio(
             shape=shape,
             encoding=encoding,
             last_event_id=last_event_id,
+            consistency=consistency,
         )
     ).parsed

@@ -25,10 +25,14 @@ def _get_kwargs(
     shape: TailStreamsShape | Unset = "fields",
     encoding: TailStreamsEncoding | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(last_event_id, Unset):
         headers["Last-Event-ID"] = last_event_id
+
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     params: dict[str, Any] = {}
 
@@ -188,6 +192,7 @@ def sync_detailed(
     shape: TailStreamsShape | Unset = "fields",
     encoding: TailStreamsEncoding | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | str]:
     """Follow several streams
 
@@ -221,6 +226,7 @@ def sync_detailed(
             Example: base64.
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -241,6 +247,7 @@ def sync_detailed(
         shape=shape,
         encoding=encoding,
         last_event_id=last_event_id,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -263,6 +270,7 @@ def sync(
     shape: TailStreamsShape | Unset = "fields",
     encoding: TailStreamsEncoding | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | str | None:
     """Follow several streams
 
@@ -296,6 +304,7 @@ def sync(
             Example: base64.
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -317,6 +326,7 @@ def sync(
         shape=shape,
         encoding=encoding,
         last_event_id=last_event_id,
+        consistency=consistency,
     ).parsed
 
 
@@ -333,6 +343,7 @@ async def asyncio_detailed(
     shape: TailStreamsShape | Unset = "fields",
     encoding: TailStreamsEncoding | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | str]:
     """Follow several streams
 
@@ -366,6 +377,7 @@ async def asyncio_detailed(
             Example: base64.
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -386,6 +398,7 @@ async def asyncio_detailed(
         shape=shape,
         encoding=encoding,
         last_event_id=last_event_id,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -406,6 +419,7 @@ async def asyncio(
     shape: TailStreamsShape | Unset = "fields",
     encoding: TailStreamsEncoding | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | str | None:
     """Follow several streams
 
@@ -439,6 +453,7 @@ async def asyncio(
             Example: base64.
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -461,5 +476,6 @@ async def asyncio(
             shape=shape,
             encoding=encoding,
             last_event_id=last_event_id,
+            consistency=consistency,
         )
     ).parsed

@@ -19,10 +19,14 @@ def _get_kwargs(
     shape: XreadShape | Unset = "fields",
     encoding: XreadEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(prefer, Unset):
         headers["prefer"] = prefer
+
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     params: dict[str, Any] = {}
 
@@ -171,6 +175,7 @@ def sync_detailed(
     shape: XreadShape | Unset = "fields",
     encoding: XreadEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | ReadPage]:
     """Read several streams
 
@@ -187,6 +192,7 @@ def sync_detailed(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        consistency (str | Unset):  Example: eventual.
         body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
             'race:france', 'after': '1692632094485-0'}], 'count': 100}.
 
@@ -203,6 +209,7 @@ def sync_detailed(
         shape=shape,
         encoding=encoding,
         prefer=prefer,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -219,6 +226,7 @@ def sync(
     shape: XreadShape | Unset = "fields",
     encoding: XreadEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | ReadPage | None:
     """Read several streams
 
@@ -235,6 +243,7 @@ def sync(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        consistency (str | Unset):  Example: eventual.
         body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
             'race:france', 'after': '1692632094485-0'}], 'count': 100}.
 
@@ -252,6 +261,7 @@ def sync(
         shape=shape,
         encoding=encoding,
         prefer=prefer,
+        consistency=consistency,
     ).parsed
 
 
@@ -262,6 +272,7 @@ async def asyncio_detailed(
     shape: XreadShape | Unset = "fields",
     encoding: XreadEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | ReadPage]:
     """Read several streams
 
@@ -278,6 +289,7 @@ async def asyncio_detailed(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        consistency (str | Unset):  Example: eventual.
         body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
             'race:france', 'after': '1692632094485-0'}], 'count': 100}.
 
@@ -294,6 +306,7 @@ async def asyncio_detailed(
         shape=shape,
         encoding=encoding,
         prefer=prefer,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -308,6 +321,7 @@ async def asyncio(
     shape: XreadShape | Unset = "fields",
     encoding: XreadEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | ReadPage | None:
     """Read several streams
 
@@ -324,6 +338,7 @@ async def asyncio(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        consistency (str | Unset):  Example: eventual.
         body (ReadBody): A read of one or several streams. Example: {'streams': [{'key':
             'race:france', 'after': '1692632094485-0'}], 'count': 100}.
 
@@ -342,5 +357,6 @@ async def asyncio(
             shape=shape,
             encoding=encoding,
             prefer=prefer,
+            consistency=consistency,
         )
     ).parsed

@@ -19,10 +19,14 @@ def _get_kwargs(
     shape: XreadgroupShape | Unset = "fields",
     encoding: XreadgroupEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(prefer, Unset):
         headers["prefer"] = prefer
+
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     params: dict[str, Any] = {}
 
@@ -171,6 +175,7 @@ def sync_detailed(
     shape: XreadgroupShape | Unset = "fields",
     encoding: XreadgroupEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[GroupReadPage | Problem]:
     """Read as a consumer of a group
 
@@ -189,6 +194,7 @@ def sync_detailed(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupReadBody): A read by one consumer of a group. Example: {'group': 'judges',
             'consumer': 'alice', 'streams': [{'key': 'race:france', 'id': '>'}], 'count': 100}.
 
@@ -205,6 +211,7 @@ def sync_detailed(
         shape=shape,
         encoding=encoding,
         prefer=prefer,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -221,6 +228,7 @@ def sync(
     shape: XreadgroupShape | Unset = "fields",
     encoding: XreadgroupEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> GroupReadPage | Problem | None:
     """Read as a consumer of a group
 
@@ -239,6 +247,7 @@ def sync(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupReadBody): A read by one consumer of a group. Example: {'group': 'judges',
             'consumer': 'alice', 'streams': [{'key': 'race:france', 'id': '>'}], 'count': 100}.
 
@@ -256,6 +265,7 @@ def sync(
         shape=shape,
         encoding=encoding,
         prefer=prefer,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -266,6 +276,7 @@ async def asyncio_detailed(
     shape: XreadgroupShape | Unset = "fields",
     encoding: XreadgroupEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[GroupReadPage | Problem]:
     """Read as a consumer of a group
 
@@ -284,6 +295,7 @@ async def asyncio_detailed(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupReadBody): A read by one consumer of a group. Example: {'group': 'judges',
             'consumer': 'alice', 'streams': [{'key': 'race:france', 'id': '>'}], 'count': 100}.
 
@@ -300,6 +312,7 @@ async def asyncio_detailed(
         shape=shape,
         encoding=encoding,
         prefer=prefer,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -314,6 +327,7 @@ async def asyncio(
     shape: XreadgroupShape | Unset = "fields",
     encoding: XreadgroupEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> GroupReadPage | Problem | None:
     """Read as a consumer of a group
 
@@ -332,6 +346,7 @@ async def asyncio(
             Example: base64.
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupReadBody): A read by one consumer of a group. Example: {'group': 'judges',
             'consumer': 'alice', 'streams': [{'key': 'race:france', 'id': '>'}], 'count': 100}.
 
@@ -350,5 +365,6 @@ async def asyncio(
             shape=shape,
             encoding=encoding,
             prefer=prefer,
+            min_replicas=min_replicas,
         )
     ).parsed

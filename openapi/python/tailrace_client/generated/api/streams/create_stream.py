@@ -16,8 +16,11 @@ def _get_kwargs(
     key: str,
     *,
     body: StreamSettings | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "put",
@@ -155,6 +158,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: StreamSettings | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Problem | StreamCreated]:
     """Create a stream
 
@@ -163,6 +167,7 @@ def sync_detailed(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (StreamSettings | Unset): The settings of a stream. Settings that are left out keep
             their value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
@@ -177,6 +182,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         key=key,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -191,6 +197,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: StreamSettings | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Problem | StreamCreated | None:
     """Create a stream
 
@@ -199,6 +206,7 @@ def sync(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (StreamSettings | Unset): The settings of a stream. Settings that are left out keep
             their value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
@@ -214,6 +222,7 @@ def sync(
         key=key,
         client=client,
         body=body,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -222,6 +231,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: StreamSettings | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Problem | StreamCreated]:
     """Create a stream
 
@@ -230,6 +240,7 @@ async def asyncio_detailed(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (StreamSettings | Unset): The settings of a stream. Settings that are left out keep
             their value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
@@ -244,6 +255,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         key=key,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -256,6 +268,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: StreamSettings | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Problem | StreamCreated | None:
     """Create a stream
 
@@ -264,6 +277,7 @@ async def asyncio(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (StreamSettings | Unset): The settings of a stream. Settings that are left out keep
             their value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
@@ -280,5 +294,6 @@ async def asyncio(
             key=key,
             client=client,
             body=body,
+            min_replicas=min_replicas,
         )
     ).parsed

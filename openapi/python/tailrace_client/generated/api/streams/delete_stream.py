@@ -7,12 +7,17 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
+    *,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "delete",
@@ -21,6 +26,7 @@ def _get_kwargs(
         ),
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -127,6 +133,7 @@ def sync_detailed(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Delete a stream
 
@@ -134,6 +141,7 @@ def sync_detailed(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -145,6 +153,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         key=key,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -158,6 +167,7 @@ def sync(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Delete a stream
 
@@ -165,6 +175,7 @@ def sync(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,6 +188,7 @@ def sync(
     return sync_detailed(
         key=key,
         client=client,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -184,6 +196,7 @@ async def asyncio_detailed(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Delete a stream
 
@@ -191,6 +204,7 @@ async def asyncio_detailed(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -202,6 +216,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         key=key,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -213,6 +228,7 @@ async def asyncio(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Delete a stream
 
@@ -220,6 +236,7 @@ async def asyncio(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -233,5 +250,6 @@ async def asyncio(
         await asyncio_detailed(
             key=key,
             client=client,
+            min_replicas=min_replicas,
         )
     ).parsed

@@ -8,13 +8,18 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
 from ...models.producer_state import ProducerState
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
     producer: str,
+    *,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     _kwargs: dict[str, Any] = {
         "method": "get",
@@ -24,6 +29,7 @@ def _get_kwargs(
         ),
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -132,6 +138,7 @@ def sync_detailed(
     producer: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | ProducerState]:
     """Inspect a producer
 
@@ -141,6 +148,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         producer (str):  Example: timing-gate-1.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -153,6 +161,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         key=key,
         producer=producer,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -167,6 +176,7 @@ def sync(
     producer: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Problem | ProducerState | None:
     """Inspect a producer
 
@@ -176,6 +186,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         producer (str):  Example: timing-gate-1.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -189,6 +200,7 @@ def sync(
         key=key,
         producer=producer,
         client=client,
+        consistency=consistency,
     ).parsed
 
 
@@ -197,6 +209,7 @@ async def asyncio_detailed(
     producer: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | ProducerState]:
     """Inspect a producer
 
@@ -206,6 +219,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         producer (str):  Example: timing-gate-1.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -218,6 +232,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         key=key,
         producer=producer,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -230,6 +245,7 @@ async def asyncio(
     producer: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Problem | ProducerState | None:
     """Inspect a producer
 
@@ -239,6 +255,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         producer (str):  Example: timing-gate-1.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -253,5 +270,6 @@ async def asyncio(
             key=key,
             producer=producer,
             client=client,
+            consistency=consistency,
         )
     ).parsed

@@ -7,12 +7,17 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
+    *,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     _kwargs: dict[str, Any] = {
         "method": "head",
@@ -21,6 +26,7 @@ def _get_kwargs(
         ),
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -127,6 +133,7 @@ def sync_detailed(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Get the length and ids of a stream as headers
 
@@ -134,6 +141,7 @@ def sync_detailed(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -145,6 +153,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         key=key,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -158,6 +167,7 @@ def sync(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Get the length and ids of a stream as headers
 
@@ -165,6 +175,7 @@ def sync(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,6 +188,7 @@ def sync(
     return sync_detailed(
         key=key,
         client=client,
+        consistency=consistency,
     ).parsed
 
 
@@ -184,6 +196,7 @@ async def asyncio_detailed(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Get the length and ids of a stream as headers
 
@@ -191,6 +204,7 @@ async def asyncio_detailed(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -202,6 +216,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         key=key,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -213,6 +228,7 @@ async def asyncio(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Get the length and ids of a stream as headers
 
@@ -220,6 +236,7 @@ async def asyncio(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -233,5 +250,6 @@ async def asyncio(
         await asyncio_detailed(
             key=key,
             client=client,
+            consistency=consistency,
         )
     ).parsed

@@ -15,7 +15,11 @@ def _get_kwargs(
     limit: int | Unset = 100,
     prefix: str | Unset = "",
     start_after: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     params: dict[str, Any] = {}
 
@@ -33,6 +37,7 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -137,6 +142,7 @@ def sync_detailed(
     limit: int | Unset = 100,
     prefix: str | Unset = "",
     start_after: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | StreamPage]:
     """List streams
 
@@ -148,6 +154,7 @@ def sync_detailed(
             encoded. Default: ''. Example: race:.
         start_after (str | Unset): Return only streams whose key follows this key in byte order:
             `next` of the previous page.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -161,6 +168,7 @@ def sync_detailed(
         limit=limit,
         prefix=prefix,
         start_after=start_after,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -176,6 +184,7 @@ def sync(
     limit: int | Unset = 100,
     prefix: str | Unset = "",
     start_after: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | StreamPage | None:
     """List streams
 
@@ -187,6 +196,7 @@ def sync(
             encoded. Default: ''. Example: race:.
         start_after (str | Unset): Return only streams whose key follows this key in byte order:
             `next` of the previous page.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -201,6 +211,7 @@ def sync(
         limit=limit,
         prefix=prefix,
         start_after=start_after,
+        consistency=consistency,
     ).parsed
 
 
@@ -210,6 +221,7 @@ async def asyncio_detailed(
     limit: int | Unset = 100,
     prefix: str | Unset = "",
     start_after: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | StreamPage]:
     """List streams
 
@@ -221,6 +233,7 @@ async def asyncio_detailed(
             encoded. Default: ''. Example: race:.
         start_after (str | Unset): Return only streams whose key follows this key in byte order:
             `next` of the previous page.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -234,6 +247,7 @@ async def asyncio_detailed(
         limit=limit,
         prefix=prefix,
         start_after=start_after,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -247,6 +261,7 @@ async def asyncio(
     limit: int | Unset = 100,
     prefix: str | Unset = "",
     start_after: str | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | StreamPage | None:
     """List streams
 
@@ -258,6 +273,7 @@ async def asyncio(
             encoded. Default: ''. Example: race:.
         start_after (str | Unset): Return only streams whose key follows this key in byte order:
             `next` of the previous page.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -273,5 +289,6 @@ async def asyncio(
             limit=limit,
             prefix=prefix,
             start_after=start_after,
+            consistency=consistency,
         )
     ).parsed

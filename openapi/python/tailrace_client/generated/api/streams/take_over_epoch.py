@@ -8,7 +8,7 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
 from ...models.take_over_body import TakeOverBody
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
@@ -16,8 +16,11 @@ def _get_kwargs(
     producer: str,
     *,
     body: TakeOverBody,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -150,6 +153,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: TakeOverBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Take over an epoch of a producer
 
@@ -163,6 +167,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         producer (str):  Example: timing-gate-1.
+        min_replicas (str | Unset):  Example: 1.
         body (TakeOverBody): The epoch to take over, as it must be now, and its new layout.
             Example: {'epoch': 1, 'replaces': '4 partitions', 'layout': '4 partitions; run 2', 'keys':
             1}.
@@ -179,6 +184,7 @@ def sync_detailed(
         key=key,
         producer=producer,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -194,6 +200,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: TakeOverBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Take over an epoch of a producer
 
@@ -207,6 +214,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         producer (str):  Example: timing-gate-1.
+        min_replicas (str | Unset):  Example: 1.
         body (TakeOverBody): The epoch to take over, as it must be now, and its new layout.
             Example: {'epoch': 1, 'replaces': '4 partitions', 'layout': '4 partitions; run 2', 'keys':
             1}.
@@ -224,6 +232,7 @@ def sync(
         producer=producer,
         client=client,
         body=body,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -233,6 +242,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: TakeOverBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Take over an epoch of a producer
 
@@ -246,6 +256,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         producer (str):  Example: timing-gate-1.
+        min_replicas (str | Unset):  Example: 1.
         body (TakeOverBody): The epoch to take over, as it must be now, and its new layout.
             Example: {'epoch': 1, 'replaces': '4 partitions', 'layout': '4 partitions; run 2', 'keys':
             1}.
@@ -262,6 +273,7 @@ async def asyncio_detailed(
         key=key,
         producer=producer,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -275,6 +287,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: TakeOverBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Take over an epoch of a producer
 
@@ -288,6 +301,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         producer (str):  Example: timing-gate-1.
+        min_replicas (str | Unset):  Example: 1.
         body (TakeOverBody): The epoch to take over, as it must be now, and its new layout.
             Example: {'epoch': 1, 'replaces': '4 partitions', 'layout': '4 partitions; run 2', 'keys':
             1}.
@@ -306,5 +320,6 @@ async def asyncio(
             producer=producer,
             client=client,
             body=body,
+            min_replicas=min_replicas,
         )
     ).parsed

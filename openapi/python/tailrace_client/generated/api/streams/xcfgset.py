@@ -8,15 +8,18 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
 from ...models.stream_settings import StreamSettings
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
     *,
     body: StreamSettings,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -147,6 +150,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: StreamSettings,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Configure a stream
 
@@ -154,6 +158,7 @@ def sync_detailed(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (StreamSettings): The settings of a stream. Settings that are left out keep their
             value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
@@ -168,6 +173,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         key=key,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -182,6 +188,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: StreamSettings,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Configure a stream
 
@@ -189,6 +196,7 @@ def sync(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (StreamSettings): The settings of a stream. Settings that are left out keep their
             value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
@@ -204,6 +212,7 @@ def sync(
         key=key,
         client=client,
         body=body,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -212,6 +221,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: StreamSettings,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Configure a stream
 
@@ -219,6 +229,7 @@ async def asyncio_detailed(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (StreamSettings): The settings of a stream. Settings that are left out keep their
             value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
@@ -233,6 +244,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         key=key,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -245,6 +257,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: StreamSettings,
+    min_replicas: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Configure a stream
 
@@ -252,6 +265,7 @@ async def asyncio(
 
     Args:
         key (str):  Example: race:france.
+        min_replicas (str | Unset):  Example: 1.
         body (StreamSettings): The settings of a stream. Settings that are left out keep their
             value. Example: {'idmp_duration_s': 300, 'idmp_maxsize': 1000}.
 
@@ -268,5 +282,6 @@ async def asyncio(
             key=key,
             client=client,
             body=body,
+            min_replicas=min_replicas,
         )
     ).parsed

@@ -22,7 +22,11 @@ def _get_kwargs(
     count: int | Unset = 10,
     shape: XinfoStreamShape | Unset = "fields",
     encoding: XinfoStreamEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     params: dict[str, Any] = {}
 
@@ -52,6 +56,7 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -163,6 +168,7 @@ def sync_detailed(
     count: int | Unset = 10,
     shape: XinfoStreamShape | Unset = "fields",
     encoding: XinfoStreamEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | StreamState]:
     """Inspect a stream
 
@@ -180,6 +186,7 @@ def sync_detailed(
             name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XinfoStreamEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -195,6 +202,7 @@ def sync_detailed(
         count=count,
         shape=shape,
         encoding=encoding,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -212,6 +220,7 @@ def sync(
     count: int | Unset = 10,
     shape: XinfoStreamShape | Unset = "fields",
     encoding: XinfoStreamEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | StreamState | None:
     """Inspect a stream
 
@@ -229,6 +238,7 @@ def sync(
             name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XinfoStreamEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -245,6 +255,7 @@ def sync(
         count=count,
         shape=shape,
         encoding=encoding,
+        consistency=consistency,
     ).parsed
 
 
@@ -256,6 +267,7 @@ async def asyncio_detailed(
     count: int | Unset = 10,
     shape: XinfoStreamShape | Unset = "fields",
     encoding: XinfoStreamEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | StreamState]:
     """Inspect a stream
 
@@ -273,6 +285,7 @@ async def asyncio_detailed(
             name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XinfoStreamEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -288,6 +301,7 @@ async def asyncio_detailed(
         count=count,
         shape=shape,
         encoding=encoding,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -303,6 +317,7 @@ async def asyncio(
     count: int | Unset = 10,
     shape: XinfoStreamShape | Unset = "fields",
     encoding: XinfoStreamEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
 ) -> Problem | StreamState | None:
     """Inspect a stream
 
@@ -320,6 +335,7 @@ async def asyncio(
             name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XinfoStreamEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -337,5 +353,6 @@ async def asyncio(
             count=count,
             shape=shape,
             encoding=encoding,
+            consistency=consistency,
         )
     ).parsed

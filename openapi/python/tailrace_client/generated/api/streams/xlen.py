@@ -8,12 +8,17 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
 from ...models.stream_length_reply import StreamLengthReply
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     key: str,
+    *,
+    consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
 
     _kwargs: dict[str, Any] = {
         "method": "get",
@@ -22,6 +27,7 @@ def _get_kwargs(
         ),
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -124,6 +130,7 @@ def sync_detailed(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | StreamLengthReply]:
     """Count a stream's entries
 
@@ -131,6 +138,7 @@ def sync_detailed(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -142,6 +150,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         key=key,
+        consistency=consistency,
     )
 
     response = client.get_httpx_client().request(
@@ -155,6 +164,7 @@ def sync(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Problem | StreamLengthReply | None:
     """Count a stream's entries
 
@@ -162,6 +172,7 @@ def sync(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -174,6 +185,7 @@ def sync(
     return sync_detailed(
         key=key,
         client=client,
+        consistency=consistency,
     ).parsed
 
 
@@ -181,6 +193,7 @@ async def asyncio_detailed(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Response[Problem | StreamLengthReply]:
     """Count a stream's entries
 
@@ -188,6 +201,7 @@ async def asyncio_detailed(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,6 +213,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         key=key,
+        consistency=consistency,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -210,6 +225,7 @@ async def asyncio(
     key: str,
     *,
     client: AuthenticatedClient | Client,
+    consistency: str | Unset = UNSET,
 ) -> Problem | StreamLengthReply | None:
     """Count a stream's entries
 
@@ -217,6 +233,7 @@ async def asyncio(
 
     Args:
         key (str):  Example: race:france.
+        consistency (str | Unset):  Example: eventual.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -230,5 +247,6 @@ async def asyncio(
         await asyncio_detailed(
             key=key,
             client=client,
+            consistency=consistency,
         )
     ).parsed
