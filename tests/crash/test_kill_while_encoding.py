@@ -89,8 +89,8 @@ def test_a_server_whose_copy_is_killed_serves_on_takes_the_checkpoint_and_keeps_
     tmp_path: Path,
 ) -> None:
     with server_with_a_waiting_copy(tmp_path) as (server, connection, copy):
-        (tmp_path / "go").touch()
         os.kill(copy, signal.SIGKILL)
+        (tmp_path / "go").touch()
         add(connection, ENTRIES)
         server.signal(signal.SIGTERM)
         assert server.wait() == 0
