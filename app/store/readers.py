@@ -150,6 +150,12 @@ class WaitingReaders:
         if before_ms is not None and abs(apart_ms - before_ms) >= STEP_MS:
             self._retry(cast("list[WaitingRead]", self._queue.claiming()))
 
+    def serve_due(self) -> None:
+        """Retry the readers whose deadlines have passed, after the monotonic clock was moved. O(due)."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._on_timer()
+
     def close(self, reason: StoreUnavailable) -> None:
         """End every wait with the error `reason`. O(readers)."""
         for reader in cast("list[WaitingRead]", self._queue.tokens()):

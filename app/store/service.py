@@ -186,6 +186,11 @@ class EngineStore:
             self._recorder.run(ExpireIdempotencyKeys(), partial(self._engine.execute_for, TICK))
             self._readers.compare_clocks()
 
+    def serve_due(self) -> None:
+        """Do what is due after both clocks were moved forward: expire keys, and retry and end waits."""
+        self.tick()
+        self._readers.serve_due()
+
     # --- rejecting -----------------------------------------------------------------------------
 
     def refuse_growth(self, *, while_true: bool) -> None:

@@ -1,0 +1,188 @@
+"""A test server: the production application on a free port of 127.0.0.1, in a thread of this process.
+
+It owns the thread and its event loop. The settings ignore the environment, so `TAILRACE_` variables of the
+developer do not change a test.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import uvicorn
+from pydantic_settings import PydanticBaseSettingsSource
+
+from tailrace.api.access.security import Security
+from tailrace.app.main import create_app, create_hot_routes
+from tailrace.app.metrics.sources import Sources
+from tailrace.app.observability.audit import write_audit_line
+from tailrace.app.open_files import BACKLOG
+from tailrace.app.protocols.classes import http_protocol, websocket_protocol
+from tailrace.app.protocols.connections import Connections
+from tailrace.app.server import bind
+from tailrace.app.settings import Durability, Settings
+from tailrace.app.store.identity import new_identity
+from tailrace.app.store.service import EngineStore
+from tailrace.app.token_buckets import TokenBuckets
+from tailrace.app.tokens.authenticator import FileAuthenticator
+from tailrace.core.engine import Engine
+from tailrace.core.keyspace import Keyspace
+from tailrace.testing.clock import TestClock
+
+if TYPE_CHECKING:
+    from tailrace_client import Tailrace
+
+_HOST: Final = "127.0.0.1"
+
+_PATIENCE_S: Final = 10.0
+"""How long a start, a move of the clock or a stop may take: far more than they need on a busy machine."""
+
+_LOOK_S: Final = 0.002
+"""How often `until_waiting` looks."""
+
+
+class _Settings(Settings):
+    """Settings from arguments only."""
+
+    @classmethod
+    def settings_customise_sources(cls, *_: Any, **sources: Any) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (sources["init_settings"],)
+
+
+class _Uvicorn(uvicorn.Server):
+    """uvicorn's server, which says when it is ready and ends waiting reads before it stops."""
+
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_stop = on_stop
+        self.ready = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        self.ready.set()
+
+    async def main_loop(self) -> None:
+        """Wait for `stop`. uvicorn's own loop notices a stop after a tenth of a second, in every test."""
+        await self.on_tick(0)
+        await self._stopping.wait()
+
+    def stop(self) -> None:
+        """End the main loop, from another thread."""
+        self._loop.call_soon_threadsafe(self._stopping.set)
+
+    def run_there(self, work: Callable[[], None]) -> None:
+        """Run `work` on the event loop from another thread, and wait for its end."""
+
+        async def run() -> None:
+            work()
+
+        asyncio.run_coroutine_threadsafe(run(), self._loop).result(_PATIENCE_S)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_stop()
+        await super().shutdown(sockets)
+
+
+class TestServer:
+    """A running server. `url`: its address. `clock`: its clock."""
+
+    __test__ = False
+    """pytest does not collect this class."""
+
+    def __init__(self, directory: Path) -> None:
+        self.clock = TestClock()
+        self._listener = bind(_HOST, 0, BACKLOG)
+        self.url = f"http://{_HOST}:{self._listener.getsockname()[1]}"
+        self._store = EngineStore(
+            Engine(Keyspace(identity=new_identity())), self.clock.now_ms, self.clock.monotonic_ms
+        )
+        self._uvicorn = _Uvicorn(self._config(directory), self._store.drain)
+        self._thread = threading.Thread(target=self._serve, name="tailrace.testing", daemon=True)
+
+    def client(self) -> Tailrace:
+        """Return a new client of this server; use it in a `with` statement.
+
+        Raises `ImportError` if the Python SDK is not installed.
+        """
+        try:
+            from tailrace_client import Tailrace  # noqa: PLC0415 - the server does not depend on the SDK
+        except ImportError as error:
+            raise ImportError(
+                "client() needs the Python SDK; install it: pip install tailrace-client"
+            ) from error
+        return Tailrace(self.url)
+
+    def until_waiting(self, count: int = 1) -> None:
+        """Return when at least `count` reads wait for entries: then move the clock or append an entry.
+
+        Raises `TimeoutError` after 10 seconds.
+        """
+        deadline_s = time.monotonic() + _PATIENCE_S
+        while (waiting := self._store.waiting_count) < count:
+            if time.monotonic() > deadline_s:
+                raise TimeoutError(f"{waiting} reads wait for entries after {_PATIENCE_S:.0f} s, not {count}")
+            time.sleep(_LOOK_S)
+
+    def start(self) -> None:
+        """Start the thread, and return when the server accepts connections."""
+        self._thread.start()
+        if not self._uvicorn.ready.wait(_PATIENCE_S):
+            raise RuntimeError(f"the test server on {self.url} did not start within {_PATIENCE_S:.0f} s")
+        self.clock.connect(self._run, self._store.serve_due)
+
+    def stop(self) -> None:
+        """Stop the server. Waiting reads end with an error."""
+        self._uvicorn.stop()
+        self._thread.join(_PATIENCE_S)
+        if self._thread.is_alive():
+            raise RuntimeError(f"the test server on {self.url} did not stop within {_PATIENCE_S:.0f} s")
+
+    def _config(self, directory: Path) -> uvicorn.Config:
+        settings = _Settings(
+            durability=Durability.NONE, data_dir=directory, tokens_file=directory / "tokens.json"
+        )
+        tokens = FileAuthenticator(settings.tokens_path, write_audit_line)
+        security = Security(tokens, write_audit_line, ())
+        registry, rates = Connections(settings), TokenBuckets(settings)
+        sources = Sources(self._store, None, registry)
+        return uvicorn.Config(
+            create_app(sources, settings, rates, tokens, security),
+            loop="uvloop",
+            http=http_protocol(registry, create_hot_routes(sources, rates, security)),
+            ws=websocket_protocol(registry),
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+
+    def _serve(self) -> None:
+        self._uvicorn.run([self._listener])
+
+    def _run(self, work: Callable[[], None]) -> None:
+        """Run `work` on the event loop of the server, and wait for its end."""
+        if not self._thread.is_alive():
+            raise RuntimeError(f"the test server on {self.url} has stopped, so its clock cannot move")
+        self._uvicorn.run_there(work)
+
+
+@contextmanager
+def server() -> Iterator[TestServer]:
+    """Run a server without data for the duration of the context."""
+    with TemporaryDirectory(prefix="tailrace-testing-") as directory:
+        running = TestServer(Path(directory))
+        running.start()
+        try:
+            yield running
+        finally:
+            running.stop()
