@@ -15,7 +15,7 @@ import { duration } from "../time";
 import { Time } from "../ui";
 import { type Metrics, quantile, readMetrics } from "./metrics";
 
-/** A large server needs a quarter of a second for its figures, so they are read less often than the readiness. */
+/** The figures take more of the server's time than the readiness, so they are read less often. */
 const METRICS_EVERY_MS = 5_000;
 const READY_EVERY_MS = 3_000;
 const SLOW_EVERY_MS = 10_000;
