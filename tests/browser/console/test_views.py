@@ -68,6 +68,26 @@ def test_a_view_fits_a_phone(console: Console, view: str) -> None:
     assert console.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.parametrize("view", ["", "groups", "pending"])
+def test_a_table_fits_a_phone_without_sideways_scrolling(console: Console, view: str) -> None:
+    console.page.resize(390, 844)
+    show(console, view)
+    console.page.until("document.querySelector('.stacked tbody tr')")
+    overhang = (
+        "Math.max(...[...document.querySelectorAll('.scroll')].map((e) => e.scrollWidth - e.clientWidth))"
+    )
+    assert console.page.evaluate(overhang) <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["", "groups", "pending"])
+def test_axe_finds_no_serious_violation_on_a_phone(console: Console, view: str, scheme: str) -> None:
+    console.page.resize(390, 844)
+    console.page.emulate_scheme(scheme)
+    show(console, view)
+    assert console.violations() == []
+
+
 @EVERY_VIEW
 def test_the_document_of_a_view_has_a_strict_policy(console: Console, view: str) -> None:
     answer = console.http.get(f"/console/{view}" if view else "/")

@@ -89,7 +89,7 @@ export function Chosen({
       )}
       {rows.length > 0 && (
         <div class="scroll" role="region" aria-label="Consumers" tabIndex={0}>
-          <table class="rows">
+          <table class="rows stacked">
             <thead>
               <tr>
                 <th scope="col">Consumer</th>
@@ -112,9 +112,13 @@ export function Chosen({
                       <NameText name={consumer.name} />
                     </a>
                   </th>
-                  <td class="number">{count(consumer.pending)}</td>
-                  <td class="number">{duration(consumer.idleMs)}</td>
-                  <td class="number">
+                  <td class="number" data-label="Pending">
+                    {count(consumer.pending)}
+                  </td>
+                  <td class="number" data-label="Idle">
+                    {duration(consumer.idleMs)}
+                  </td>
+                  <td class="number" data-label="Without an entry">
                     {consumer.inactiveMs === null ? "never had one" : duration(consumer.inactiveMs)}
                   </td>
                 </tr>

@@ -61,7 +61,7 @@ export function GroupsView({ streamKey, parameters }: Given) {
       {oldest.error && <Problem error={oldest.error} retry={oldest.reload} />}
       {chosen && (
         <div class="scroll" role="region" aria-label="Groups" tabIndex={0}>
-          <table class="rows">
+          <table class="rows stacked">
             <thead>
               <tr>
                 <th scope="col">Group</th>
@@ -95,24 +95,32 @@ export function GroupsView({ streamKey, parameters }: Given) {
                       <NameText name={group.name} />
                     </a>
                   </th>
-                  <td class="number">{group.lag === null ? <Unknown /> : count(group.lag)}</td>
-                  <td>
+                  <td class="number" data-label="Lag">
+                    {group.lag === null ? <Unknown /> : count(group.lag)}
+                  </td>
+                  <td data-label="Lag over time">
                     <Spark
                       points={samplesOf(subject("lag", streamKey, group))}
                       label={`Lag of ${shown(group.name)}`}
                     />
                   </td>
-                  <td class="number">{behindText(behindMs(group, state.data?.stream))}</td>
-                  <td class="number">
+                  <td class="number" data-label="Behind">
+                    {behindText(behindMs(group, state.data?.stream))}
+                  </td>
+                  <td class="number" data-label="Pending">
                     <a href={href("pending", { key: streamKey, group: group.name })}>
                       {count(group.pending)}
                     </a>
                   </td>
-                  <td>
+                  <td data-label="Oldest pending">
                     <IdTime id={oldest.data?.get(identity(group.name))} isShort />
                   </td>
-                  <td class="number">{rate(rateNow(samplesOf(subject("read", streamKey, group))))}</td>
-                  <td class="number">{group.consumers}</td>
+                  <td class="number" data-label="Deliveries">
+                    {rate(rateNow(samplesOf(subject("read", streamKey, group))))}
+                  </td>
+                  <td class="number" data-label="Consumers">
+                    {group.consumers}
+                  </td>
                 </tr>
               ))}
             </tbody>

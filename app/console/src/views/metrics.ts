@@ -24,6 +24,11 @@ export class Metrics {
     return this.samples.get(name)?.[0]?.labels.get(label);
   }
 
+  /** All samples of a metric, one for each combination of labels. */
+  each(name: string): readonly Sample[] {
+    return this.samples.get(name) ?? [];
+  }
+
   buckets(name: string): readonly Sample[] {
     return this.samples.get(`${name}_bucket`) ?? [];
   }

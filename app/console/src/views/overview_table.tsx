@@ -58,7 +58,7 @@ export function Table({
       {details.error && <Problem error={details.error} retry={details.reload} />}
       <WhyOff needs="read" on={keys[0]} />
       <div class="scroll" role="region" aria-label="Streams" tabIndex={0}>
-        <table class="rows">
+        <table class="rows stacked">
           <thead>
             <tr>
               {heading("key", "Stream")}
@@ -115,31 +115,35 @@ function Row({ stream, details }: { stream: Stream; details: Details | undefined
           <NameText name={stream.key} />
         </a>
       </th>
-      <td class="number">{count(stream.length)}</td>
-      <td class="number">{rate(rateNow(points))}</td>
-      <td>
+      <td class="number" data-label="Entries">
+        {count(stream.length)}
+      </td>
+      <td class="number" data-label="Appends">
+        {rate(rateNow(points))}
+      </td>
+      <td data-label="Last minutes">
         <Spark points={ratesOf(points)} label={`Appends per second of ${shown(stream.key)}`} />
       </td>
-      <td>
+      <td data-label="First entry">
         <IdTime id={details?.firstId} isShort />
       </td>
-      <td>
+      <td data-label="Last entry">
         <IdTime id={stream.length === 0 ? null : stream.lastId} isShort />
       </td>
-      <td class="number">
+      <td class="number" data-label="Groups">
         {stream.groups === 0 ? (
           <span class="quiet">–</span>
         ) : (
           <a href={href("groups", { key: stream.key })}>{stream.groups}</a>
         )}
       </td>
-      <td class="number">
+      <td class="number" data-label="Worst lag">
         {details?.worstLag === undefined ? <span class="quiet">–</span> : count(details.worstLag)}
         {details?.worstGroup !== undefined && (details.worstLag ?? 0) > 0 && (
           <span class="quiet small"> {shown(details.worstGroup)}</span>
         )}
       </td>
-      <td>
+      <td data-label="Oldest pending">
         {details?.oldestPendingId === undefined ? (
           <span class="quiet">–</span>
         ) : (

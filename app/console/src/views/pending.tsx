@@ -113,7 +113,7 @@ function List({ streamKey, group, parameters }: Given & { group: Name }) {
       )}
       {entries.length > 0 && (
         <div class="scroll" role="region" aria-label="Pending entries" tabIndex={0}>
-          <table class="rows">
+          <table class="rows stacked">
             <thead>
               <tr>
                 <th scope="col" class="tick">
@@ -151,10 +151,10 @@ function List({ streamKey, group, parameters }: Given & { group: Name }) {
                   <th scope="row" class="mono">
                     <a href={href("entry", { key: streamKey, id: entry.id })}>{entry.id}</a>
                   </th>
-                  <td class="wide-only">
+                  <td class="wide-only" data-label="Appended">
                     <IdTime id={entry.id} isShort />
                   </td>
-                  <td>
+                  <td data-label="Consumer">
                     {entry.consumer === null ? (
                       <span class="quiet">nobody (returned)</span>
                     ) : (
@@ -163,8 +163,12 @@ function List({ streamKey, group, parameters }: Given & { group: Name }) {
                       </bdi>
                     )}
                   </td>
-                  <td class="number">{entry.idleMs === null ? "–" : duration(entry.idleMs)}</td>
-                  <td class="number">{entry.deliveries}</td>
+                  <td class="number" data-label="Idle">
+                    {entry.idleMs === null ? "–" : duration(entry.idleMs)}
+                  </td>
+                  <td class="number" data-label="Deliveries">
+                    {entry.deliveries}
+                  </td>
                 </tr>
               ))}
             </tbody>

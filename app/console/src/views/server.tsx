@@ -15,7 +15,7 @@ import { duration } from "../time";
 import { Time } from "../ui";
 import { type Metrics, quantile, readMetrics } from "./metrics";
 
-/** A large server needs a quarter of a second for its figures, so they are read less often than the readiness. */
+/** The figures take more of the server's time than the readiness, so they are read less often. */
 const METRICS_EVERY_MS = 5_000;
 const READY_EVERY_MS = 3_000;
 const SLOW_EVERY_MS = 10_000;
@@ -61,7 +61,11 @@ function Figures({ metrics }: { metrics: Metrics }) {
   const value = (name: string) => metrics.value(name);
   const has = (name: string) => metrics.has(name);
   const isStored = has("tailrace_commits_total");
-  const commit = quantile(metrics, "tailrace_commit_duration_seconds", 0.99);
+  const isGateway = has("tailrace_engine_node_up");
+  const commit = (part: number) => {
+    const bound = quantile(metrics, "tailrace_commit_duration_seconds", part);
+    return bound === undefined ? "–" : `at most ${duration(bound * 1000)}`;
+  };
   const groups: readonly (readonly [string, readonly (readonly [string, ComponentChildren])[]])[] = [
     [
       "Process",
@@ -76,14 +80,21 @@ function Figures({ metrics }: { metrics: Metrics }) {
     [
       "Store",
       [
-        ["Kind", isStored ? "embedded, on disk" : "embedded, in memory only"],
+        ["Kind", isGateway ? "Redis or Valkey" : isStored ? "embedded, on disk" : "embedded, in memory only"],
+        ...(isGateway
+          ? ([
+              ["Nodes", count(metrics.each("tailrace_engine_node_up").length)],
+              ["Nodes up", count(value("tailrace_engine_node_up"))],
+            ] as const)
+          : []),
         ...(isStored
           ? ([
               ["Data", bytes(value("tailrace_data_bytes"))],
               ["Free disk", bytes(value("tailrace_disk_free_bytes"))],
               ["Journal", bytes(value("tailrace_journal_bytes"))],
               ["Commits", count(value("tailrace_commits_total"))],
-              ["99 % of commits", commit === undefined ? "–" : `at most ${duration(commit * 1000)}`],
+              ["50 % of commits", commit(0.5)],
+              ["99 % of commits", commit(0.99)],
               ["Commits behind", count(value("tailrace_commits_behind"))],
             ] as const)
           : []),
@@ -91,16 +102,18 @@ function Figures({ metrics }: { metrics: Metrics }) {
     ],
     [
       "Contents",
-      [
-        ["Streams", count(value("tailrace_streams"))],
-        ["Entries", count(value("tailrace_entries"))],
-        ["Groups", count(value("tailrace_groups"))],
-        ["Pending entries", count(value("tailrace_pending_entries"))],
-        [
-          "Block cache",
-          `${bytes(value("tailrace_cache_bytes"))} of ${bytes(value("tailrace_cache_max_bytes"))}`,
-        ],
-      ],
+      isGateway
+        ? [["Streams", "kept by the nodes, which do not report totals"]]
+        : [
+            ["Streams", count(value("tailrace_streams"))],
+            ["Entries", count(value("tailrace_entries"))],
+            ["Groups", count(value("tailrace_groups"))],
+            ["Pending entries", count(value("tailrace_pending_entries"))],
+            [
+              "Block cache",
+              `${bytes(value("tailrace_cache_bytes"))} of ${bytes(value("tailrace_cache_max_bytes"))}`,
+            ],
+          ],
     ],
     [
       "Clients",
@@ -130,12 +143,44 @@ function Figures({ metrics }: { metrics: Metrics }) {
           </section>
         ))}
       </div>
+      {isGateway && <Nodes metrics={metrics} />}
       <div class="plots">
         <Line title="Appended" unit="entries per second" points={ratesOf(samplesOf("server appended"))} />
         <Line title="Requests" unit="per second" points={ratesOf(samplesOf("server requests"))} />
         <Line title="Memory" unit="MB" points={samplesOf("server memory")} />
       </div>
     </>
+  );
+}
+
+/** The nodes of the engine, as the link of the server sees them. */
+function Nodes({ metrics }: { metrics: Metrics }) {
+  return (
+    <section>
+      <h2>Nodes</h2>
+      <div class="scroll" role="region" aria-label="Nodes" tabIndex={0}>
+        <table class="rows">
+          <thead>
+            <tr>
+              <th scope="col">Node</th>
+              <th scope="col">Role</th>
+              <th scope="col">State</th>
+            </tr>
+          </thead>
+          <tbody>
+            {metrics.each("tailrace_engine_node_up").map((node) => (
+              <tr key={node.labels.get("node")}>
+                <th scope="row" class="mono">
+                  {node.labels.get("node")}
+                </th>
+                <td>{node.labels.get("role")}</td>
+                <td>{node.value === 1 ? "up" : <strong>down</strong>}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
   );
 }
 
@@ -214,7 +259,7 @@ function SlowLog() {
 
 function Limits() {
   const limits = useLoaded(
-    (signal) => send<Record<string, number>>("GET", "/v1/limits", { signal }),
+    (signal) => send<Record<string, unknown>>("GET", "/v1/limits", { signal }),
     "limits",
   );
   return (
@@ -226,12 +271,14 @@ function Limits() {
         <Pending of={limits} what="the limits" />
         {limits.data && (
           <dl class="limits mono small">
-            {Object.entries(limits.data).map(([name, value]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value === 0 ? "0" : count(value)}</dd>
-              </div>
-            ))}
+            {Object.entries(limits.data).map(([name, value]) =>
+              typeof value === "number" ? (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>{value === 0 ? "0" : count(value)}</dd>
+                </div>
+              ) : null,
+            )}
           </dl>
         )}
       </details>
