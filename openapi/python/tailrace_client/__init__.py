@@ -13,14 +13,16 @@ from tailrace_client.async_stream import AsyncStream
 from tailrace_client.client import Tailrace
 from tailrace_client.consumer import Consumer
 from tailrace_client.entries import Delivery, Entry
+from tailrace_client.entry_calls import Page
 from tailrace_client.errors import TailraceError
 from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
 from tailrace_client.group import Group
 from tailrace_client.items import AsyncItem, Item
 from tailrace_client.retry import NO_RETRIES, RetryPolicy
+from tailrace_client.state_calls import StreamHead
 from tailrace_client.stream import Stream
 from tailrace_client.stream_calls import ImportResult, Producer, Trim
-from tailrace_client.tail import Gap
+from tailrace_client.tail import Gap, StreamEntry
 
 __all__ = [
     "NO_RETRIES",
@@ -40,9 +42,12 @@ __all__ = [
     "Group",
     "ImportResult",
     "Item",
+    "Page",
     "Producer",
     "RetryPolicy",
     "Stream",
+    "StreamEntry",
+    "StreamHead",
     "Tailrace",
     "TailraceError",
     "Trim",

@@ -8,13 +8,14 @@ from typing import Self
 from uuid import uuid4
 
 from tailrace_client import generated
+from tailrace_client.async_commands import AsyncCommands
 from tailrace_client.async_stream import AsyncStream
 from tailrace_client.client import CONNECTIONS_MAX, TIMEOUT_S
 from tailrace_client.retry import RetryPolicy
 from tailrace_client.session import AsyncSession, Settings
 
 
-class AsyncTailrace:
+class AsyncTailrace(AsyncCommands):
     """A connection to a server, like `Tailrace`, for the tasks of one event loop."""
 
     def __init__(
@@ -31,8 +32,13 @@ class AsyncTailrace:
         self.session = AsyncSession(
             Settings(url, token, timeout_s, retry, connections_max, verify, producer_id or uuid4().hex)
         )
-        self.generated = generated.Client(base_url=url).set_async_httpx_client(self.session.http)
+        self.generated = generated.Client(base_url=self.session.settings.shown_url).set_async_httpx_client(
+            self.session.http
+        )
         """The client for the generated operations, like `Tailrace.generated`."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.session.settings.shown_url!r})"
 
     def stream(self, key: str) -> AsyncStream:
         """Return the stream with this key. This sends no request."""

@@ -8,7 +8,7 @@ from tailrace_client import group_calls
 from tailrace_client.entries import Delivery, Entry
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
-from tailrace_client.group_calls import NackMode, ScanResult
+from tailrace_client.group_calls import ClaimChanges, NackMode, ScanResult
 from tailrace_client.session import AsyncSession
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ class AsyncGroup:
         self._session = session
         self.key = key
         self.name = name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.key!r}, {self.name!r})"
 
     # --- the group -----------------------------------------------------------------------------
 
@@ -51,6 +54,10 @@ class AsyncGroup:
         """Return the consumers of the group, like `Group.consumers`."""
         return (await self._session.send(group_calls.consumers(self.key, self.name))).consumers
 
+    async def create_consumer(self, consumer: str) -> bool:
+        """Create a consumer and return whether it is new, like `Group.create_consumer`."""
+        return await self._session.send(group_calls.create_consumer(self.key, self.name, consumer))
+
     async def delete_consumer(
         self, consumer: str, *, force: bool = False, transfer_to: str | None = None
     ) -> int:
@@ -68,6 +75,7 @@ class AsyncGroup:
         count: int | None = None,
         *,
         id: str = ">",  # noqa: A002 - entry ids have this name everywhere
+        max_bytes: int | None = None,
         wait_ms: int | None = None,
         claim_min_idle_ms: int | None = None,
         noack: bool = False,
@@ -78,6 +86,7 @@ class AsyncGroup:
             consumer,
             {self.key: id},
             count=count,
+            max_bytes=max_bytes,
             wait_ms=wait_ms,
             claim_min_idle_ms=claim_min_idle_ms,
             noack=noack,
@@ -97,11 +106,30 @@ class AsyncGroup:
             return 0
         return await self._session.send(group_calls.nack(self.key, self.name, ids, mode, retry_count))
 
-    async def claim(self, consumer: str, *ids: str, min_idle_ms: int) -> list[Entry]:
+    async def claim(
+        self,
+        consumer: str,
+        *ids: str,
+        min_idle_ms: int,
+        idle_ms: int | None = None,
+        delivered_at_ms: int | None = None,
+        retry_count: int | None = None,
+        force: bool = False,
+        last_id: str | None = None,
+    ) -> list[Entry]:
         """Claim pending entries by their ids, like `Group.claim`."""
         if not ids:
             return []
-        return await self._session.send(group_calls.claim(self.key, self.name, consumer, ids, min_idle_ms))
+        changes = ClaimChanges(idle_ms, delivered_at_ms, retry_count, force, last_id)
+        return await self._session.send(
+            group_calls.claim(self.key, self.name, consumer, ids, min_idle_ms, changes)
+        )
+
+    async def extend(self, consumer: str, *ids: str) -> list[str]:
+        """Set the idle time of pending entries to 0, like `Group.extend`."""
+        if not ids:
+            return []
+        return await self._session.send(group_calls.extend(self.key, self.name, consumer, ids))
 
     async def autoclaim(
         self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100

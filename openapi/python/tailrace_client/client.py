@@ -8,6 +8,7 @@ from typing import Final, Self
 from uuid import uuid4
 
 from tailrace_client import generated
+from tailrace_client.commands import Commands
 from tailrace_client.retry import RetryPolicy
 from tailrace_client.session import Session, Settings
 from tailrace_client.stream import Stream
@@ -20,12 +21,13 @@ CONNECTIONS_MAX: Final = 100
 """The most connections of one client. Further requests wait until a connection is free."""
 
 
-class Tailrace:
+class Tailrace(Commands):
     """A client of one server. It connects with the first call, and threads can share it.
 
     `timeout_s`: how long each step of a request may take (connect, send, receive), not counting the time that
-    a read waits for entries. `producer_id`: the producer of idempotency keys, for calls that name none. Set
-    it if the keys must stay valid after a restart of the program.
+    a read waits for entries. A connection is opened within 5 s, or fails. `retry`: when failed requests are
+    sent again; see `RetryPolicy`. `producer_id`: the producer of idempotency keys, for calls that name none.
+    Set it if the keys must stay valid after a restart of the program.
     """
 
     def __init__(
@@ -42,9 +44,14 @@ class Tailrace:
         self.session = Session(
             Settings(url, token, timeout_s, retry, connections_max, verify, producer_id or uuid4().hex)
         )
-        self.generated = generated.Client(base_url=url).set_httpx_client(self.session.http)
+        self.generated = generated.Client(base_url=self.session.settings.shown_url).set_httpx_client(
+            self.session.http
+        )
         """The client for the generated operations (`tailrace_client.generated.api`), over the same
         connections."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.session.settings.shown_url!r})"
 
     def stream(self, key: str) -> Stream:
         """Return the stream with this key. This sends no request."""

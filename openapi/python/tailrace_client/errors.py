@@ -21,6 +21,10 @@ PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 NOT_CONNECTED: Final = "NOT_CONNECTED"
 ANSWER_LOST: Final = "ANSWER_LOST"
 UNEXPECTED_ANSWER: Final = "UNEXPECTED_ANSWER"
+COMMAND_FAILED: Final = "COMMAND_FAILED"
+
+MISSING_ENTRY: Final = frozenset({"NO_SUCH_ENTRY", "NO_SUCH_STREAM"})
+"""The codes for an entry or a stream that does not exist."""
 
 _TRANSIENT: Final = frozenset(
     {
@@ -139,14 +143,16 @@ def error_of_problem(problem: Mapping[str, Any], retry_after_s: float | None = N
     )
 
 
-def error_of_transport(error: httpx.TransportError) -> TailraceError:
-    """Return the error for a failed connection. It says whether the request can have arrived."""
-    detail = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def error_of_transport(error: httpx.TransportError, url: str = "the server") -> TailraceError:
+    """Return the error for a failed connection to `url`. It says whether the request can have arrived."""
+    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError):
-        return TailraceError(NOT_CONNECTED, detail, retryable=True)
+        return TailraceError(NOT_CONNECTED, f"cannot connect to {url}: {reason}", retryable=True)
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
-        return TailraceError(NOT_CONNECTED, detail)
-    return TailraceError(ANSWER_LOST, detail, retryable=True, side_effects="unknown")
+        return TailraceError(NOT_CONNECTED, f"cannot send a request to {url}: {reason}")
+    return TailraceError(
+        ANSWER_LOST, f"lost the response of {url}: {reason}", retryable=True, side_effects="unknown"
+    )
 
 
 def _unexpected(response: httpx.Response) -> TailraceError:

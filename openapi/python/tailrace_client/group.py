@@ -11,7 +11,7 @@ from tailrace_client import group_calls
 from tailrace_client.entries import Delivery, Entry
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
-from tailrace_client.group_calls import NackMode, ScanResult
+from tailrace_client.group_calls import ClaimChanges, NackMode, ScanResult
 from tailrace_client.session import Session
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ class Group:
         self._session = session
         self.key = key
         self.name = name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.key!r}, {self.name!r})"
 
     # --- the group -----------------------------------------------------------------------------
 
@@ -60,6 +63,10 @@ class Group:
         request."""
         return self._session.send(group_calls.consumers(self.key, self.name)).consumers
 
+    def create_consumer(self, consumer: str) -> bool:
+        """Create a consumer and return whether it is new. Reads create consumers, too. O(1)."""
+        return self._session.send(group_calls.create_consumer(self.key, self.name, consumer))
+
     def delete_consumer(self, consumer: str, *, force: bool = False, transfer_to: str | None = None) -> int:
         """Delete a consumer and return how many entries were pending for it.
 
@@ -78,6 +85,7 @@ class Group:
         count: int | None = None,
         *,
         id: str = ">",  # noqa: A002 - entry ids have this name everywhere
+        max_bytes: int | None = None,
         wait_ms: int | None = None,
         claim_min_idle_ms: int | None = None,
         noack: bool = False,
@@ -86,13 +94,15 @@ class Group:
 
         With `claim_min_idle_ms`, the result begins with entries that have been pending for any consumer for
         that time. With an `id` instead of `>`, the result is the consumer's own pending entries after that
-        id. A lost response is an error, and its entries are pending.
+        id. A lost response is an error, and its entries are pending. `max_bytes`: end the result once it has
+        this many bytes.
         """
         call = group_calls.read(
             self.name,
             consumer,
             {self.key: id},
             count=count,
+            max_bytes=max_bytes,
             wait_ms=wait_ms,
             claim_min_idle_ms=claim_min_idle_ms,
             noack=noack,
@@ -117,11 +127,34 @@ class Group:
             return 0
         return self._session.send(group_calls.nack(self.key, self.name, ids, mode, retry_count))
 
-    def claim(self, consumer: str, *ids: str, min_idle_ms: int) -> list[Entry]:
-        """Take over pending entries by their ids, if they are idle long enough."""
+    def claim(
+        self,
+        consumer: str,
+        *ids: str,
+        min_idle_ms: int,
+        idle_ms: int | None = None,
+        delivered_at_ms: int | None = None,
+        retry_count: int | None = None,
+        force: bool = False,
+        last_id: str | None = None,
+    ) -> list[Entry]:
+        """Take over pending entries by their ids, if they are idle long enough (XCLAIM). O(ids log n).
+
+        `idle_ms` or `delivered_at_ms`: the idle time or the time of the last delivery that the entries have
+        afterwards; now unless given. `retry_count`: their number of deliveries afterwards. `force`: also take
+        entries that are not pending. `last_id`: move the position of the group forward to this id.
+        """
         if not ids:
             return []
-        return self._session.send(group_calls.claim(self.key, self.name, consumer, ids, min_idle_ms))
+        changes = ClaimChanges(idle_ms, delivered_at_ms, retry_count, force, last_id)
+        return self._session.send(group_calls.claim(self.key, self.name, consumer, ids, min_idle_ms, changes))
+
+    def extend(self, consumer: str, *ids: str) -> list[str]:
+        """Set the idle time of entries that are pending for a consumer to 0, without counting a delivery, and
+        return the ids (XCLAIM JUSTID). Pending entries of other consumers are taken over."""
+        if not ids:
+            return []
+        return self._session.send(group_calls.extend(self.key, self.name, consumer, ids))
 
     def autoclaim(
         self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tailrace_client.call import Answer, Call, given, member, nothing
 from tailrace_client.entries import Entry, Slice, entry_of
-from tailrace_client.generated.api.consumers import xgroup_delconsumer, xinfo_consumers
+from tailrace_client.generated.api.consumers import xgroup_createconsumer, xgroup_delconsumer, xinfo_consumers
 from tailrace_client.generated.api.groups import xgroup_create, xgroup_destroy, xgroup_setid, xinfo_group
 from tailrace_client.generated.api.pending import xack, xautoclaim, xclaim, xnack, xpending, xpending_summary
 from tailrace_client.generated.api.reads import xreadgroup
@@ -44,6 +44,16 @@ class ScanResult(NamedTuple):
     deleted_ids: list[str]
 
 
+class ClaimChanges(NamedTuple):
+    """What a claim changes besides the owner of the entries; `Group.claim` documents it."""
+
+    idle_ms: int | None = None
+    delivered_at_ms: int | None = None
+    retry_count: int | None = None
+    force: bool = False
+    last_id: str | None = None
+
+
 def create(key: str, group: str, after: str, *, create_stream: bool) -> Call[Group]:
     """Return the call of XGROUP CREATE. The call is not repeated after a lost response, because an existing
     group is an error."""
@@ -73,6 +83,12 @@ def consumers(key: str, group: str) -> Call[ConsumerList]:
     return Call(request, lambda answer: ConsumerList.from_dict(answer.json()), is_idempotent=True)
 
 
+def create_consumer(key: str, group: str, consumer: str) -> Call[bool]:
+    """Return the call of XGROUP CREATECONSUMER."""
+    request = xgroup_createconsumer._get_kwargs(key, group, consumer)
+    return Call(request, member("created"), is_idempotent=True)
+
+
 def delete_consumer(
     key: str, group: str, consumer: str, *, force: bool, transfer_to: str | None
 ) -> Call[int]:
@@ -83,13 +99,14 @@ def delete_consumer(
     return Call(request, member("pending_dropped"))
 
 
-def read(
+def read(  # noqa: PLR0913 - the options of XREADGROUP
     group: str,
     consumer: str,
     positions: Mapping[str, str],
     *,
     count: int | None = None,
     max_count: int | None = None,
+    max_bytes: int | None = None,
     wait_ms: int | None = None,
     claim_min_idle_ms: int | None = None,
     noack: bool = False,
@@ -105,6 +122,7 @@ def read(
         streams=[GroupReadPosition(key=key, id=id_) for key, id_ in positions.items()],
         count=given(count),
         max_count=given(max_count),
+        max_bytes=given(max_bytes),
         wait_ms=given(wait_ms),
         claim_min_idle_ms=given(claim_min_idle_ms),
         noack=noack or UNSET,
@@ -132,9 +150,20 @@ def nack(
     return Call(xnack._get_kwargs(key, group, body=body), member("nacked"))
 
 
-def claim(key: str, group: str, consumer: str, ids: Sequence[str], min_idle_ms: int) -> Call[list[Entry]]:
+def claim(
+    key: str, group: str, consumer: str, ids: Sequence[str], min_idle_ms: int, changes: ClaimChanges
+) -> Call[list[Entry]]:
     """Return the call of XCLAIM."""
-    body = ClaimBody(consumer=consumer, min_idle_ms=min_idle_ms, ids=list(ids))
+    body = ClaimBody(
+        consumer=consumer,
+        min_idle_ms=min_idle_ms,
+        ids=list(ids),
+        idle_ms=given(changes.idle_ms),
+        delivered_at_ms=given(changes.delivered_at_ms),
+        retry_count=given(changes.retry_count),
+        force=changes.force or UNSET,
+        last_id=given(changes.last_id),
+    )
     return Call(xclaim._get_kwargs(key, group, body=body, shape=UNSET), _entries)
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
-from tailrace_client import stream_calls
+from tailrace_client import entry_calls
 
 LineShape = Literal["entry", "pairs", "fields"]
 
@@ -41,7 +41,7 @@ class Export:
         if self._last_line:
             self._start = f"({json.loads(self._last_line)['id']}"
             self._last_line = b""
-        return stream_calls.export(self._key, self._start, self._end, self._shape, self._fields)
+        return entry_calls.export(self._key, self._start, self._end, self._shape, self._fields)
 
     @property
     def can_resume(self) -> bool:

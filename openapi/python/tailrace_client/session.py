@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from ssl import SSLContext
 from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
@@ -22,11 +23,15 @@ from tailrace_client.call import Call
 from tailrace_client.connections import transport_to
 from tailrace_client.errors import TailraceError, error_of_answer, error_of_transport
 from tailrace_client.outgoing import Outgoing, exact_path, outgoing
-from tailrace_client.retry import RetryPolicy
+from tailrace_client.retry import Attempts, Contact, RetryPolicy
 
 T = TypeVar("T")
 
 MS_PER_S: Final = 1_000
+
+CONNECT_TIMEOUT_S: Final = 5.0
+"""The most time for opening one connection, if `timeout_s` is longer. The kernel of a busy server still
+accepts connections; a host that does not is down or the wrong one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Settings:
     producer of idempotency keys, for calls that name none.
     """
 
-    url: str
+    url: str = field(repr=False)
     token: str | None = field(repr=False)
     timeout_s: float
     retry: RetryPolicy
@@ -65,7 +70,24 @@ class Settings:
 
     def timeout(self, waits_ms: int) -> httpx.Timeout:
         """Return the timeouts for a response that the server may delay by `waits_ms`."""
-        return httpx.Timeout(self.timeout_s, read=self.timeout_s + waits_ms / MS_PER_S)
+        return httpx.Timeout(
+            self.timeout_s, read=self.timeout_s + waits_ms / MS_PER_S, connect=self.connect_timeout_s
+        )
+
+    def silence(self, silence_max_s: float) -> httpx.Timeout:
+        """Return the timeouts for a response that may pause for `silence_max_s`."""
+        return httpx.Timeout(silence_max_s, connect=self.connect_timeout_s)
+
+    @property
+    def connect_timeout_s(self) -> float:
+        """Return the time limit for opening one connection."""
+        return min(self.timeout_s, CONNECT_TIMEOUT_S)
+
+    @property
+    def shown_url(self) -> str:
+        """Return the URL without a password, for errors and `repr`."""
+        parts = urlsplit(self.url)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 class _Client(httpx.Client):
@@ -90,14 +112,19 @@ class Session:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.contact = Contact()
         self._transport = transport_to(settings.url, settings.connections_max, settings.verify)
         self.http = _Client(**settings.arguments(), transport=self._transport)
         self._base_url = settings.url.rstrip("/")
         self._headers = {"Accept": "*/*", "User-Agent": self.http.headers["User-Agent"], **settings.headers}
 
+    def attempts(self, *, is_idempotent: bool) -> Attempts:
+        """Return the attempts of one request."""
+        return self.settings.retry.attempts(is_idempotent=is_idempotent, contact=self.contact)
+
     def send(self, call: Call[T]) -> T:
         """Send `call` and return its result. Raises `TailraceError`."""
-        attempts = self.settings.retry.attempts(is_idempotent=call.is_idempotent)
+        attempts = self.attempts(is_idempotent=call.is_idempotent)
         while True:
             try:
                 return self.attempt(call)
@@ -112,7 +139,8 @@ class Session:
                 self._outgoing(call.request), self.settings.timeout(call.waits_ms).as_dict()
             )
         except httpx.TransportError as error:
-            raise error_of_transport(error) from error
+            raise error_of_transport(error, self.settings.shown_url) from error
+        self.contact.is_made = True
         if not answer.is_success:
             raise self._error(call.request, answer)
         return call.read(answer)
@@ -123,12 +151,13 @@ class Session:
         Raises `TailraceError`."""
         try:
             with closing(self._transport.opened(self._outgoing(request), timeouts.as_dict())) as answer:
+                self.contact.is_made = True
                 if not answer.is_success:
                     answer.read()
                     raise self._error(request, answer)
                 yield answer.iter_bytes()
         except httpx.TransportError as error:
-            raise error_of_transport(error) from error
+            raise error_of_transport(error, self.settings.shown_url) from error
 
     def _outgoing(self, request: Mapping[str, Any]) -> Outgoing:
         """Return the request for the transport. It bypasses `httpx.Client`, whose additions (redirects,
@@ -153,11 +182,16 @@ class AsyncSession:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.contact = Contact()
         self.http = _AsyncClient(**settings.arguments())
+
+    def attempts(self, *, is_idempotent: bool) -> Attempts:
+        """Return the attempts of one request."""
+        return self.settings.retry.attempts(is_idempotent=is_idempotent, contact=self.contact)
 
     async def send(self, call: Call[T]) -> T:
         """Send a call, like `Session.send`."""
-        attempts = self.settings.retry.attempts(is_idempotent=call.is_idempotent)
+        attempts = self.attempts(is_idempotent=call.is_idempotent)
         while True:
             try:
                 return await self.attempt(call)
@@ -170,7 +204,8 @@ class AsyncSession:
         try:
             answer = await self.http.request(**call.request, timeout=self.settings.timeout(call.waits_ms))
         except httpx.TransportError as error:
-            raise error_of_transport(error) from error
+            raise error_of_transport(error, self.settings.shown_url) from error
+        self.contact.is_made = True
         if not answer.is_success:
             raise error_of_answer(answer)
         return call.read(answer)
@@ -182,12 +217,14 @@ class AsyncSession:
         """Open one response, like `Session.stream`."""
         try:
             async with self.http.stream(**request, timeout=timeouts) as answer:
+                self.contact.is_made = True
+                self.contact.is_made = True
                 if not answer.is_success:
                     await answer.aread()
                     raise error_of_answer(answer)
                 yield answer.aiter_bytes()
         except httpx.TransportError as error:
-            raise error_of_transport(error) from error
+            raise error_of_transport(error, self.settings.shown_url) from error
 
     async def aclose(self) -> None:
         """Close the connections."""

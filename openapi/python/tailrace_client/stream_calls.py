@@ -1,31 +1,32 @@
-"""The calls of a stream. This module sends nothing."""
+"""The calls that append, trim and delete entries. This module sends nothing.
+
+`entry_calls` has the calls that read, and `state_calls` those of the stream as a whole.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast
 
 from tailrace_client.call import Answer, Call, given, member, nothing
 from tailrace_client.fields import FieldsToAppend, wire_entry
 from tailrace_client.generated.api.entries import (
-    export_entries,
+    check_import,
     import_entries,
-    seek_entries,
-    split_entries,
     xadd,
+    xadd_batch,
     xdel,
     xtrim,
 )
-from tailrace_client.generated.api.streams import create_stream, delete_stream, xinfo_stream, xlen
+from tailrace_client.generated.api.entries import delete_entry as delete_entry_operation
 from tailrace_client.generated.models import (
     BatchReply,
     DeleteBody,
     DeleteReply,
-    SeekPosition,
-    SplitPlan,
-    StreamState,
+    ImportCheck,
     Trimming,
+    XaddBatchBody,
     XaddBody,
 )
 from tailrace_client.generated.types import UNSET, File
@@ -117,6 +118,29 @@ def append(
     return Call(request, member("id"), is_idempotent=producer is not None)
 
 
+def append_batch(
+    key: str,
+    entries: Sequence[FieldsToAppend],
+    *,
+    ids: Sequence[str] | None,
+    trim: Trim | None,
+    if_last_id: str | None,
+    producer: Producer | None,
+) -> Call[list[str]]:
+    """Return the call that appends several entries, all or none, and returns their ids."""
+    wired = [wire_entry(fields) for fields in entries]
+    if ids is not None:
+        if len(ids) != len(wired):
+            raise ValueError(f"{len(ids)} ids for {len(wired)} entries; pass one id for each entry")
+        wired = [{"id": entry_id, **each} for entry_id, each in zip(ids, wired, strict=True)]
+    body = XaddBatchBody(
+        entries=[], trim=UNSET if trim is None else trim.wire(), if_last_id=given(if_last_id)
+    )
+    request = xadd_batch._get_kwargs(key, body=body, ids=True, **_arguments(producer))
+    request["json"] = {**request["json"], "entries": wired}
+    return Call(request, member("ids"), is_idempotent=producer is not None)
+
+
 class Body(Protocol):
     """Bytes of a known length, whole or in parts."""
 
@@ -145,38 +169,24 @@ def import_lines(
     return Call(request, _import_result, is_idempotent=producer is not None)
 
 
-def export(
+def check_lines(
     key: str,
-    start: str,
-    end: str,
-    shape: Literal["entry", "pairs", "fields"],
-    fields: Sequence[str] | None,
-) -> Mapping[str, Any]:
-    """Return the request of entries:export, whose response is streamed."""
-    chosen = UNSET if fields is None else list(fields)
-    return export_entries._get_kwargs(key, start=start, end=end, shape=shape, field=chosen)
-
-
-def length(key: str) -> Call[int]:
-    """Return the call of XLEN."""
-    return Call(xlen._get_kwargs(key), member("length"), is_idempotent=True)
-
-
-def info(key: str) -> Call[StreamState]:
-    """Return the call of XINFO STREAM."""
-    request = xinfo_stream._get_kwargs(key)
-    return Call(request, lambda answer: StreamState.from_dict(answer.json()), is_idempotent=True)
-
-
-def create(key: str) -> Call[None]:
-    """Create an empty stream, unless the stream exists."""
-    return Call(create_stream._get_kwargs(key), nothing, is_idempotent=True)
-
-
-def drop(key: str) -> Call[None]:
-    """Return the call of DEL. The call is not repeated after a lost response, because a repetition finds no
-    stream."""
-    return Call(delete_stream._get_kwargs(key), nothing)
+    body: bytes,
+    *,
+    shape: Literal["fields", "entry"],
+    content_encoding: str | None,
+    producer: Producer | None,
+) -> Call[ImportCheck]:
+    """Return the call of one entries:check request, which appends nothing."""
+    request = check_import._get_kwargs(
+        key,
+        body=File(payload=cast("BinaryIO", body)),
+        shape=shape,
+        content_encoding=given(content_encoding),
+        **_arguments(producer),
+    )
+    request["headers"]["Content-Length"] = str(len(body))
+    return Call(request, lambda answer: ImportCheck.from_dict(answer.json()), is_idempotent=True)
 
 
 def trim(key: str, rule: Trim) -> Call[int]:
@@ -185,23 +195,17 @@ def trim(key: str, rule: Trim) -> Call[int]:
     return Call(xtrim._get_kwargs(key, body=rule.wire()), member("trimmed"), is_idempotent=True)
 
 
+def delete_entry(key: str, entry_id: str) -> Call[None]:
+    """Return the call that deletes one entry. The call is not repeated after a lost response, because a
+    repetition finds no entry."""
+    return Call(delete_entry_operation._get_kwargs(key, entry_id), nothing)
+
+
 def delete(key: str, ids: Sequence[str], references: References | None) -> Call[DeleteReply]:
     """Return the call of XDEL, or XDELEX with `references`. Ids are never reused, so a repetition deletes
     nothing else."""
     request = xdel._get_kwargs(key, body=DeleteBody(ids=list(ids), references=given(references)))
     return Call(request, lambda answer: DeleteReply.from_dict(answer.json()), is_idempotent=True)
-
-
-def split(key: str, parts: int, start: str, end: str) -> Call[SplitPlan]:
-    """Boundaries of parts of about equal counts."""
-    request = split_entries._get_kwargs(key, parts=parts, start=start, end=end)
-    return Call(request, lambda answer: SplitPlan.from_dict(answer.json()), is_idempotent=True)
-
-
-def seek(key: str, count: int, start: str) -> Call[SeekPosition]:
-    """Return the call that finds the id at the end of a page."""
-    request = seek_entries._get_kwargs(key, count=count, start=start)
-    return Call(request, lambda answer: SeekPosition.from_dict(answer.json()), is_idempotent=True)
 
 
 def _arguments(producer: Producer | None) -> dict[str, Any]:

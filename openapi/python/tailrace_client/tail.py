@@ -10,17 +10,24 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from tailrace_client.call import given
 from tailrace_client.entries import Entry, entry_of
 from tailrace_client.errors import ANSWER_LOST, TailraceError, error_of_problem
-from tailrace_client.generated.api.reads import tail
-from tailrace_client.generated.types import UNSET
+from tailrace_client.fields import Fields
+from tailrace_client.generated.api.reads import tail, tail_streams
+from tailrace_client.generated.types import UNSET, Unset
 
 SILENCE_MAX_S: Final = 45.0
 """The server sends a comment every 15 s. After three missing comments the connection counts as dead."""
+
+_NO_GROUP: Final = {"prefetch": UNSET, "noack": UNSET, "shape": UNSET}
+"""The first two parameters are for groups only. The server sends the default shape unless told otherwise."""
+
+T = TypeVar("T")
 
 _log: Final = logging.getLogger("tailrace_client")
 
@@ -38,13 +45,20 @@ def log_gap(gap: Gap) -> None:
     _log.warning("stream %s: entries after %s and before %s were trimmed before they could be read", *gap)
 
 
-class Tail:
-    """One tail. `request` is the next request to send; `take` yields the entries that received bytes
-    complete."""
+class StreamEntry(NamedTuple):
+    """An entry of one of several streams. `key`: the stream."""
 
-    def __init__(self, key: str, after: str, on_gap: Callable[[Gap], None]) -> None:
-        self._key = key
-        self._after = after
+    key: str
+    id: str
+    fields: Fields
+
+
+class AnyTail(Generic[T]):
+    """One tail. `request` is the next request to send; `take` yields the entries that received bytes
+    complete. `name`: what the tail follows, for errors."""
+
+    def __init__(self, name: str, on_gap: Callable[[Gap], None]) -> None:
+        self._name = name
         self._on_gap = on_gap
         self._position: str | None = None
         self._received = bytearray()
@@ -54,22 +68,23 @@ class Tail:
         """Return the request that continues the tail. Discards an incomplete event, because the server sends
         it again."""
         self._received.clear()
-        return tail._get_kwargs(
-            self._key,
-            after=self._after,
-            last_event_id=given(self._position),
-            prefetch=UNSET,  # This parameter and the next one are for groups only.
-            noack=UNSET,
-            shape=UNSET,
-        )
+        return self._request(given(self._position))
+
+    @abstractmethod
+    def _request(self, position: str | Unset) -> Mapping[str, Any]:
+        """Return the request that continues after `position`."""
+
+    @abstractmethod
+    def _entries(self, data: Any) -> list[T]:
+        """Return the entries of one event."""
 
     def over(self) -> TailraceError:
         """Return the error for the end of a connection: a tail has no end of its own."""
         return TailraceError(
-            ANSWER_LOST, f"the connection of the tail of {self._key} was closed", retryable=True
+            ANSWER_LOST, f"the connection of the tail of {self._name} was closed", retryable=True
         )
 
-    def take(self, chunk: bytes) -> Iterator[Entry]:
+    def take(self, chunk: bytes) -> Iterator[T]:
         """Add received bytes and yield the entries that they complete. Raises `TailraceError` if the server
         ends the tail."""
         self._received += chunk
@@ -78,9 +93,9 @@ class Tail:
             del self._received[: end + 2]
             yield from self._event(_lines_of(block))
 
-    def _event(self, lines: Mapping[bytes, bytes]) -> list[Entry]:
+    def _event(self, lines: Mapping[bytes, bytes]) -> list[T]:
         name, data = lines.get(b"event"), lines.get(b"data", b"")
-        entries = [entry_of(each) for each in json.loads(data)] if name == b"entries" else []
+        entries = self._entries(json.loads(data)) if name == b"entries" else []
         if name == b"gap":
             gap = json.loads(data)
             self._on_gap(Gap(gap["key"], gap["from"], gap["to"]))
@@ -89,6 +104,48 @@ class Tail:
         if position := lines.get(b"id"):
             self._position = position.decode()
         return entries
+
+
+class Tail(AnyTail[Entry]):
+    """The tail of one stream."""
+
+    def __init__(self, key: str, after: str, on_gap: Callable[[Gap], None]) -> None:
+        super().__init__(key, on_gap)
+        self._after = after
+
+    def _request(self, position: str | Unset) -> Mapping[str, Any]:
+        return tail._get_kwargs(self._name, after=self._after, last_event_id=position, **_NO_GROUP)
+
+    def _entries(self, data: Any) -> list[Entry]:
+        return [entry_of(each) for each in data]
+
+
+class StreamsTail(AnyTail[StreamEntry]):
+    """The tail of several streams."""
+
+    def __init__(self, positions: Mapping[str, str], on_gap: Callable[[Gap], None]) -> None:
+        if not positions:
+            raise ValueError("streams is empty; pass at least one key")
+        super().__init__(", ".join(positions), on_gap)
+        self._positions = positions
+
+    def _request(self, position: str | Unset) -> Mapping[str, Any]:
+        return tail_streams._get_kwargs(
+            stream=list(self._positions),
+            after=list(self._positions.values()),
+            last_event_id=position,
+            **_NO_GROUP,
+        )
+
+    def _entries(self, data: Any) -> list[StreamEntry]:
+        return [StreamEntry(data["key"], *entry_of(each)) for each in data["entries"]]
+
+
+def positions_of(streams: str | Iterable[str] | Mapping[str, str], after: str) -> dict[str, str]:
+    """Return the position of each stream: `after`, unless `streams` has the positions itself."""
+    if isinstance(streams, Mapping):
+        return dict(streams)
+    return dict.fromkeys([streams] if isinstance(streams, str) else streams, after)
 
 
 def _lines_of(block: bytes) -> dict[bytes, bytes]:

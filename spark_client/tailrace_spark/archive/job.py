@@ -176,7 +176,10 @@ class _Job:
             return
         self.files.check(manifest)
         references: References = "acknowledged" if self.trim == "acknowledged" else "keep"
-        client = self.options.endpoint.client(retry=RetryPolicy(deadline_s=self.options.retry_deadline_s))
+        deadline_s = self.options.retry_deadline_s
+        client = self.options.endpoint.client(
+            retry=RetryPolicy(deadline_s=deadline_s, first_connection_s=deadline_s)
+        )
         stream = client.stream(self.options.stream)
         self._check_same(source, "Its archived entries are gone; nothing was trimmed.")
         try:

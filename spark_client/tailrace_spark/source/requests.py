@@ -32,4 +32,7 @@ class Requests:
     def client(self) -> Tailrace:
         """Return a client on the machine that uses it: the token is read there, and clients cannot be
         serialised."""
-        return self.options.endpoint.client(retry=RetryPolicy(deadline_s=self.options.retry_deadline_s))
+        deadline_s = self.options.retry_deadline_s
+        return self.options.endpoint.client(
+            retry=RetryPolicy(deadline_s=deadline_s, first_connection_s=deadline_s)
+        )

@@ -1,0 +1,178 @@
+"""Appending to a stream, trimming it and deleting entries, for blocking programs.
+
+`stream_calls` contains the requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from tailrace_client import stream_calls
+from tailrace_client.chunks import BodyThen, chunks_of, producer_of
+from tailrace_client.errors import MISSING_ENTRY, TailraceError
+from tailrace_client.fields import BadFieldError, FieldsToAppend
+from tailrace_client.generated.models import DeleteReply, ImportCheck
+from tailrace_client.stream_calls import ImportResult, References, Trim
+from tailrace_client.stream_of import StreamOf
+
+
+class StreamAppends(StreamOf):
+    """The methods of `Stream` that append, trim and delete entries."""
+
+    def append(
+        self,
+        fields: FieldsToAppend,
+        *,
+        id: str | None = None,  # noqa: A002 - entry ids have this name everywhere
+        trim: Trim | None = None,
+        create: bool = True,
+        if_last_id: str | None = None,
+        idempotency_key: str | None = None,
+        producer_id: str | None = None,
+    ) -> str:
+        """Append one entry and return its id. `if_last_id`: append only if this is the last id of the stream.
+
+        With an `idempotency_key`, the request is retried after a lost response and appends nothing twice. The
+        key belongs to the producer (`producer_id`), so set both if the same key is used after a restart.
+        Without a key, a lost response is an error with `side_effects` "unknown".
+        """
+        return self._session.send(
+            stream_calls.append(
+                self.key,
+                fields,
+                id=id,
+                trim=trim,
+                create=create,
+                if_last_id=if_last_id,
+                producer=producer_of(self._session.settings.producer_id, producer_id, idempotency_key),
+            )
+        )
+
+    def append_many(self, entries: Iterable[FieldsToAppend], chunk: int = 1_000) -> int:
+        """Append all entries in order and return how many there are. Each request appends `chunk` entries,
+        all or none.
+
+        Every chunk has an idempotency key of its own, so a retry appends nothing twice. If a chunk fails, a
+        note of the error says how many entries of earlier chunks were appended.
+        """
+        count = 0
+        try:
+            chunks = chunks_of(entries, chunk)
+            for lines, producer in chunks:
+                call = stream_calls.import_lines(
+                    self.key,
+                    BodyThen(lines.body, chunks.prepare),
+                    shape=lines.shape,
+                    content_encoding=None,
+                    producer=producer,
+                )
+                count += self._session.send(call).count
+        except (TailraceError, BadFieldError) as error:
+            error.add_note(f"append_many appended {count} entries before this error")
+            raise
+        return count
+
+    def import_lines(
+        self,
+        body: bytes,
+        *,
+        shape: Literal["fields", "entry"] = "fields",
+        producer_id: str | None = None,
+        producer_epoch: int | None = None,
+        producer_layout: str | None = None,
+        idempotency_key: str | None = None,
+        content_encoding: Literal["gzip", "zstd"] | None = None,
+    ) -> ImportResult:
+        """Append NDJSON in one request, all lines or none. Each line is an object of fields, or a complete
+        entry (`shape`).
+
+        With an `idempotency_key` the request is retried. Without one it is retried only if nothing can have
+        been appended.
+        """
+        producer = producer_of(
+            self._session.settings.producer_id, producer_id, idempotency_key, producer_epoch, producer_layout
+        )
+        return self._session.send(
+            stream_calls.import_lines(
+                self.key, body, shape=shape, content_encoding=content_encoding, producer=producer
+            )
+        )
+
+    def append_batch(
+        self,
+        entries: Sequence[FieldsToAppend],
+        *,
+        ids: Sequence[str] | None = None,
+        trim: Trim | None = None,
+        if_last_id: str | None = None,
+        idempotency_key: str | None = None,
+        producer_id: str | None = None,
+        producer_epoch: int | None = None,
+        producer_layout: str | None = None,
+    ) -> list[str]:
+        """Append entries in one request, all or none, and return their ids. O(entries).
+
+        `ids`: one explicit id for each entry. The other parameters are those of `append` and `import_lines`.
+        For more entries than one request can contain, use `append_many`.
+        """
+        producer = producer_of(
+            self._session.settings.producer_id, producer_id, idempotency_key, producer_epoch, producer_layout
+        )
+        return self._session.send(
+            stream_calls.append_batch(
+                self.key, entries, ids=ids, trim=trim, if_last_id=if_last_id, producer=producer
+            )
+        )
+
+    def check_lines(
+        self,
+        body: bytes,
+        *,
+        shape: Literal["fields", "entry"] = "fields",
+        producer_id: str | None = None,
+        producer_epoch: int | None = None,
+        producer_layout: str | None = None,
+        idempotency_key: str | None = None,
+        content_encoding: Literal["gzip", "zstd"] | None = None,
+    ) -> ImportCheck:
+        """Check the request that `import_lines` would send, and append nothing. O(bytes).
+
+        The result has the number of entries (`count`), and whether an import with this key appended them
+        before (`known`). Raises the error that the import would raise for its body.
+        """
+        producer = producer_of(
+            self._session.settings.producer_id, producer_id, idempotency_key, producer_epoch, producer_layout
+        )
+        return self._session.send(
+            stream_calls.check_lines(
+                self.key, body, shape=shape, content_encoding=content_encoding, producer=producer
+            )
+        )
+
+    def trim(
+        self,
+        max_length: int | None = None,
+        *,
+        min_id: str | None = None,
+        approximate: bool | None = None,
+        limit: int | None = None,
+        references: References | None = None,
+    ) -> int:
+        """Remove the oldest entries, by the rule of `Trim`, and return how many were removed."""
+        rule = Trim(max_length, min_id, approximate, limit, references)
+        return self._session.send(stream_calls.trim(self.key, rule))
+
+    def delete_entry(self, entry_id: str) -> bool:
+        """Delete one entry and return whether it existed. Pending entries keep their reference. O(log n)."""
+        try:
+            self._session.send(stream_calls.delete_entry(self.key, entry_id))
+        except TailraceError as error:
+            if error.code in MISSING_ENTRY:
+                return False
+            raise
+        return True
+
+    def delete(self, *ids: str, references: References | None = None) -> DeleteReply:
+        """Delete entries and return the result for each."""
+        return self._session.send(stream_calls.delete(self.key, ids, references))

@@ -1,0 +1,148 @@
+"""Reading a stream, for blocking programs: ranges, single entries, exports, tails and plans of ranges.
+
+`entry_calls` contains the requests.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from math import inf
+
+from tailrace_client import entry_calls
+from tailrace_client.entries import Entry
+from tailrace_client.entry_calls import Page
+from tailrace_client.errors import MISSING_ENTRY, TailraceError
+from tailrace_client.fields import Fields
+from tailrace_client.following import follow
+from tailrace_client.generated.models import SeekPosition, SplitPlan
+from tailrace_client.ids import lesser_end
+from tailrace_client.json_lines import entries_of_lines
+from tailrace_client.lines import Export, LineShape
+from tailrace_client.stream_of import StreamOf
+from tailrace_client.tail import Gap, Tail, log_gap
+
+
+class StreamReads(StreamOf):
+    """The methods of `Stream` that read entries."""
+
+    def read(self, start: str = "-", end: str = "+", count: int | None = None) -> Iterator[Entry]:
+        """Return the entries between two ids, both included, each as `(id, fields)`; at most `count`.
+
+        A bound is an id, a time in milliseconds, `-`, `+`, or `(id` to exclude that id. The entries are read
+        as one export, which resumes after a broken connection. A missing stream is read as an empty one.
+        """
+        return chain.from_iterable(self._read_blocks(start, end, count))
+
+    def _read_blocks(self, start: str, end: str, count: int | None) -> Iterator[Iterable[Entry]]:
+        """Yield the entries one block of lines at a time, so that no Python code runs for each entry."""
+        if count is not None:
+            last = self.seek(count, start).end
+            end = lesser_end(last, end) if last is not None else start
+        yield from map(entries_of_lines, self.export_lines(start, end))
+
+    def read_reverse(self, end: str = "+", start: str = "-", count: int | None = None) -> Iterator[Entry]:
+        """Yield the entries between two ids, the newest first; at most `count` (XREVRANGE).
+
+        The entries are read page by page, each in O(log n + page). Bounds are those of `read`. A missing
+        stream is read as an empty one.
+        """
+        left = inf if count is None else count
+        upper: str | None = end
+        while left > 0 and upper is not None:
+            page, upper = self._session.send(entry_calls.backwards(self.key, start, upper, left))
+            yield from page
+            left -= len(page)
+
+    def get(self, entry_id: str) -> Fields | None:
+        """Return the fields of one entry; None if there is no entry with this id. O(log n)."""
+        try:
+            return self._session.send(entry_calls.entry(self.key, entry_id))
+        except TailraceError as error:
+            if error.code in MISSING_ENTRY:
+                return None
+            raise
+
+    def last(self, count: int = 1) -> list[Entry]:
+        """Return the last `count` entries in the order of the stream, the newest last. O(log n + count)."""
+        newest_first = list(self.read_reverse(count=count))
+        return newest_first[::-1]
+
+    def read_after(
+        self,
+        after: str = "$",
+        *,
+        count: int | None = None,
+        wait_ms: int | None = None,
+        strict: bool = False,
+    ) -> Page:
+        """Return the entries after a position, and the position of the next read (XREAD). One request,
+        O(log n + entries).
+
+        With `wait_ms` (at most 60 000), the server waits until there are entries, or returns none when the
+        time is over. `$`: only entries that are appended from now on. `strict`: raise `TailraceError` with
+        the status 410 if entries after the position were trimmed. `count`: 100 000 unless given.
+        """
+        return self._session.send(
+            entry_calls.after(self.key, after, count=count, wait_ms=wait_ms, strict=strict)
+        )
+
+    def export_lines(
+        self,
+        start: str = "-",
+        end: str = "+",
+        *,
+        shape: LineShape = "entry",
+        fields: Sequence[str] | None = None,
+    ) -> Iterator[bytes]:
+        """Yield the entries of a range as NDJSON, in blocks of complete lines.
+
+        `fields`: only the fields with these names, in this order; None for all fields.
+
+        This is one request. If the connection breaks, the export resumes after the last line of the last
+        block. With `shape="fields"`, lines have no id, and a broken connection after the first block is an
+        error.
+        """
+        export = Export(self.key, start, end, shape, fields)
+        attempts = self._session.attempts(is_idempotent=True)
+        while True:
+            try:
+                with self._session.stream(export.request, self._session.settings.timeout(0)) as chunks:
+                    for chunk in chunks:
+                        if block := export.take(chunk):
+                            yield block
+                            attempts = self._session.attempts(is_idempotent=True)
+                if block := export.end():
+                    yield block
+            except TailraceError as error:
+                if not export.can_resume:
+                    raise
+                delay_s = attempts.delay_after(error)
+            else:
+                return
+            time.sleep(delay_s)
+
+    def tail(self, after: str = "$", *, on_gap: Callable[[Gap], None] = log_gap) -> Iterator[Entry]:
+        """Yield entries after `after` as they arrive, each as `(id, fields)`, without end. `$`: only new
+        entries.
+
+        After a broken connection the tail resumes at the same position. `on_gap` is called with the range of
+        entries that were trimmed before the tail could read them.
+        """
+        return follow(self._session, Tail(self.key, after, on_gap))
+
+    def split(self, parts: int, start: str = "-", end: str = "+") -> SplitPlan:
+        """Return boundaries that split a range into parts of about equal counts. The server reads no entries
+        for this.
+
+        A missing stream is split like an empty one.
+        """
+        return self._session.send(entry_calls.split(self.key, parts, start, end))
+
+    def seek(self, count: int, start: str = "-") -> SeekPosition:
+        """Return the id that ends a page of `count` entries. The server reads no entries for this.
+
+        A missing stream is treated like an empty one.
+        """
+        return self._session.send(entry_calls.seek(self.key, count, start))
