@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from tailrace.core.storage import journal
 from tailrace.core.storage.damage import Damage, opened
 from tailrace.core.storage.ids import id_of
 from tailrace.core.storage.journal import seq_bytes
+from tailrace.core.storage.move_parts import parts_of
 from tailrace.core.storage.payloads import source_of, stand_in
 from tailrace.core.storage.readable_rows import readable_rows
 from tailrace.core.storage.rewriting import write_keyspace
@@ -162,7 +164,7 @@ class Salvage:
     def _replay(self) -> None:
         try:
             for seq, effects in self._journal_rows():
-                for effect in effects:
+                for effect in chain.from_iterable(map(parts_of, effects)):
                     self._carry_out(effect, seq)
         except (Damage, sqlite3.DatabaseError) as error:
             self._lose("the journal", f"{error}; all later changes are lost")

@@ -52,7 +52,9 @@ class Disk:
         recovered = recover(self.writing, self.reading)
         self.engine = Engine(recovered.keyspace)
         self.seq = recovered.seq
+        # The next checkpoint also stores what the replayed rows changed.
         self.changed: set[bytes] = set()
+        self.note(recovered.replayed)
 
     def run(self, program: Program, steps: int, now_ms: int) -> int:
         for _ in range(steps):
@@ -65,9 +67,12 @@ class Disk:
         if effects:
             self.seq += 1
             journal.append(self.writing, self.seq, encode_effects(effects))
-            for effect in effects:
-                for name in ("key", "new_key"):
-                    self.changed.add(getattr(effect, name, b""))
+            self.note(effects)
+
+    def note(self, effects: Sequence[Effect]) -> None:
+        for effect in effects:
+            for name in ("key", "new_key"):
+                self.changed.add(getattr(effect, name, b""))
 
     def checkpoint(self, *, until: str = "release") -> None:
         """Take a checkpoint, or stop in the middle of it as a crash would."""

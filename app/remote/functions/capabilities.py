@@ -71,6 +71,8 @@ class Capabilities(Struct, frozen=True):
     """The position ``+`` of XREAD."""
     empty_reads: Feature
     """A consumer that exists after a read or claim that returned nothing."""
+    group_settings: Feature
+    """Settings of groups, such as dead letters."""
 
     @property
     def how(self) -> How | None:
@@ -83,6 +85,9 @@ class Capabilities(Struct, frozen=True):
         """All features in the order of the table."""
         return [getattr(self, name) for name in self.__struct_fields__]
 
+
+NEEDS_OWN_STORAGE: Final = "a server with its own storage"
+"""What a feature needs that the gateway has on no engine."""
 
 _ABSENT: Final = RESERVED + b"probe"
 _G: Final = b"g"
@@ -160,6 +165,9 @@ async def detect(link: Link) -> Capabilities:
         idempotency=_library_only("idempotency keys of the API", how),
         batches=_library_only("all-or-nothing batches, if_last_id", how),
         empty_reads=await _empty_reads(link, how),
+        group_settings=Feature(
+            "settings of groups (dead letters)", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}"
+        ),
     )
 
 
