@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -164,8 +163,9 @@ class Salvage:
     def _replay(self) -> None:
         try:
             for seq, effects in self._journal_rows():
-                for effect in chain.from_iterable(map(parts_of, effects)):
-                    self._carry_out(effect, seq)
+                for effect in effects:
+                    for part in parts_of(self.keyspace, effect):
+                        self._carry_out(part, seq)
         except (Damage, sqlite3.DatabaseError) as error:
             self._lose("the journal", f"{error}; all later changes are lost")
         if self._unfit_count:
