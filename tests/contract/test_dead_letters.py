@@ -53,7 +53,7 @@ def delivered(client: httpx.Client, key: str) -> str:
 
 def dead(client: httpx.Client, key: str) -> list[dict[str, str]]:
     """The fields of the dead letters; waits for the first one."""
-    query = {"after": "0", "wait_ms": 30_000}
+    query = {"after": "0", "wait_ms": "30000"}
     entries = client.get(f"/streams/{key}:dead/entries", params=query).json()["entries"]
     return [entry["fields"] for entry in entries]
 
