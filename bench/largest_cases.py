@@ -20,6 +20,7 @@ from bench.largest_streams import (
     Make,
     Request,
     alone,
+    buried,
     escaped,
     large,
     many_streams,
@@ -29,6 +30,7 @@ from bench.largest_streams import (
     wide,
 )
 from tailrace.core.limits import (
+    DEAD_LETTERS_MAX,
     READ_STREAMS_MAX,
 )
 
@@ -37,6 +39,7 @@ CHEAP: Final = frozenset(
         *("create_stream", "head_stream", "get_producer", "take_over_epoch", "check_import"),
         *("xlen", "xsetid", "xcfgset", "delete_entry"),
         *("xinfo_group", "xgroup_create", "xgroup_setid", "xgroup_createconsumer"),
+        "configure_group",
         *("create_ticket", "show_access", "get_limits", "slow_log", "clear_slow_log"),
         *("healthz", "readyz", "problem_page"),
     }
@@ -187,6 +190,13 @@ GROUPS: Final = (
         "transferred",
         lambda _: [Request("DELETE", "/v1/streams/dt/groups/g/consumers/alice?transfer_to=bob")],
         large("dt", "g"),
+    ),
+    post_case(
+        "redrive",
+        "most dead letters",
+        "/v1/streams/rd/groups/g:redrive",
+        lambda _: {"limit": DEAD_LETTERS_MAX},
+        buried("rd"),
     ),
     Case(
         "xgroup_destroy",

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from tailrace.core.limits import (
     BATCH_ENTRIES_MAX,
+    DEAD_LETTERS_MAX,
     IDS_PER_REQUEST_MAX,
     KEYS_PER_REQUEST_MAX,
     PIPELINE_COMMANDS_MAX,
@@ -215,6 +216,20 @@ def perforated(name: str, groups: int) -> Make:
         for first in range(0, len(numbers), part):
             ids = [f"{each}-0" for each in numbers[first : first + part : 2]]
             yield post(f"/v1/streams/{name}/entries:delete", {"ids": ids})
+
+    return requests
+
+
+def buried(name: str) -> Make:
+    """A stream with as many dead letters of its group `g` as one redrive sends back."""
+
+    def requests(state: State) -> Iterator[Request]:
+        if state.is_first(name):
+            entries, path = state.count(DEAD_LETTERS_MAX), f"/v1/streams/{name}/groups/g"
+            yield from filled(name, entries)
+            yield from delivered(name, "g", entries)
+            yield post(f"{path}:configure", {"max_deliveries": 1, "dead_letter_stream": f"{name}:dead"})
+            yield read_group(name, "g", claim_min_idle_ms=0)
 
     return requests
 

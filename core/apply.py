@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from tailrace.core import apply_dead_letters as dead_letters
 from tailrace.core.effects import (
     AppendRemembered,
     Claimed,
@@ -244,4 +245,5 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     PendingRemoved: _pending_removed,
     PendingBetweenRemoved: _pending_between_removed,
     ReferencesTrimmed: _references_trimmed,
+    **dead_letters.APPLIERS,
 }

@@ -21,6 +21,7 @@ from tailrace.core import commands as c
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
+from tailrace.core.possible_moves import dead_letter_streams
 from tailrace.core.stream_id import SEQ_BITS, ZERO_ID, StreamId
 
 Handlers: TypeAlias = Mapping[type[c.Command], Callable[[Execution, Any], Any]]
@@ -94,6 +95,7 @@ class _Foreseen:
     def look_at(self, command: c.Command) -> KeptReply | None:
         """Charge the reply of an exact read, or record what another command changes. Return the reply of a
         read that the transaction cannot change."""
+        self._unknown |= dead_letter_streams(self._execution.keyspace, command)
         if isinstance(command, _EXACT):
             if self._is_untouched(command):
                 return self._keep(command)

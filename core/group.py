@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sortedcontainers import SortedDict
 
+from tailrace.core.group_settings import GroupSettings
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.stream_id import StreamId
@@ -15,7 +16,15 @@ from tailrace.core.stream_id import StreamId
 class Group:
     """One group. Only `core.apply` and `core.storage` change it."""
 
-    __slots__ = ("consumers", "entries_read", "last_delivered_id", "name", "pending")
+    __slots__ = (
+        "consumers",
+        "dead_letter_count",
+        "entries_read",
+        "last_delivered_id",
+        "name",
+        "pending",
+        "settings",
+    )
 
     def __init__(self, name: bytes, last_delivered_id: StreamId, entries_read: int | None) -> None:
         self.name = name
@@ -27,6 +36,10 @@ class Group:
         self.consumers: SortedDict[bytes, Consumer] = SortedDict()
         # The delivered entries that are not acknowledged yet.
         self.pending = PendingEntriesList()
+        # The settings; None if no setting is set.
+        self.settings: GroupSettings | None = None
+        # How many entries were ever moved to a dead-letter stream.
+        self.dead_letter_count = 0
 
     @property
     def part_count(self) -> int:
@@ -67,6 +80,7 @@ class Group:
     def copy(self) -> Group:
         """Return an independent copy. O(consumers + pending units)."""
         twin = Group(self.name, self.last_delivered_id, self.entries_read)
+        twin.settings, twin.dead_letter_count = self.settings, self.dead_letter_count
         for consumer in self.consumers.values():
             copied = twin.consumers[consumer.name] = Consumer(consumer.name, consumer.seen_at_ms)
             copied.active_at_ms = consumer.active_at_ms

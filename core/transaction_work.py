@@ -24,6 +24,7 @@ from tailrace.core.limits import (
     XAUTOCLAIM_SCAN_FACTOR,
     XAUTOCLAIM_SCAN_MAX,
 )
+from tailrace.core.possible_moves import steps_of_moves
 
 STEPS_PER_COMMAND: Final = 10
 STEPS_PER_GROUP_READ: Final = 50
@@ -31,8 +32,7 @@ STEPS_PER_GROUP_READ: Final = 50
 STEPS_PER_ID: Final = 6
 STEPS_PER_KEY: Final = 8
 STEPS_PER_DELIVERY: Final = 4  # one entry of XREADGROUP
-STEPS_PER_SCANNED: Final = 2
-"""One pending entry that XAUTOCLAIM examines; one that it claims takes `STEPS_PER_DELIVERY` more."""
+STEPS_PER_SCANNED: Final = 2  # one pending entry that XAUTOCLAIM examines, without its claim
 STEPS_PER_DESCRIPTION: Final = 15
 """One stream, group or consumer in the reply to XINFO STREAM, without its entries."""
 STEPS_PER_LOOK: Final = 5
@@ -69,7 +69,7 @@ class Work:
         estimate = _ESTIMATES.get(type(command))
         steps = STEPS_PER_COMMAND
         if estimate is not None:
-            steps += estimate(self._keyspace, command)
+            steps += estimate(self._keyspace, command) + steps_of_moves(self._keyspace, command)
         key = getattr(command, "key", None)
         if type(command) not in _READS:
             self._changed.add(key or b"")

@@ -37,6 +37,8 @@ _OWN_NEEDS: Final[Mapping[str, Need]] = {
     "tail_streams": "read",  # `consume` with `group`
     # groups
     "xinfo_group": "read",
+    "configure_group": "admin",  # on the dead-letter stream as well
+    "redrive": "admin",
     # pending
     "xpending_summary": "read",
     # commands: each command has its own scope

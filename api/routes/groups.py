@@ -76,7 +76,7 @@ async def xgroup_create(key: KeyPath, group: GroupPath, request: Request, store:
     body = await read_optional_body(request, GroupBody)
     command = CreateGroup(key, group, group_start_of(body.after), body.create_stream, body.entries_read)
     _, infos = await execute_together(store, command, InfoGroups(key))
-    return json_response(group_json(_group_named(infos, key, group)), 201)
+    return json_response(group_json(group_named(infos, key, group)), 201)
 
 
 @router.get(
@@ -90,10 +90,11 @@ async def xgroup_create(key: KeyPath, group: GroupPath, request: Request, store:
 )
 async def xinfo_group(key: KeyPath, group: GroupPath, store: Store) -> Response:
     """Return one group with its position and lag. O(groups)."""
-    return json_response(group_json(_group_named(await store.execute(InfoGroups(key)), key, group)))
+    return json_response(group_json(group_named(await store.execute(InfoGroups(key)), key, group)))
 
 
-def _group_named(infos: Reply, key: bytes, group: bytes) -> GroupInfo:
+def group_named(infos: Reply, key: bytes, group: bytes) -> GroupInfo:
+    """Return the group's description. Raises `StreamError` NOGROUP."""
     assert isinstance(infos, list)
     for info in infos:
         if isinstance(info, GroupInfo) and info.name == group:

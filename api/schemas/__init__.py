@@ -23,6 +23,7 @@ from tailrace.api.schemas.appends import (
 )
 from tailrace.api.schemas.claims import AutoClaimBody, AutoClaimReply, ClaimBody, ClaimReply
 from tailrace.api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
+from tailrace.api.schemas.dead_letters import GroupSettingsBody, RedriveBody, RedriveReply
 from tailrace.api.schemas.entries import (
     DeleteBody,
     DeleteReply,
@@ -83,6 +84,7 @@ DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     GroupPositionBody,
     GroupReadBody,
     GroupReadPage,
+    GroupSettingsBody,
     Health,
     ImportCheck,
     Limits,
@@ -97,6 +99,8 @@ DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     ReadBody,
     ReadPage,
     Readiness,
+    RedriveBody,
+    RedriveReply,
     SeekPosition,
     SlowLogPage,
     SplitPlan,

@@ -79,6 +79,21 @@ class Group(WireModel):
     lag: int | None = Field(
         description="How many entries are not yet delivered; null if unknown.", examples=[1]
     )
+    max_deliveries: int | None = Field(
+        None, description="How often an entry is delivered at most; absent if not set.", examples=[5]
+    )
+    dead_letter_stream: str | None = Field(
+        None,
+        description="The key of the stream to which an entry moves instead of one more delivery; absent if "
+        "not set.",
+        examples=["race:france:dead"],
+    )
+    dead_letters: int | None = Field(
+        None,
+        description="How many entries of the group ever moved to a dead-letter stream; absent if the group "
+        "never had one.",
+        examples=[1],
+    )
 
 
 class GroupList(WireModel):

@@ -161,6 +161,12 @@ class Limits(WireModel, ServerLimits):
         limits.ACKED_TRIM_LOOKS_MAX,
         "Blocks and entries with pending references that one trim with `references=acknowledged` examines.",
     )
+    dead_letters_max: int = _bound(
+        limits.DEAD_LETTERS_MAX, "Entries that one request moves to a dead-letter stream, or back."
+    )
+    dead_letter_bytes_max: int = _bound(
+        limits.DEAD_LETTER_BYTES_MAX, "Bytes of entries that one request moves in this way."
+    )
     reply_bytes_max: int = _bound(
         limits.REPLY_BYTES_MAX,
         "Bytes of all replies of one request: the JSON text of entries and names, plus 128 for each.",

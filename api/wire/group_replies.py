@@ -19,19 +19,34 @@ from tailrace.core.replies import (
     GroupInfo,
     PendingEntry,
     PendingSummaryReply,
+    RedriveReply,
 )
 from tailrace.core.stream_id import format_id
 
 
 def group_json(group: GroupInfo) -> Json:
     """Return the state of a consumer group."""
+    settings = group.settings
+    stream = settings.dead_letter_stream
     return {
-        **named(name=group.name),
+        **(named(name=group.name) if stream is None else named(name=group.name, dead_letter_stream=stream)),
         "consumers": group.consumer_count,
         "pending": group.pending_count,
         "last_delivered_id": format_id(group.last_delivered_id),
         "entries_read": group.entries_read,
         "lag": group.lag,
+        **({} if settings.max_deliveries is None else {"max_deliveries": settings.max_deliveries}),
+        **({"dead_letters": group.dead_letter_count} if stream or group.dead_letter_count else {}),
+    }
+
+
+def redrive_json(reply: RedriveReply) -> Json:
+    """Return the dead letters that were sent back."""
+    pairs = zip(formatted(reply.ids), formatted(reply.new_ids), strict=True)
+    return {
+        "redriven": [{"id": value, "new_id": new_value} for value, new_value in pairs],
+        "skipped": reply.skipped,
+        "next": optional_id(reply.next),
     }
 
 

@@ -27,7 +27,8 @@ class GroupState(NamedTuple):
     """The state of one group, or the sum of several. The sort order puts the groups to name last.
 
     `pending`: pending entries. `lag`: entries that the group has not read, -1 if unknown. `oldest_ms`: the
-    time since the earliest delivery of an owned pending entry; 0 if there is none.
+    time since the earliest delivery of an owned pending entry; 0 if there is none. `dead_letters`: entries
+    ever moved to a dead-letter stream; -1 if the group never had one.
     """
 
     pending: int
@@ -35,12 +36,16 @@ class GroupState(NamedTuple):
     oldest_ms: int
     key: bytes
     group: bytes
+    dead_letters: int = -1
 
     def joined(self, other: GroupState) -> GroupState:
-        """Return the sum of both groups. An unknown lag counts as 0."""
+        """Return the sum of both groups. An unknown lag counts as 0, and so do dead letters of a group
+        without any, unless both have none."""
         lag = max(self.lag, 0) + max(other.lag, 0)
+        known = [each.dead_letters for each in (self, other) if each.dead_letters >= 0]
+        dead_letters = sum(known) if known else -1
         oldest_ms = max(self.oldest_ms, other.oldest_ms)
-        return GroupState(self.pending + other.pending, lag, oldest_ms, self.key, self.group)
+        return GroupState(self.pending + other.pending, lag, oldest_ms, self.key, self.group, dead_letters)
 
 
 class Census:
@@ -118,4 +123,7 @@ def _state_of(key: bytes, stream: Stream, group: Group, now_ms: int) -> GroupSta
     lag = lag_of(stream, group)
     oldest_at_ms = group.pending.order.oldest_owned_ms()
     oldest_ms = 0 if oldest_at_ms is None else idle_since(oldest_at_ms, now_ms)
-    return GroupState(group.pending.count, -1 if lag is None else lag, oldest_ms, key, group.name)
+    dead_letters = group.dead_letter_count if group.settings or group.dead_letter_count else -1
+    return GroupState(
+        group.pending.count, -1 if lag is None else lag, oldest_ms, key, group.name, dead_letters
+    )

@@ -41,6 +41,10 @@ _GROUP_FIGURES: Final[dict[str, tuple[str, Callable[[GroupState], float]]]] = {
         "Time since the earliest delivery of an owned pending entry, by group.",
         lambda state: state.oldest_ms / 1000,
     ),
+    "group_dead_letters": (
+        "Entries ever moved to a dead-letter stream, by group; absent for groups that never had one.",
+        lambda state: state.dead_letters,
+    ),
 }
 
 

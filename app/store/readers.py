@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, cast
 
 from msgspec.structs import replace
@@ -165,22 +165,27 @@ class WaitingReaders:
     # --- retrying ------------------------------------------------------------------------------
 
     def _retry(self, readers: Iterable[WaitingRead]) -> None:
+        wake_ups: list[WakeUp] = []
         for reader in readers:
             # The answer to an earlier reader may have cancelled this one.
             if self._queue.discard(reader):
-                self._serve(reader)
+                wake_ups += self._serve(reader)
         self._arm()
+        if wake_ups:
+            # A retry can move entries to a dead-letter stream, for which others wait.
+            self.wake(wake_ups)
 
-    def _serve(self, reader: WaitingRead) -> None:
+    def _serve(self, reader: WaitingRead) -> Sequence[WakeUp]:
         try:
             outcome = self._run(reader.command)
         except (StreamError, StoreUnavailable) as refusal:
             self._hand_over(reader.receive, kept(refusal))
-            return
+            return ()
         if outcome.wait is None or self._is_over(reader):
             self._hand_over(reader.receive, outcome.reply)
         else:
             self._enqueue(reader, outcome.wait)
+        return outcome.wake_ups
 
     def _is_over(self, reader: WaitingRead) -> bool:
         return reader.until_ms is not None and reader.until_ms <= self._monotonic_clock()

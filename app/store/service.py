@@ -176,6 +176,7 @@ class EngineStore:
         except (StreamError, StoreUnavailable) as refusal:
             self._engine.note_refusal(command, refusal)
             return self._publisher.hand_over_later(receive, kept(refusal))
+        self._readers.wake(outcome.wake_ups)
         if outcome.wait is not None:
             return self._readers.add(outcome, receive)
         return self._publisher.hand_over_later(receive, outcome.reply)

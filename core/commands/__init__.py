@@ -18,6 +18,7 @@ from tailrace.core.commands.arguments import (
     Special,
     Trim,
 )
+from tailrace.core.commands.dead_letters import ConfigureGroup, Redrive
 from tailrace.core.commands.groups import (
     CreateConsumer,
     CreateGroup,
@@ -91,6 +92,7 @@ __all__ = [
     "Claim",
     "ClaimOptions",
     "Command",
+    "ConfigureGroup",
     "ConfigureStream",
     "CopyKey",
     "CountKeys",
@@ -127,6 +129,7 @@ __all__ = [
     "ReadGroup",
     "ReadLimits",
     "RecordIdempotencyKey",
+    "Redrive",
     "References",
     "RenameKey",
     "ScanKeys",

@@ -8,6 +8,7 @@ a replay needs no rule of any command. The package holds data only.
 Ids are `StreamId`; in a list of ids documented as rising, each id is greater than the one before it.
 """
 
+from tailrace.core.effects.dead_letters import DeadLettered, Redriven
 from tailrace.core.effects.effect import Effect
 from tailrace.core.effects.entries import (
     EntriesAppended,
@@ -18,6 +19,7 @@ from tailrace.core.effects.groups import (
     ConsumerCreated,
     ConsumerDeleted,
     ConsumerSeen,
+    GroupConfigured,
     GroupCreated,
     GroupDestroyed,
     GroupMoved,
@@ -55,6 +57,7 @@ __all__ = [
     "ConsumerCreated",
     "ConsumerDeleted",
     "ConsumerSeen",
+    "DeadLettered",
     "Delivered",
     "DuplicateCounted",
     "Effect",
@@ -62,6 +65,7 @@ __all__ = [
     "EntriesRemoved",
     "EntriesTrimmed",
     "EpochTakenOver",
+    "GroupConfigured",
     "GroupCreated",
     "GroupDestroyed",
     "GroupMoved",
@@ -71,6 +75,7 @@ __all__ = [
     "Nacked",
     "PendingBetweenRemoved",
     "PendingRemoved",
+    "Redriven",
     "ReferencesTrimmed",
     "StreamCopied",
     "StreamCreated",

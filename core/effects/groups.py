@@ -32,6 +32,19 @@ class GroupMoved(Effect, frozen=True):
     """How many of all entries ever added are at or before the new position; None: unknown."""
 
 
+class GroupConfigured(Effect, frozen=True):
+    """The settings of a group were replaced."""
+
+    key: bytes
+    """The stream's key."""
+    group: bytes
+    """The group's name."""
+    max_deliveries: int | None
+    """As `GroupSettings.max_deliveries`."""
+    dead_letter_stream: bytes | None
+    """As `GroupSettings.dead_letter_stream`."""
+
+
 class GroupDestroyed(Effect, frozen=True):
     """A group was deleted, with its consumers and pending entries."""
 

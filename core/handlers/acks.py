@@ -9,8 +9,10 @@ from tailrace.core.deliveries import DELIVERIES_MAX
 from tailrace.core.effects import Nacked
 from tailrace.core.errors import no_key_or_group
 from tailrace.core.execution import Execution, parsed
+from tailrace.core.handlers.dead_letters import DeadLetters, dead_letters_of
 from tailrace.core.handlers.delete import acknowledge
 from tailrace.core.handlers.groups import missing_for, require_key_and_group
+from tailrace.core.log.dead_letter import FATAL, MAX_DELIVERIES
 from tailrace.core.pending.units import Unit
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
@@ -33,23 +35,25 @@ def nack(execution: Execution, command: NegativeAcknowledge) -> int:
     """XNACK: take entries from their consumers, and return how many are now unowned. O(1) an id.
 
     Unowned entries come first in the order in which CLAIM takes entries (rule 54). An id named twice is
-    nacked twice: the first nack is applied before the second one is judged. Raises NOGROUP.
+    nacked twice: the first nack is applied before the second one is judged. An entry that the group may not
+    deliver again becomes a dead letter, and counts as well. Raises NOGROUP.
     """
     group = require_key_and_group(execution, command.key, command.group)
     stream = execution.keyspace.streams[command.key]
     ids = parsed(command.ids)
     unit_of: Callable[[StreamId], Unit | None] = group.pending.units_of(ids).get
     batch: dict[StreamId, int] = {}
+    letters = dead_letters_of(execution, command.key, group)
     done = 0
     for value in ids:
         if value in batch:
-            done += _flush(execution, command, batch)
+            done += _flush(execution, command, batch, letters, unit_of)
             # The flush moved entries to other units.
             unit_of = group.pending.get
         deliveries = _deliveries_after(stream, unit_of(value), command, value)
         if deliveries is not None:
             batch[value] = deliveries
-    done += _flush(execution, command, batch)
+    done += _flush(execution, command, batch, letters, unit_of)
     if done:
         execution.wake(command.key)
     return done
@@ -69,9 +73,24 @@ def _deliveries_after(
     return max(deliveries - 1, 0) if command.mode is NackMode.SILENT else deliveries
 
 
-def _flush(execution: Execution, command: NegativeAcknowledge, batch: dict[StreamId, int]) -> int:
+def _flush(
+    execution: Execution,
+    command: NegativeAcknowledge,
+    batch: dict[StreamId, int],
+    letters: DeadLetters | None,
+    unit_of: Callable[[StreamId], Unit | None],
+) -> int:
     count = len(batch)
-    if count:
+    if letters is not None:
+        exhausted = [
+            value
+            for value, deliveries in batch.items()
+            if deliveries >= letters.most and unit_of(value) is not None
+        ]
+        is_fatal = command.mode is NackMode.FATAL and command.retry_count is None
+        for value in letters.move(exhausted, reason=FATAL if is_fatal else MAX_DELIVERIES):
+            del batch[value]
+    if batch:
         execution.do(Nacked(command.key, command.group, list(batch), list(batch.values())))
         batch.clear()
     return count

@@ -61,7 +61,7 @@ def _choose_ids(command: Append, last_id: StreamId, now_ms: int) -> Sequence[Str
     if command.if_last_id is not None and command.if_last_id != last_id:
         raise _another_last_id(command.if_last_id, last_id)
     if command.ids is None:
-        return _consecutive_ids(last_id, now_ms, len(command.fragments))
+        return consecutive_ids(last_id, now_ms, len(command.fragments))
     return _requested_ids(command.ids, last_id, now_ms)
 
 
@@ -83,7 +83,7 @@ def _requested_ids(requests: Sequence[IdRequest], last_id: StreamId, now_ms: int
     return ids
 
 
-def _consecutive_ids(last_id: StreamId, now_ms: int, count: int) -> Sequence[StreamId]:
+def consecutive_ids(last_id: StreamId, now_ms: int, count: int) -> Sequence[StreamId]:
     """Automatic ids: the first is the time now or the last id plus 1, whichever is greater (rule 5)."""
     first = now_ms << SEQ_BITS
     if first <= last_id:
@@ -95,7 +95,7 @@ def _consecutive_ids(last_id: StreamId, now_ms: int, count: int) -> Sequence[Str
 
 def _next_id(request: IdRequest, last_id: StreamId, now_ms: int) -> StreamId:
     if request is None:
-        return _consecutive_ids(last_id, now_ms, 1)[0]
+        return consecutive_ids(last_id, now_ms, 1)[0]
     if isinstance(request, AutoSeq):
         return _next_in_ms(request.ms, last_id)
     if request <= last_id:

@@ -13,6 +13,7 @@ from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.effects import Claimed, ConsumerSeen, PendingRemoved
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
+from tailrace.core.handlers.dead_letters import DeadLetters, dead_letters_of
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Unit
 from tailrace.core.replies import ClaimReply, Entries
 from tailrace.core.stream import Stream
@@ -30,7 +31,14 @@ class ClaimBatch:
     """
 
     def __init__(
-        self, execution: Execution, key: bytes, group: Group, consumer: bytes, delivered_at_ms: int
+        self,
+        execution: Execution,
+        key: bytes,
+        group: Group,
+        consumer: bytes,
+        delivered_at_ms: int,
+        *,
+        just_id: bool,
     ) -> None:
         self.stream: Stream = execution.keyspace.streams[key]
         self.unit_of: Callable[[StreamId], Unit | None] = group.pending.get
@@ -44,6 +52,9 @@ class ClaimBatch:
         self._deliveries_of: dict[StreamId, int] = {}
         self._claimed_ids: list[StreamId] = []
         self._dropped_ids: dict[StreamId, None] = {}
+        self._just_id = just_id
+        # A claim of ids only is no delivery, so it moves no entry.
+        self._letters = None if just_id else dead_letters_of(execution, key, group)
 
     def prefetch(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None] | None = None) -> None:
         """Look all `ids` up at once, so that `unit_of` and `is_live` then take O(1) for each of them.
@@ -90,13 +101,13 @@ class ClaimBatch:
         self._flush()
         self.unit_of = self._group.pending.get
 
-    def cut_to(self, room: ReplyRoom, *, just_id: bool) -> StreamId | None:
+    def cut_to(self, room: ReplyRoom) -> StreamId | None:
         """Give up the claims that do not fit into the reply. Returns the first id given up, or None.
 
-        Reads the fragments of the reply, unless it is `just_id`. O(claims log n).
+        Reads the fragments of the reply, unless it has ids only. O(claims log n).
         """
         fragments: list[bytes | None] = [None] * len(self._claimed_ids)
-        if not just_id:
+        if not self._just_id:
             fragments = self.stream.log.get_many(self._claimed_ids, room.left_bytes)
             self.fragment_of = dict(zip(self._claimed_ids, fragments, strict=False))
         kept = room.take_fitting(fragments)
@@ -106,7 +117,7 @@ class ClaimBatch:
             del self._deliveries_of[value]
         return given_up[0] if given_up else None
 
-    def finish(self, *, just_id: bool, cursor: StreamId = ZERO_ID) -> ClaimReply:
+    def finish(self, *, cursor: StreamId = ZERO_ID) -> ClaimReply:
         """Apply all claims and drops, and return the reply with both."""
         self._flush()
         dropped = list(self._dropped_ids)
@@ -115,10 +126,27 @@ class ClaimBatch:
         if self._claimed_ids:
             name, now_ms = self._group.name, self._execution.now_ms
             self._execution.do(ConsumerSeen(self._key, name, self._consumer, now_ms, active=True))
-        fragments = () if just_id else list(map(self.fragment_of.__getitem__, self._claimed_ids))
-        return ClaimReply(Entries(self._claimed_ids, fragments), just_id, cursor, dropped)
+        fragments = () if self._just_id else list(map(self.fragment_of.__getitem__, self._claimed_ids))
+        return ClaimReply(Entries(self._claimed_ids, fragments), self._just_id, cursor, dropped)
+
+    def _move_exhausted(self, letters: DeadLetters) -> None:
+        """Move the entries whose new delivery count exceeds the maximum, and give up their claims. Entries
+        beyond the bounds of `letters` stay as they are. An entry that FORCE makes pending is delivered."""
+        exhausted = [
+            value
+            for value, deliveries in self._deliveries_of.items()
+            if deliveries > letters.most and self.unit_of(value) is not None
+        ]
+        if exhausted:
+            letters.move(exhausted, list(map(self.fragment_of.__getitem__, exhausted)))
+            given_up = set(exhausted)
+            self._claimed_ids = [value for value in self._claimed_ids if value not in given_up]
+            for value in exhausted:
+                del self._deliveries_of[value]
 
     def _flush(self) -> None:
+        if self._letters is not None:
+            self._move_exhausted(self._letters)
         if self._deliveries_of:
             ids, deliveries = list(self._deliveries_of), list(self._deliveries_of.values())
             name, at_ms = self._group.name, self._delivered_at_ms

@@ -36,7 +36,9 @@ def claim(execution: Execution, command: Claim) -> ClaimReply:
     group = require_key_and_group(execution, command.key, command.group)
     options = parsed(command.options)
     delivered_at_ms = _delivered_at_ms(execution, options)
-    batch = ClaimBatch(execution, command.key, group, command.consumer, delivered_at_ms)
+    batch = ClaimBatch(
+        execution, command.key, group, command.consumer, delivered_at_ms, just_id=options.just_id
+    )
     counts = _NewCounts(execution, batch, options)
     _charge_reply(execution, batch, options, counts)
     if options.last_id is not None and options.last_id > group.last_delivered_id:
@@ -51,7 +53,7 @@ def claim(execution: Execution, command: Claim) -> ClaimReply:
             batch.add(value, deliveries)
         elif not batch.is_live(value):
             batch.drop_if_pending(value)
-    return batch.finish(just_id=options.just_id)
+    return batch.finish()
 
 
 def _delivered_at_ms(execution: Execution, options: ClaimOptions) -> int:
@@ -155,7 +157,9 @@ def auto_claim(execution: Execution, command: AutoClaim) -> ClaimReply:
     room = execution.room()
     room.require_any()
     touch_consumer(execution, command.key, group, command.consumer)
-    batch = ClaimBatch(execution, command.key, group, command.consumer, execution.now_ms)
+    batch = ClaimBatch(
+        execution, command.key, group, command.consumer, execution.now_ms, just_id=command.just_id
+    )
     pending_ids = group.pending.ids(command.start)
     budget = min(command.count, room.items_left + 1)
     attempts = min(command.count * XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX)
@@ -165,8 +169,8 @@ def auto_claim(execution: Execution, command: AutoClaim) -> ClaimReply:
         used, left = _examine(batch, group.pending, chunk, budget, command, execution.now_ms)
         budget -= used
     cursor = left[0] if left else next(pending_ids, ZERO_ID)
-    cursor = batch.cut_to(room, just_id=command.just_id) or cursor
-    return batch.finish(just_id=command.just_id, cursor=cursor)
+    cursor = batch.cut_to(room) or cursor
+    return batch.finish(cursor=cursor)
 
 
 def _check_count(command: AutoClaim) -> None:

@@ -7,7 +7,7 @@ streams, shares COUNT and the other bounds between them, and decides whether the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
 from tailrace.core.bounds.reply_budget import ReplyBudget
 from tailrace.core.commands import ReadGroup
@@ -15,6 +15,7 @@ from tailrace.core.deliveries import each_one_more
 from tailrace.core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delivered, GroupMoved
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
+from tailrace.core.handlers.dead_letters import LOOK_AHEAD, DeadLetters, dead_letters_of
 from tailrace.core.handlers.idle_entries import IdleEntries, without_deleted
 from tailrace.core.handlers.ranges import smaller
 from tailrace.core.handlers.reads import take_after
@@ -23,7 +24,7 @@ from tailrace.core.lag import entries_read_after
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.replies import NO_ENTRIES, Entries, StreamRead
 from tailrace.core.stream import Stream
-from tailrace.core.stream_id import StreamId
+from tailrace.core.stream_id import MAX_ID, StreamId
 
 
 class GroupReader:
@@ -44,6 +45,7 @@ class GroupReader:
         self._is_new_consumer = command.consumer not in self._group.consumers
         self._is_active = False
         self._has_begun = False
+        self._letters = dead_letters_of(execution, key, self._group)
         if self._is_new_consumer:
             execution.do(ConsumerCreated(key, command.group, command.consumer, execution.now_ms))
 
@@ -98,8 +100,11 @@ class GroupReader:
             self._execution.do(ConsumerSeen(self._key, self._group.name, consumer, now_ms, self._is_active))
 
     def _claim_idle(self, min_idle_ms: int, count: int | None) -> Entries:
-        idle = IdleEntries(self._stream, self._group, self._execution.now_ms, min_idle_ms)
-        found = idle.first(self._wanted(count), self._room.left_bytes)
+        wanted = self._wanted(count)
+        if self._letters is None:
+            found = self._first_idle(min_idle_ms, wanted)
+        else:
+            found = self._first_deliverable(self._letters, min_idle_ms, wanted)
         found = found.first(self._room.take_fitting(found.fragments))
         if not found.ids:
             return found
@@ -111,6 +116,21 @@ class GroupReader:
             self._is_active = True
         return claimed
 
+    def _first_idle(self, min_idle_ms: int, wanted: int) -> Entries:
+        idle = IdleEntries(self._stream, self._group, self._execution.now_ms, min_idle_ms)
+        return idle.first(wanted, self._room.left_bytes)
+
+    def _first_deliverable(self, letters: DeadLetters, min_idle_ms: int, wanted: int) -> Entries:
+        """As `_first_idle`, of the entries that the group may deliver once more. Moves those before them. If
+        the command cannot move them all, the result ends before the first one that is left."""
+        found = self._first_idle(min_idle_ms, wanted)
+        while exhausted := letters.exhausted_among(found, wanted):
+            if not letters.move(exhausted.ids, exhausted.fragments) or letters.is_spent:
+                found = self._first_idle(min_idle_ms, wanted)
+                return found.first(letters.deliverable_count(found))
+            found = self._first_idle(min_idle_ms, max(wanted, LOOK_AHEAD))
+        return found.first(wanted)
+
     def _wanted(self, count: int | None) -> int:
         """How many entries to look for: one more than fits shows that there are more."""
         fitting = self._room.items_left + 1
@@ -120,11 +140,18 @@ class GroupReader:
     def read_history(self, after: StreamId) -> StreamRead:
         """Return this consumer's pending entries above `after`; each live one counts as delivered again.
 
+        An entry that the group may not deliver again becomes a dead letter, and the reply does not have it.
         Deleted entries are shown and stay unchanged. The consumer's time of activity stays unchanged, too
         (rule 30). O(log n + entries returned).
         """
-        consumer = self._group.consumers[self._command.consumer]
-        ids = list(islice(consumer.pending_ids(after + 1), self._wanted(self._command.limits.count)))
+        consumer, wanted = (
+            self._group.consumers[self._command.consumer],
+            self._wanted(self._command.limits.count),
+        )
+        end = MAX_ID + 1
+        if self._letters is not None:
+            end = self._letters.clear_history(consumer, after + 1, wanted)
+        ids = list(takewhile(end.__gt__, islice(consumer.pending_ids(after + 1), wanted)))
         self._budget.begin_stream(self._key)
         fragments = self._stream.log.get_many(ids, self._room.left_bytes)
         fitting = self._room.take_fitting(fragments)

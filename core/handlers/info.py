@@ -8,6 +8,7 @@ from tailrace.core.commands import InfoConsumers, InfoGroups, InfoStream, Range
 from tailrace.core.errors import no_group, no_such_key
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.group import Group
+from tailrace.core.group_settings import NO_SETTINGS
 from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows, require_room_for_rows
 from tailrace.core.handlers.ranges import exact_entries
 from tailrace.core.idle import idle_since
@@ -135,6 +136,8 @@ def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
     """XINFO GROUPS: the groups in byte order of their names. O(groups). Raises NO_SUCH_STREAM."""
     stream = _require_stream(execution, command.key)
     execution.room().charge_names(list(stream.groups))
+    configured = [group.settings for group in stream.groups.values() if group.settings is not None]
+    execution.room().charge_names([each.dead_letter_stream or b"" for each in configured])
     return [
         GroupInfo(
             name=group.name,
@@ -143,6 +146,8 @@ def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
             last_delivered_id=group.last_delivered_id,
             entries_read=group.entries_read,
             lag=lag_of(stream, group),
+            settings=group.settings or NO_SETTINGS,
+            dead_letter_count=group.dead_letter_count,
         )
         for group in stream.groups.values()
     ]

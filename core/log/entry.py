@@ -47,11 +47,16 @@ def fragment_from_flat(flat: Sequence[bytes]) -> bytes:
     `BadEntry` if the entry is too large."""
     if len(flat) > 2 * FIELDS_PER_ENTRY_MAX:
         raise BadEntry(f"an entry may have {FIELDS_PER_ENTRY_MAX} fields at most", too_large=True)
+    return _bounded(fragment_of_any_size(flat))
+
+
+def fragment_of_any_size(flat: Sequence[bytes]) -> bytes:
+    """Return the fragment of ``name value name value ...`` that may exceed the limits of an entry, because
+    the server adds fields of its own to an entry within them. O(bytes)."""
     try:
-        fragment = _encode(_fields_or_pairs([item.decode() for item in flat]))
+        return _encode(_fields_or_pairs([item.decode() for item in flat]))
     except UnicodeDecodeError:
-        fragment = BASE64_MARK + _encode(_fields_or_pairs(list(map(_to_base64, flat))))
-    return _bounded(fragment)
+        return BASE64_MARK + _encode(_fields_or_pairs(list(map(_to_base64, flat))))
 
 
 def _fields_or_pairs(texts: Sequence[str]) -> dict[str, str] | list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from tailrace.core.replies.info import (
     StreamInfo,
 )
 from tailrace.core.replies.keyspace import KeyScan, StreamList, StreamSummary
-from tailrace.core.replies.pending import ClaimReply, PendingEntry, PendingSummaryReply
+from tailrace.core.replies.pending import ClaimReply, PendingEntry, PendingSummaryReply, RedriveReply
 from tailrace.core.replies.reading import (
     Boundary,
     RangeReply,
@@ -44,6 +44,7 @@ Reply: TypeAlias = (
     | ReadReply
     | ClaimReply
     | PendingSummaryReply
+    | RedriveReply
     | StreamInfo
     | StreamFullInfo
     | StreamList
@@ -72,6 +73,7 @@ __all__ = [
     "PendingSummaryReply",
     "RangeReply",
     "ReadReply",
+    "RedriveReply",
     "Reply",
     "SeekReply",
     "ServerStats",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from tailrace.core.group_settings import NO_SETTINGS, GroupSettings
 from tailrace.core.replies.entries import Entries
 from tailrace.core.replies.pending import PendingEntry
 from tailrace.core.stream_id import StreamId
@@ -64,6 +65,10 @@ class GroupInfo(Struct, frozen=True):
     """How many of all entries ever added are at or before the position; None: unknown (rules 56 and 57)."""
     lag: int | None
     """How many entries the group has not delivered yet; None: unknown (rule 59)."""
+    settings: GroupSettings = NO_SETTINGS
+    """The settings. Redis does not have them."""
+    dead_letter_count: int = 0
+    """How many entries were ever moved to a dead-letter stream."""
 
 
 class ConsumerInfo(Struct, frozen=True):

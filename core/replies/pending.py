@@ -50,3 +50,16 @@ class PendingEntry(Struct, frozen=True, gc=False):
     """Unix time of the last delivery; 0 without an owner."""
     deliveries: int
     """How often the entry was delivered."""
+
+
+class RedriveReply(Struct, frozen=True, gc=False):
+    """The result of sending dead letters back."""
+
+    ids: Sequence[StreamId]
+    """The ids in the dead-letter stream of those that were sent back, rising."""
+    new_ids: Sequence[StreamId]
+    """The ids in the group's stream; ``new_ids[i]`` is that of ``ids[i]``."""
+    skipped: int = 0
+    """How many were examined and stay, because they are not dead letters of this group, or are missing."""
+    next: StreamId | None = None
+    """The id from which the next call continues; None at the end."""

@@ -44,6 +44,9 @@ KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.PendingBetweenRemoved,
     e.ReferencesTrimmed,
     e.EpochTakenOver,
+    e.GroupConfigured,
+    e.DeadLettered,
+    e.Redriven,
 )
 
 Convert = Callable[[Any], Any]

@@ -29,6 +29,7 @@ from tailrace.core.storage import journal
 from tailrace.core.storage.damage import Damage, opened
 from tailrace.core.storage.ids import id_of
 from tailrace.core.storage.journal import seq_bytes
+from tailrace.core.storage.move_parts import parts_of
 from tailrace.core.storage.payloads import source_of, stand_in
 from tailrace.core.storage.readable_rows import readable_rows
 from tailrace.core.storage.rewriting import write_keyspace
@@ -163,7 +164,8 @@ class Salvage:
         try:
             for seq, effects in self._journal_rows():
                 for effect in effects:
-                    self._carry_out(effect, seq)
+                    for part in parts_of(self.keyspace, effect):
+                        self._carry_out(part, seq)
         except (Damage, sqlite3.DatabaseError) as error:
             self._lose("the journal", f"{error}; all later changes are lost")
         if self._unfit_count:

@@ -22,6 +22,7 @@ from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.units import Bunch, Single, Unit
+from tailrace.core.storage.group_settings import restore_settings, settings_row
 from tailrace.core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
 from tailrace.core.stream import Stream
 
@@ -208,7 +209,7 @@ def encode_group(group: Group) -> bytes:
     consumers = [[c.name, c.seen_at_ms, c.active_at_ms] for c in group.consumers.values()]
     units = [_unit_row(unit, numbers) for unit in group.pending.order]
     position = [id_bytes(group.last_delivered_id), group.entries_read]
-    return _encode([group.name, *position, consumers, group.pending.count, units])
+    return _encode([group.name, *position, consumers, group.pending.count, units, *settings_row(group)])
 
 
 def _unit_row(unit: Unit, numbers: dict[int, int]) -> list[Any]:
@@ -224,8 +225,9 @@ def _unit_row(unit: Unit, numbers: dict[int, int]) -> list[Any]:
 
 def decode_group(raw: bytes) -> Group:
     """Return the group with its consumers and pending entries: the inverse of `encode_group`."""
-    name, last_delivered_id, entries_read, consumers, count, units = _decode(raw)
+    name, last_delivered_id, entries_read, consumers, count, units, *settings = _decode(raw)
     group = Group(name, id_of(last_delivered_id), entries_read)
+    restore_settings(group, settings)
     for consumer_name, seen_at_ms, active_at_ms in consumers:
         consumer = group.consumers[consumer_name] = Consumer(consumer_name, seen_at_ms)
         consumer.active_at_ms = active_at_ms

@@ -66,6 +66,9 @@ def prepare(client: httpx.Client, operation: Operation) -> None:
         headers |= {"Producer-Id": "timing-gate-1", "Producer-Epoch": "1", "Producer-Layout": "4 partitions"}
         headers["Idempotency-Key"] = "1"
         sent(client.post(f"{KEY}/entries:import", content='{"a":"b"}', headers=headers))
+    if operation.name == "redrive":
+        settings = {"max_deliveries": 5, "dead_letter_stream": "race:france:dead"}
+        sent(client.post(f"{KEY}/groups/judges:configure", json=settings))
 
 
 def sent(response: httpx.Response) -> httpx.Response:

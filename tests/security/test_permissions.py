@@ -74,6 +74,13 @@ def test_a_rename_and_a_copy_need_both_names() -> None:
         assert denied(principal("admin"), "admin", command).details["key"] == "boat:a"
 
 
+def test_a_dead_letter_stream_needs_the_scope_as_well_and_its_removal_does_not() -> None:
+    who = principal("admin")
+    allowed(who, "admin", c.ConfigureGroup(b"race:france", b"g", 5, b"race:dead"))
+    allowed(who, "admin", c.ConfigureGroup(b"race:france", b"g", None, None))
+    denied(who, "admin", c.ConfigureGroup(b"race:france", b"g", 5, b"salaries"))
+
+
 def test_no_scope_implies_another() -> None:
     command = c.StreamLength(b"race:france")
     others: tuple[TokenScope, ...] = ("append", "consume", "admin")

@@ -13,6 +13,7 @@ from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import (
     Append,
     Command,
+    ConfigureGroup,
     CreateGroup,
     DestroyGroup,
     NackMode,
@@ -179,6 +180,40 @@ def test_a_nacked_entry_is_claimed_at_once() -> None:
         (task,) = await waiting(store, group_read(b"heir", claim_min_idle_ms=3_600_000))
         await store.execute(NegativeAcknowledge(b"s", b"g", NackMode.FAIL, tuple(appended.ids)))
         assert count(await task) == 1
+
+    served(story)
+
+
+@pytest.mark.parametrize("waits_before", [True, False])
+def test_a_waiting_read_that_moves_an_entry_wakes_the_reader_of_its_dead_letters(
+    *, waits_before: bool
+) -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        await store.execute(ConfigureGroup(b"s", b"g", 1, b"dead"))
+        await store.execute(APPEND)
+        await store.execute(group_read(b"alice"))
+        (dead,) = await waiting(store, read(key=b"dead"))
+        heir = group_read(b"heir", claim_min_idle_ms=20 if waits_before else 0)
+        task = asyncio.ensure_future(_as_coroutine(store.execute(heir)))
+        assert count(await dead) == 1
+        assert not task.done()
+        task.cancel()
+        assert store.figures.counters.dead_letters == 1
+
+    served(story)
+
+
+def test_a_watched_read_that_moves_an_entry_wakes_the_reader_of_its_dead_letters() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        await store.execute(ConfigureGroup(b"s", b"g", 1, b"dead"))
+        await store.execute(APPEND)
+        await store.execute(group_read(b"alice"))
+        (dead,) = await waiting(store, read(key=b"dead"))
+        watch = store.watch(group_read(b"heir", claim_min_idle_ms=0), lambda _: None)
+        assert count(await dead) == 1
+        watch.cancel()
 
     served(story)
 

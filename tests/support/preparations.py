@@ -7,9 +7,17 @@ from __future__ import annotations
 
 from tailrace.api.ports import StoreUnavailable
 from tailrace.core.apply import apply
-from tailrace.core.commands import Trim, TrimStream
+from tailrace.core.commands import (
+    ConfigureGroup,
+    NackMode,
+    NegativeAcknowledge,
+    SetStreamPosition,
+    Trim,
+    TrimStream,
+)
 from tailrace.core.effects import AppendRemembered
 from tailrace.core.limits import EPOCH_KEYS_MAX, PENDING_LOOKS_MAX
+from tailrace.core.stream_id import MAX_ID, make_id
 from tests.support.api_client import ApiClient
 
 
@@ -52,3 +60,16 @@ def crowd_pending(api: ApiClient) -> None:
     for value in range(1, count + 1):
         group.pending.deliver((count + value,), alice, 0)
         group.pending.deliver((value,), alice, now_ms)
+
+
+def bury_entry(api: ApiClient) -> None:
+    """Make the first entry of the race a dead letter of the judges."""
+    ids = (make_id(1692632086370, 0),)
+    api.run(ConfigureGroup(b"race:france", b"judges", 5, b"race:france:dead"))
+    api.run(NegativeAcknowledge(b"race:france", b"judges", NackMode.FATAL, ids))
+
+
+def bury_entry_and_exhaust_ids(api: ApiClient) -> None:
+    """Do the same, and give the race the greatest id."""
+    bury_entry(api)
+    api.run(SetStreamPosition(b"race:france", MAX_ID))

@@ -26,6 +26,7 @@ from tests.support.api_client import FIRST, ApiClient
 from tests.support.documented import Operation
 from tests.support.preparations import (
     begin_epoch,
+    bury_entry_and_exhaust_ids,
     close_store,
     crowd_pending,
     fill_epoch,
@@ -232,6 +233,10 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
     ("xautoclaim", "INVALID_ARGUMENT"): _claim(start=ABOVE_ALL),
     ("xsetid", "INVALID_ARGUMENT"): Provocation({"last_id": FIRST}),
     ("xcfgset", "INVALID_ARGUMENT"): Provocation({}),
+    ("configure_group", "INVALID_ARGUMENT"): Provocation({"max_deliveries": 5}),
+    ("redrive", "INVALID_ARGUMENT"): Provocation({}),
+    ("redrive", "ID_EXHAUSTED"): Provocation(prepare=bury_entry_and_exhaust_ids),
+    ("redrive", "INVALID_ID"): Provocation({"start": BAD_ID}),
     ("xread", "INVALID_NAME"): Provocation({"streams": [{"key": "", "after": "$"}]}),
     ("xreadgroup", "INVALID_NAME"): Provocation({"group": "", "consumer": "bob", "streams": [{"key": "a"}]}),
     ("tail_streams", "INVALID_NAME"): Provocation(query={"stream": ""}),

@@ -14,17 +14,17 @@ from tailrace.core.errors import ErrorCode
 from tests.support.api_client import GROUP, KEY, VERSION, ApiClient, the_document
 from tests.support.documented import example_of
 from tests.support.engine_store import EngineStore
-from tests.support.preparations import begin_epoch
+from tests.support.preparations import begin_epoch, bury_entry
 
 NDJSON = "application/x-ndjson"
 HTML = "text/html"
 
 # fmt: off
 CONTRACT_OPERATIONS = {
-    "check_import", "command", "create_stream", "delete_entry", "delete_stream",
+    "check_import", "command", "configure_group", "create_stream", "delete_entry", "delete_stream",
     "export_entries", "get_entry",
     "get_limits", "get_producer", "head_stream", "healthz", "import_entries", "list_streams", "pipeline",
-    "problem_page", "readyz",
+    "problem_page", "readyz", "redrive",
     "seek_entries", "split_entries", "take_over_epoch", "transaction",
     "xack", "xadd", "xadd_batch", "xautoclaim",
     "xcfgset", "xclaim", "xdel", "xgroup_create", "xgroup_createconsumer", "xgroup_delconsumer",
@@ -183,6 +183,8 @@ def prepared(name: str) -> ApiClient:
     api = ApiClient.with_race()
     if name in OF_A_PRODUCER:
         begin_epoch(api)
+    if name == "redrive":
+        bury_entry(api)
     if name in BEFORE:
         assert api.delete(BEFORE[name]).is_success
     return api

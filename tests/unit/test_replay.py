@@ -24,6 +24,7 @@ from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
 
 KEYS = (b"s", b"t")
+DEAD = (b"s", b"t", b"dead", None)
 GROUPS = (b"g", b"h")
 CONSUMERS = (b"x", b"y", b"z")
 FRAGMENT = b'{"a":"1"}'
@@ -136,6 +137,8 @@ class Program:
                 c.DeleteConsumer(key, group, consumer, transfer_to=self.consumer()),
                 c.DestroyGroup(key, group),
                 c.CreateConsumer(key, group, consumer),
+                c.ConfigureGroup(key, group, self.random.choice([1, 2]), self.random.choice(DEAD)),
+                c.Redrive(key, group, self.random.choice([1, 10])),
             ]
         )
 
@@ -179,7 +182,12 @@ def picture(keyspace: Keyspace, now_ms: int) -> Any:
         for key, stream in keyspace.streams.items()
         for name, group in stream.groups.items()
     }
-    return infos, orders, dict(keyspace.keys_by_serial), dict(keyspace.config)
+    settings = {
+        (key, name): (group.settings, group.dead_letter_count)
+        for key, stream in keyspace.streams.items()
+        for name, group in stream.groups.items()
+    }
+    return infos, orders, settings, dict(keyspace.keys_by_serial), dict(keyspace.config)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -424,3 +424,41 @@ def test_what_is_intact_is_salvaged_without_a_loss(kept: tuple[Path, Any], tmp_p
     keyspace, losses = rescued(directory, tmp_path)
     assert losses == []
     assert picture(keyspace, LATER_MS) == expected
+
+
+@pytest.mark.parametrize("lost", ["source", "dead letters", "nothing"])
+@pytest.mark.parametrize("is_redriven", [False, True])
+def test_an_entry_that_was_moved_survives_in_the_stream_that_is_intact(
+    tmp_path: Path, lost: str, *, is_redriven: bool
+) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir()
+    with closing(Disk(directory)) as disk:
+
+        def do(command: c.Command) -> None:
+            disk.write(disk.engine.execute(command, 1000).effects)
+
+        do(c.Append(b"one", [b'{"n":"1"}', b'{"n":"2"}']))
+        do(c.CreateGroup(b"one", b"g", 0))
+        do(c.ConfigureGroup(b"one", b"g", 1, b"dead"))
+        do(c.ReadGroup(b"g", b"alice", (c.ReadFrom(b"one", c.Special.NEW),), c.ReadLimits(count=1)))
+        do(c.Append(b"dead", [b'{"other":"1"}']))
+        if is_redriven:
+            do(c.AutoClaim(b"one", b"g", b"bob", 0, 0))
+        disk.checkpoint()
+        do(c.Redrive(b"one", b"g", 10) if is_redriven else c.AutoClaim(b"one", b"g", b"bob", 0, 0))
+        expected = picture(disk.engine.keyspace, LATER_MS)
+    serial = {"source": 1, "dead letters": 2, "nothing": 3}[lost]
+    damage(directory, f"UPDATE streams SET body = spoiled(body) WHERE serial = {serial}")  # noqa: S608 - ours
+    keyspace, losses = salvaged(directory, tmp_path)
+    if lost == "nothing":
+        assert picture(keyspace, LATER_MS) == expected
+        assert losses == []
+        return
+    assert losses
+    kept = keyspace.streams[b"dead" if lost == "source" else b"one"]
+    if lost == "source":
+        assert kept.length == (1 if is_redriven else 2)
+    else:
+        assert kept.length == (3 if is_redriven else 2)
+        assert kept.groups[b"g"].pending.count == 0

@@ -8,9 +8,18 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from tailrace.core.commands import Append, CreateGroup, DeleteEntries, DeleteKeys, Trim, TrimStream
+from tailrace.core.commands import (
+    Append,
+    ConfigureGroup,
+    CreateGroup,
+    DeleteEntries,
+    DeleteKeys,
+    Trim,
+    TrimStream,
+)
 from tailrace.core.effects import (
     Effect,
     EntriesAppended,
@@ -22,6 +31,7 @@ from tailrace.core.effects import (
 )
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
+from tailrace.core.group_settings import GroupSettings
 from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.storage import checkpoint, journal
@@ -38,6 +48,7 @@ from tailrace.core.storage.schema import (
     connect_for_reading,
     put_meta,
 )
+from tailrace.core.storage.state import decode_group, encode_group
 from tests.unit.test_many_ids import command
 from tests.unit.test_replay import Program, picture
 
@@ -52,7 +63,9 @@ class Disk:
         recovered = recover(self.writing, self.reading)
         self.engine = Engine(recovered.keyspace)
         self.seq = recovered.seq
+        # The next checkpoint also stores what the replayed rows changed.
         self.changed: set[bytes] = set()
+        self.note(recovered.replayed)
 
     def run(self, program: Program, steps: int, now_ms: int) -> int:
         for _ in range(steps):
@@ -65,9 +78,12 @@ class Disk:
         if effects:
             self.seq += 1
             journal.append(self.writing, self.seq, encode_effects(effects))
-            for effect in effects:
-                for name in ("key", "new_key"):
-                    self.changed.add(getattr(effect, name, b""))
+            self.note(effects)
+
+    def note(self, effects: Sequence[Effect]) -> None:
+        for effect in effects:
+            for name in ("key", "new_key"):
+                self.changed.add(getattr(effect, name, b""))
 
     def checkpoint(self, *, until: str = "release") -> None:
         """Take a checkpoint, or stop in the middle of it as a crash would."""
@@ -400,3 +416,23 @@ def test_a_block_that_lost_entries_while_it_was_written_keeps_its_payload_until_
         expected = log.range()
     with closing(Disk(tmp_path)) as disk:
         assert disk.engine.keyspace.streams[b"s"].log.range() == expected
+
+
+def test_a_group_without_settings_is_stored_as_by_earlier_releases() -> None:
+    engine = Engine()
+    engine.execute(CreateGroup(b"s", b"g", 0, create_stream=True), 1)
+    group = engine.keyspace.streams[b"s"].groups[b"g"]
+    row = msgspec.msgpack.decode(encode_group(group))
+    assert len(row) == 6
+    assert decode_group(msgspec.msgpack.encode(row)).settings is None
+    engine.execute(ConfigureGroup(b"s", b"g", 5, b"\xff"), 1)
+    group.dead_letter_count = 7
+    restored = decode_group(encode_group(group))
+    assert (restored.settings, restored.dead_letter_count) == (GroupSettings(5, b"\xff"), 7)
+    engine.execute(ConfigureGroup(b"s", b"g", None, None), 1)
+    restored = decode_group(encode_group(group))
+    assert (restored.settings, restored.dead_letter_count) == (None, 7)
+
+
+def test_settings_of_a_later_release_that_are_missing_in_the_data_are_not_set() -> None:
+    assert msgspec.convert([5], GroupSettings) == GroupSettings(5, None)

@@ -64,6 +64,9 @@ class CommandFigures:
         kind.engine_ns += engine_ns
         if outcome.wait is None:
             kind.note(self.counters, outcome.reply, outcome.effects)
+        elif outcome.effects:
+            # A read that continues to wait may have moved entries to a dead-letter stream.
+            note_effects(self.counters, None, outcome.effects)
 
     def looked(self, command: Command, outcome: Outcome, engine_ns: int) -> None:
         """Count the retry of a waiting reader's command: its time, and its result if the wait is over."""
@@ -71,6 +74,9 @@ class CommandFigures:
         kind.engine_ns += engine_ns
         if outcome.wait is None:
             kind.note(self.counters, outcome.reply, outcome.effects)
+        elif outcome.effects:
+            # A read that continues to wait may have moved entries to a dead-letter stream.
+            note_effects(self.counters, None, outcome.effects)
 
     def ran_all(
         self,

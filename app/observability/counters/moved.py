@@ -24,6 +24,8 @@ MEANINGS: Final = {
     "claims": "Entries whose owner changed by a claim.",
     "acks": "Entries acknowledged.",
     "nacks": "Entries released by negative acknowledgment.",
+    "dead_letters": "Entries moved to dead-letter streams.",
+    "redriven": "Dead letters sent back to their streams.",
 }
 """The help text of each counter; the names are attributes of `StreamCounters`."""
 
@@ -44,6 +46,8 @@ class StreamCounters:
     claims: int
     acks: int
     nacks: int
+    dead_letters: int
+    redriven: int
 
     def __init__(self) -> None:
         for name in MEANINGS:
@@ -82,12 +86,25 @@ def _nacked(counters: StreamCounters, effect: e.Nacked) -> None:
     counters.nacks += len(effect.ids)
 
 
+def _dead_lettered(counters: StreamCounters, effect: e.DeadLettered) -> None:
+    counters.dead_letters += len(effect.ids)
+    counters.entries_appended += len(effect.ids)
+
+
+def _redriven(counters: StreamCounters, effect: e.Redriven) -> None:
+    counters.redriven += len(effect.ids)
+    counters.entries_appended += len(effect.ids)
+    counters.entries_deleted += len(effect.ids)
+
+
 _OF_EFFECT: Final[dict[type[e.Effect], Callable[[StreamCounters, Any], None]]] = {
     e.EntriesAppended: _appended,
     e.EntriesTrimmed: _trimmed,
     e.EntriesRemoved: _removed,
     e.Claimed: _claimed,
     e.Nacked: _nacked,
+    e.DeadLettered: _dead_lettered,
+    e.Redriven: _redriven,
 }
 
 

@@ -67,6 +67,8 @@ class Capabilities(Struct, frozen=True):
     """The position ``+`` of XREAD."""
     empty_reads: Feature
     """A consumer that exists after a read or claim that returned nothing."""
+    group_settings: Feature
+    """Settings of groups, such as dead letters."""
 
     @property
     def how(self) -> How | None:
@@ -79,6 +81,13 @@ class Capabilities(Struct, frozen=True):
         """All features in the order of the table."""
         return [getattr(self, name) for name in self.__struct_fields__]
 
+
+NEEDS_OWN_STORAGE: Final = "a server with its own storage"
+"""What a feature needs that the gateway has on no engine."""
+
+GROUP_SETTINGS: Final = Feature(
+    "settings of groups (dead letters)", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}"
+)
 
 _REASONS: Final[dict[str, tuple[str, str, str]]] = {
     "xnack": ("XNACK", "nacked entries belong to a hidden consumer", "XNACK (Redis 8.8)"),

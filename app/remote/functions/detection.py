@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tailrace.app.remote.functions.capabilities import (
+    GROUP_SETTINGS,
     Capabilities,
     Feature,
     common_of,
@@ -105,6 +106,7 @@ class _Asking:
             idempotency=library_only("idempotency keys of the API", how),
             batches=library_only("all-or-nothing batches, if_last_id", how),
             empty_reads=await self._empty_reads(how),
+            group_settings=GROUP_SETTINGS,
         )
 
     async def _how(self) -> How | None:

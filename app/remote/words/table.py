@@ -14,10 +14,12 @@ from tailrace.app.remote.functions import deletions as deletion_calls
 from tailrace.app.remote.functions import pending as pending_calls
 from tailrace.app.remote.functions import reads as read_calls
 from tailrace.app.remote.functions import streams as stream_calls
+from tailrace.app.remote.functions.capabilities import NEEDS_OWN_STORAGE
 from tailrace.app.remote.words import appends, consumers, group_reads, groups, pending, ranges, reads
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan
 from tailrace.core import commands as c
+from tailrace.core.errors import engine_lacks
 
 Planner = Callable[[Engine, Any], Plan]
 
@@ -146,6 +148,10 @@ def _read_group(engine: Engine, command: c.ReadGroup) -> Plan:
     return group_reads.read_group(command, has_max_count=known.budgets.is_native)
 
 
+def _group_settings(_engine: Engine, _command: c.ConfigureGroup | c.Redrive) -> Plan:
+    raise engine_lacks("settings of groups", NEEDS_OWN_STORAGE)
+
+
 def _native(planner: Callable[[Any], Plan]) -> Planner:
     return lambda _engine, command: planner(command)
 
@@ -175,6 +181,8 @@ PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
     c.PendingRange: _native(pending.pending_range),
     c.CreateGroup: _native(groups.create_group),
     c.SetGroupPosition: _native(groups.set_group_position),
+    c.ConfigureGroup: _group_settings,
+    c.Redrive: _group_settings,
     c.DestroyGroup: _native(groups.destroy_group),
     c.CreateConsumer: _native(groups.create_consumer),
     c.DeleteConsumer: _native(consumers.delete),

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, Options as Options2, TDataShape } from './client/index.js';
-import type { CheckImportData, CheckImportErrors, CheckImportResponses, ClearSlowLogData, ClearSlowLogErrors, ClearSlowLogResponses, CommandData, CommandErrors, CommandResponses, CreateStreamData, CreateStreamErrors, CreateStreamResponses, CreateTicketData, CreateTicketErrors, CreateTicketResponses, DeleteEntryData, DeleteEntryErrors, DeleteEntryResponses, DeleteStreamData, DeleteStreamErrors, DeleteStreamResponses, ExportEntriesData, ExportEntriesErrors, ExportEntriesResponses, GetEntryData, GetEntryErrors, GetEntryResponses, GetLimitsData, GetLimitsErrors, GetLimitsResponses, GetProducerData, GetProducerErrors, GetProducerResponses, HeadStreamData, HeadStreamErrors, HeadStreamResponses, HealthzData, HealthzErrors, HealthzResponses, ImportEntriesData, ImportEntriesErrors, ImportEntriesResponses, ListStreamsData, ListStreamsErrors, ListStreamsResponses, PipelineData, PipelineErrors, PipelineResponses, ProblemPageData, ProblemPageErrors, ProblemPageResponses, ReadyzData, ReadyzErrors, ReadyzResponses, SeekEntriesData, SeekEntriesErrors, SeekEntriesResponses, ShowAccessData, ShowAccessErrors, ShowAccessResponses, SlowLogData, SlowLogErrors, SlowLogResponses, SplitEntriesData, SplitEntriesErrors, SplitEntriesResponses, TailData, TailErrors, TailResponse, TailResponses, TailStreamsData, TailStreamsErrors, TailStreamsResponse, TailStreamsResponses, TakeOverEpochData, TakeOverEpochErrors, TakeOverEpochResponses, TransactionData, TransactionErrors, TransactionResponses, XackData, XackErrors, XackResponses, XaddBatchData, XaddBatchErrors, XaddBatchResponses, XaddData, XaddErrors, XaddResponses, XautoclaimData, XautoclaimErrors, XautoclaimResponses, XcfgsetData, XcfgsetErrors, XcfgsetResponses, XclaimData, XclaimErrors, XclaimResponses, XdelData, XdelErrors, XdelResponses, XgroupCreateconsumerData, XgroupCreateconsumerErrors, XgroupCreateconsumerResponses, XgroupCreateData, XgroupCreateErrors, XgroupCreateResponses, XgroupDelconsumerData, XgroupDelconsumerErrors, XgroupDelconsumerResponses, XgroupDestroyData, XgroupDestroyErrors, XgroupDestroyResponses, XgroupSetidData, XgroupSetidErrors, XgroupSetidResponses, XinfoConsumersData, XinfoConsumersErrors, XinfoConsumersResponses, XinfoGroupData, XinfoGroupErrors, XinfoGroupResponses, XinfoGroupsData, XinfoGroupsErrors, XinfoGroupsResponses, XinfoStreamData, XinfoStreamErrors, XinfoStreamResponses, XlenData, XlenErrors, XlenResponses, XnackData, XnackErrors, XnackResponses, XpendingData, XpendingErrors, XpendingResponses, XpendingSummaryData, XpendingSummaryErrors, XpendingSummaryResponses, XrangeData, XrangeErrors, XrangeResponses, XreadData, XreadErrors, XreadgroupData, XreadgroupErrors, XreadgroupResponses, XreadResponses, XsetidData, XsetidErrors, XsetidResponses, XtrimData, XtrimErrors, XtrimResponses } from './types.gen.js';
+import type { CheckImportData, CheckImportErrors, CheckImportResponses, ClearSlowLogData, ClearSlowLogErrors, ClearSlowLogResponses, CommandData, CommandErrors, CommandResponses, ConfigureGroupData, ConfigureGroupErrors, ConfigureGroupResponses, CreateStreamData, CreateStreamErrors, CreateStreamResponses, CreateTicketData, CreateTicketErrors, CreateTicketResponses, DeleteEntryData, DeleteEntryErrors, DeleteEntryResponses, DeleteStreamData, DeleteStreamErrors, DeleteStreamResponses, ExportEntriesData, ExportEntriesErrors, ExportEntriesResponses, GetEntryData, GetEntryErrors, GetEntryResponses, GetLimitsData, GetLimitsErrors, GetLimitsResponses, GetProducerData, GetProducerErrors, GetProducerResponses, HeadStreamData, HeadStreamErrors, HeadStreamResponses, HealthzData, HealthzErrors, HealthzResponses, ImportEntriesData, ImportEntriesErrors, ImportEntriesResponses, ListStreamsData, ListStreamsErrors, ListStreamsResponses, PipelineData, PipelineErrors, PipelineResponses, ProblemPageData, ProblemPageErrors, ProblemPageResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RedriveData, RedriveErrors, RedriveResponses, SeekEntriesData, SeekEntriesErrors, SeekEntriesResponses, ShowAccessData, ShowAccessErrors, ShowAccessResponses, SlowLogData, SlowLogErrors, SlowLogResponses, SplitEntriesData, SplitEntriesErrors, SplitEntriesResponses, TailData, TailErrors, TailResponse, TailResponses, TailStreamsData, TailStreamsErrors, TailStreamsResponse, TailStreamsResponses, TakeOverEpochData, TakeOverEpochErrors, TakeOverEpochResponses, TransactionData, TransactionErrors, TransactionResponses, XackData, XackErrors, XackResponses, XaddBatchData, XaddBatchErrors, XaddBatchResponses, XaddData, XaddErrors, XaddResponses, XautoclaimData, XautoclaimErrors, XautoclaimResponses, XcfgsetData, XcfgsetErrors, XcfgsetResponses, XclaimData, XclaimErrors, XclaimResponses, XdelData, XdelErrors, XdelResponses, XgroupCreateconsumerData, XgroupCreateconsumerErrors, XgroupCreateconsumerResponses, XgroupCreateData, XgroupCreateErrors, XgroupCreateResponses, XgroupDelconsumerData, XgroupDelconsumerErrors, XgroupDelconsumerResponses, XgroupDestroyData, XgroupDestroyErrors, XgroupDestroyResponses, XgroupSetidData, XgroupSetidErrors, XgroupSetidResponses, XinfoConsumersData, XinfoConsumersErrors, XinfoConsumersResponses, XinfoGroupData, XinfoGroupErrors, XinfoGroupResponses, XinfoGroupsData, XinfoGroupsErrors, XinfoGroupsResponses, XinfoStreamData, XinfoStreamErrors, XinfoStreamResponses, XlenData, XlenErrors, XlenResponses, XnackData, XnackErrors, XnackResponses, XpendingData, XpendingErrors, XpendingResponses, XpendingSummaryData, XpendingSummaryErrors, XpendingSummaryResponses, XrangeData, XrangeErrors, XrangeResponses, XreadData, XreadErrors, XreadgroupData, XreadgroupErrors, XreadgroupResponses, XreadResponses, XsetidData, XsetidErrors, XsetidResponses, XtrimData, XtrimErrors, XtrimResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -416,6 +416,39 @@ export const xgroupCreateconsumer = <ThrowOnError extends boolean = false>(optio
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/v1/streams/{key}/groups/{group}/consumers/{consumer}',
     ...options
+});
+
+/**
+ * Configure a group
+ *
+ * Change settings of a group, and return the group. Takes effect with the next delivery. O(groups).
+ */
+export const configureGroup = <ThrowOnError extends boolean = false>(options: Options<ConfigureGroupData, ThrowOnError>) => (options.client ?? client).post<ConfigureGroupResponses, ConfigureGroupErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/streams/{key}/groups/{group}:configure',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Send dead letters back
+ *
+ * Append dead letters of the group to its stream again, and delete them from the dead-letter stream.
+ *
+ * Each entry gets its own fields and a new id. A request that is repeated sends no entry twice. Continue
+ * with `next`. O(limit).
+ */
+export const redrive = <ThrowOnError extends boolean = false>(options: Options<RedriveData, ThrowOnError>) => (options.client ?? client).post<RedriveResponses, RedriveErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/streams/{key}/groups/{group}:redrive',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**

@@ -440,6 +440,18 @@ export type Group = {
      * How many entries are not yet delivered; null if unknown.
      */
     lag: number | null;
+    /**
+     * How often an entry is delivered at most; absent if not set.
+     */
+    max_deliveries?: number;
+    /**
+     * The key of the stream to which an entry moves instead of one more delivery; absent if not set.
+     */
+    dead_letter_stream?: string;
+    /**
+     * How many entries of the group ever moved to a dead-letter stream; absent if the group never had one.
+     */
+    dead_letters?: number;
 };
 
 /**
@@ -617,6 +629,24 @@ export type GroupReadPage = {
      * The streams of the request.
      */
     streams: Array<GroupStreamSlice>;
+};
+
+/**
+ * Settings of a group. A setting that is not named stays as it is; null removes it.
+ */
+export type GroupSettingsBody = {
+    /**
+     * How often an entry is delivered at most. Before one more delivery, the entry moves to `dead_letter_stream`, which must be set as well.
+     */
+    max_deliveries?: number;
+    /**
+     * The key of the stream to which such entries move. It is created with its first entry. The token needs `admin` on it, too.
+     */
+    dead_letter_stream?: string;
+    /**
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
+     */
+    encoding?: 'base64';
 };
 
 /**
@@ -874,6 +904,14 @@ export type Limits = {
      * Blocks and entries with pending references that one trim with `references=acknowledged` examines.
      */
     acked_trim_looks_max: number;
+    /**
+     * Entries that one request moves to a dead-letter stream, or back.
+     */
+    dead_letters_max: number;
+    /**
+     * Bytes of entries that one request moves in this way.
+     */
+    dead_letter_bytes_max: number;
     /**
      * Bytes of all replies of one request: the JSON text of entries and names, plus 128 for each.
      */
@@ -1345,6 +1383,56 @@ export type Readiness = {
      * Always `ready`; a server that is not ready answers 503.
      */
     status: 'ready';
+};
+
+/**
+ * Which dead letters to send back: all from `start` on, or those with these ids.
+ */
+export type RedriveBody = {
+    /**
+     * Ids in the dead-letter stream; without them, all.
+     */
+    ids?: Array<string>;
+    /**
+     * The first id in the dead-letter stream to examine: `next` of the previous response. Not with `ids`.
+     */
+    start?: string;
+    /**
+     * How many dead letters to examine at most.
+     */
+    limit?: number;
+};
+
+/**
+ * A dead letter that was sent back.
+ */
+export type RedrivenEntry = {
+    /**
+     * Its id in the dead-letter stream, from which it was deleted.
+     */
+    id: string;
+    /**
+     * Its new id in the group's stream.
+     */
+    new_id: string;
+};
+
+/**
+ * The dead letters that were sent back.
+ */
+export type RedriveReply = {
+    /**
+     * The entries that were sent back, in the order of their ids.
+     */
+    redriven: Array<RedrivenEntry>;
+    /**
+     * How many were examined and stay where they are: they are missing, or they are not dead letters of this group.
+     */
+    skipped: number;
+    /**
+     * The id from which the next request continues; null at the end.
+     */
+    next: string | null;
 };
 
 /**
@@ -4936,6 +5024,206 @@ export type XgroupCreateconsumerResponses = {
 };
 
 export type XgroupCreateconsumerResponse = XgroupCreateconsumerResponses[keyof XgroupCreateconsumerResponses];
+
+export type ConfigureGroupData = {
+    body: GroupSettingsBody;
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+        /**
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
+         */
+        group: string;
+    };
+    query?: never;
+    url: '/v1/streams/{key}/groups/{group}:configure';
+};
+
+export type ConfigureGroupErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     */
+    415: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
+     */
+    422: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+};
+
+export type ConfigureGroupError = ConfigureGroupErrors[keyof ConfigureGroupErrors];
+
+export type ConfigureGroupResponses = {
+    /**
+     * The response.
+     */
+    200: Group;
+};
+
+export type ConfigureGroupResponse = ConfigureGroupResponses[keyof ConfigureGroupResponses];
+
+export type RedriveData = {
+    body?: RedriveBody;
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+        /**
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
+         */
+        group: string;
+    };
+    query?: never;
+    url: '/v1/streams/{key}/groups/{group}:redrive';
+};
+
+export type RedriveErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `ID_EXHAUSTED`, `WRONGTYPE`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     */
+    415: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
+     */
+    422: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+    /**
+     * The server has reached its memory limit. It refuses appends until entries are deleted or trimmed. Codes: `MEMORY_LIMIT`.
+     */
+    507: Problem;
+};
+
+export type RedriveError = RedriveErrors[keyof RedriveErrors];
+
+export type RedriveResponses = {
+    /**
+     * The response.
+     */
+    200: RedriveReply;
+};
+
+export type RedriveResponse = RedriveResponses[keyof RedriveResponses];
 
 export type ListStreamsData = {
     body?: never;

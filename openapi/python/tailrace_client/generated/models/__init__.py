@@ -58,6 +58,8 @@ from .group_read_body_encoding import GroupReadBodyEncoding
 from .group_read_page import GroupReadPage
 from .group_read_position import GroupReadPosition
 from .group_read_position_encoding import GroupReadPositionEncoding
+from .group_settings_body import GroupSettingsBody
+from .group_settings_body_encoding import GroupSettingsBodyEncoding
 from .group_stream_slice import GroupStreamSlice
 from .group_stream_slice_encoding import GroupStreamSliceEncoding
 from .health import Health
@@ -90,6 +92,9 @@ from .read_position import ReadPosition
 from .read_position_encoding import ReadPositionEncoding
 from .readiness import Readiness
 from .readiness_status import ReadinessStatus
+from .redrive_body import RedriveBody
+from .redrive_reply import RedriveReply
+from .redriven_entry import RedrivenEntry
 from .seek_position import SeekPosition
 from .slow_command import SlowCommand
 from .slow_command_sizes import SlowCommandSizes
@@ -198,6 +203,8 @@ __all__ = (
     "GroupReadPage",
     "GroupReadPosition",
     "GroupReadPositionEncoding",
+    "GroupSettingsBody",
+    "GroupSettingsBodyEncoding",
     "GroupStreamSlice",
     "GroupStreamSliceEncoding",
     "Health",
@@ -230,6 +237,9 @@ __all__ = (
     "ReadPage",
     "ReadPosition",
     "ReadPositionEncoding",
+    "RedriveBody",
+    "RedrivenEntry",
+    "RedriveReply",
     "SeekPosition",
     "SlowCommand",
     "SlowCommandSizes",

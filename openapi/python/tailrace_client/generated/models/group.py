@@ -35,6 +35,12 @@ class Group:
     """ How many entries are not yet delivered; null if unknown. """
     encoding: GroupEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
+    max_deliveries: int | Unset = UNSET
+    """ How often an entry is delivered at most; absent if not set. """
+    dead_letter_stream: str | Unset = UNSET
+    """ The key of the stream to which an entry moves instead of one more delivery; absent if not set. """
+    dead_letters: int | Unset = UNSET
+    """ How many entries of the group ever moved to a dead-letter stream; absent if the group never had one. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
@@ -55,6 +61,12 @@ class Group:
         if not isinstance(self.encoding, Unset):
             encoding = self.encoding
 
+        max_deliveries = self.max_deliveries
+
+        dead_letter_stream = self.dead_letter_stream
+
+        dead_letters = self.dead_letters
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -69,6 +81,12 @@ class Group:
         )
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
+        if max_deliveries is not UNSET:
+            field_dict["max_deliveries"] = max_deliveries
+        if dead_letter_stream is not UNSET:
+            field_dict["dead_letter_stream"] = dead_letter_stream
+        if dead_letters is not UNSET:
+            field_dict["dead_letters"] = dead_letters
 
         return field_dict
 
@@ -104,6 +122,12 @@ class Group:
         else:
             encoding = check_group_encoding(_encoding)
 
+        max_deliveries = d.pop("max_deliveries", UNSET)
+
+        dead_letter_stream = d.pop("dead_letter_stream", UNSET)
+
+        dead_letters = d.pop("dead_letters", UNSET)
+
         group = cls(
             name=name,
             consumers=consumers,
@@ -112,6 +136,9 @@ class Group:
             entries_read=entries_read,
             lag=lag,
             encoding=encoding,
+            max_deliveries=max_deliveries,
+            dead_letter_stream=dead_letter_stream,
+            dead_letters=dead_letters,
         )
 
         return group

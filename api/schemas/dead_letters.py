@@ -1,0 +1,99 @@
+"""Wire models of the settings of a consumer group, and of sending its dead letters back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
+
+from tailrace.api.schemas.base import I64_MAX, EntryIds, NameEncodingField, WireModel
+from tailrace.api.schemas.groups import GROUP_EXAMPLE
+from tailrace.core.limits import DEAD_LETTERS_MAX
+
+REDRIVEN_EXAMPLE: Final[JsonDict] = {"id": "1692632147973-0", "new_id": "1692632147973-0"}
+CONFIGURED_EXAMPLE: Final[JsonDict] = {
+    **GROUP_EXAMPLE,
+    "dead_letter_stream": "race:france:dead",
+    "max_deliveries": 5,
+    "dead_letters": 0,
+}
+
+
+class GroupSettingsBody(WireModel):
+    """Settings of a group. A setting that is not named stays as it is; null removes it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"max_deliveries": 5, "dead_letter_stream": "race:france:dead"}}
+    )
+
+    max_deliveries: Annotated[int, Field(ge=1, le=I64_MAX)] | None = Field(
+        None,
+        description="How often an entry is delivered at most. Before one more delivery, the entry moves to "
+        "`dead_letter_stream`, which must be set as well.",
+        examples=[5],
+    )
+    dead_letter_stream: str | None = Field(
+        None,
+        description="The key of the stream to which such entries move. It is created with its first entry. "
+        "The token needs `admin` on it, too.",
+        examples=["race:france:dead"],
+    )
+    encoding: NameEncodingField = None
+
+
+class RedriveBody(WireModel):
+    """Which dead letters to send back: all from `start` on, or those with these ids."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"limit": 100}})
+
+    ids: EntryIds | None = Field(
+        None, description="Ids in the dead-letter stream; without them, all.", examples=[["1692632147973-0"]]
+    )
+    start: str = Field(
+        "-",
+        description="The first id in the dead-letter stream to examine: `next` of the previous response. "
+        "Not with `ids`.",
+        examples=["-"],
+    )
+    limit: int = Field(
+        100,
+        ge=1,
+        le=DEAD_LETTERS_MAX,
+        description="How many dead letters to examine at most.",
+        examples=[100],
+    )
+
+
+class RedrivenEntry(WireModel):
+    """A dead letter that was sent back."""
+
+    model_config = ConfigDict(json_schema_extra={"example": REDRIVEN_EXAMPLE})
+
+    id: str = Field(
+        description="Its id in the dead-letter stream, from which it was deleted.",
+        examples=["1692632147973-0"],
+    )
+    new_id: str = Field(description="Its new id in the group's stream.", examples=["1692632147973-0"])
+
+
+class RedriveReply(WireModel):
+    """The dead letters that were sent back."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"redriven": [REDRIVEN_EXAMPLE], "skipped": 0, "next": None}}
+    )
+
+    redriven: list[RedrivenEntry] = Field(
+        description="The entries that were sent back, in the order of their ids.",
+        examples=[[REDRIVEN_EXAMPLE]],
+    )
+    skipped: int = Field(
+        description="How many were examined and stay where they are: they are missing, or they are not dead "
+        "letters of this group.",
+        examples=[0],
+    )
+    next: str | None = Field(
+        description="The id from which the next request continues; null at the end.",
+        examples=["1692632147974-0"],
+    )

@@ -1,0 +1,25 @@
+"""The settings of a consumer group, which Redis does not have. This module holds data only."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class GroupSettings(Struct, frozen=True, array_like=True, gc=False):
+    """The settings of one group; None: not set. Storage writes the members in this order.
+
+    A new setting is a new member at the end, with None as its default, so that older data stays readable.
+    """
+
+    max_deliveries: int | None = None
+    """How often an entry is delivered at most. Set together with `dead_letter_stream`."""
+    dead_letter_stream: bytes | None = None
+    """The key of the stream to which an entry is moved instead of one more delivery."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no setting is set."""
+        return self == NO_SETTINGS
+
+
+NO_SETTINGS = GroupSettings()

@@ -1,0 +1,161 @@
+"""Dead letters of one group: an entry that would be delivered too often is moved to another stream instead.
+
+All deliveries of pending entries ask this module: CLAIM and history of XREADGROUP, XCLAIM, XAUTOCLAIM, and
+XNACK, after which no delivery would be left. One effect is the whole move: it appends the dead letters and
+removes the entries from the pending entries list. The rules:
+
+* Only a live, pending entry is moved. A deleted entry has nothing to move, and stays or goes as without the
+  setting.
+* One command moves up to `DEAD_LETTERS_MAX` entries and `DEAD_LETTER_BYTES_MAX` bytes. It leaves further ones
+  as they are, and delivers none of them.
+* A missing dead-letter stream is created. If nothing can be appended to it (it is the group's own stream
+  after a rename, or its ids are exhausted), the group delivers as without the setting, so no entry is lost.
+
+This module never decides which entries a command delivers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import compress, islice
+from typing import Final
+
+from tailrace.core.effects import DeadLettered, StreamCreated
+from tailrace.core.execution import Execution
+from tailrace.core.group import Group
+from tailrace.core.handlers.append import consecutive_ids
+from tailrace.core.limits import DEAD_LETTER_BYTES_MAX, DEAD_LETTERS_MAX
+from tailrace.core.log.dead_letter import MAX_DELIVERIES, Origin, dead_letter
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.replies import NO_ENTRIES, Entries
+from tailrace.core.stream_id import MAX_ID, SEQ_BITS, ZERO_ID, StreamId
+
+LOOK_AHEAD: Final = 100
+"""How many pending entries a read examines at once after it found one to move."""
+
+
+def dead_letters_of(execution: Execution, key: bytes, group: Group) -> DeadLetters | None:
+    """Return the moves of one command, None if the group has no dead letters. O(1)."""
+    settings = group.settings
+    if settings is None or settings.max_deliveries is None or settings.dead_letter_stream in (None, key):
+        return None
+    letters = DeadLetters(execution, key, group, settings.max_deliveries, settings.dead_letter_stream or b"")
+    return letters if letters.has_ids else None
+
+
+class DeadLetters:
+    """The moves of one command from one group. `most`: how often the group delivers an entry."""
+
+    def __init__(self, execution: Execution, key: bytes, group: Group, most: int, new_key: bytes) -> None:
+        self.most = most
+        self._execution = execution
+        self._key = key
+        self._group = group
+        self._new_key = new_key
+        self._left = DEAD_LETTERS_MAX
+        self._left_bytes = DEAD_LETTER_BYTES_MAX
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the dead-letter stream has ids for all entries that the command may move. O(1)."""
+        now_id = self._execution.now_ms << SEQ_BITS
+        return max(self._last_id(), now_id) + DEAD_LETTERS_MAX <= MAX_ID
+
+    def _last_id(self) -> StreamId:
+        stream = self._execution.stream(self._new_key)
+        return ZERO_ID if stream is None else stream.last_id
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the command can move no further entry."""
+        return self._left <= 0 or self._left_bytes <= 0
+
+    # --- which entries ---------------------------------------------------------------------------
+
+    def exhausted_among(self, entries: Entries, wanted: int) -> Entries:
+        """Return those of `entries`, all live, that may not be delivered once more, up to the deliverable one
+        with number `wanted`. `entries` have delivery counts. O(entries)."""
+        assert entries.deliveries is not None
+        if max(entries.deliveries, default=0) < self.most:
+            return NO_ENTRIES
+        chosen = _cut_after_deliverable([count >= self.most for count in entries.deliveries], wanted)
+        return Entries(list(compress(entries.ids, chosen)), list(compress(entries.fragments, chosen)))
+
+    def deliverable_count(self, entries: Entries) -> int:
+        """Return how many of `entries` come before the first one that may not be delivered. O(entries)."""
+        assert entries.deliveries is not None
+        counts = enumerate(entries.deliveries)
+        return next((at for at, count in counts if count >= self.most), len(entries.ids))
+
+    def clear_history(self, consumer: Consumer, start: StreamId, wanted: int) -> StreamId:
+        """Move entries of `consumer` from `start` on, until `wanted` deliverable ones come first.
+
+        Returns the id before which all entries can be shown. O(entries examined).
+        """
+        pending = self._group.pending
+        while wanted > 0 and (ids := list(islice(consumer.pending_ids(start), LOOK_AHEAD))):
+            units = pending.units_of(ids)
+            exhausted = [value for value in ids if units[value].deliveries_of(value) >= self.most]
+            live = self._execution.keyspace.streams[self._key].log.live_among(exhausted)
+            chosen = _cut_after_deliverable([value in live for value in ids], wanted)
+            ids = ids[: len(chosen)]
+            exhausted = list(compress(ids, chosen))
+            moved = self.move(exhausted)
+            left = [value for value in exhausted if value not in moved]
+            if left:
+                return left[0]
+            wanted -= len(ids) - len(moved)
+            start = ids[-1] + 1
+        return MAX_ID + 1
+
+    # --- moving ----------------------------------------------------------------------------------
+
+    def move(
+        self,
+        ids: Sequence[StreamId],
+        fragments: Sequence[bytes | None] | None = None,
+        reason: bytes = MAX_DELIVERIES,
+    ) -> set[StreamId]:
+        """Move the live ones of `ids`, which are distinct and pending, and return them.
+
+        `fragments`: those of `ids`, if the caller has read them. The first ones are moved if not all fit into
+        the bounds. O(moved log n + bytes).
+        """
+        ids = ids[: self._left]
+        if not ids or self.is_spent:
+            return set()
+        if fragments is None:
+            fragments = self._execution.keyspace.streams[self._key].log.get_many(ids, self._left_bytes)
+        letters: list[bytes] = []
+        moved: list[StreamId] = []
+        units = self._group.pending.units_of(ids)
+        for value, fragment in zip(ids, fragments, strict=False):
+            if fragment is None:
+                continue
+            if self._left_bytes <= 0:
+                break
+            unit = units[value]
+            owner = b"" if unit.consumer is None else unit.consumer.name
+            origin = Origin(value, unit.deliveries_of(value), owner, reason)
+            letters.append(dead_letter(fragment, self._key, self._group.name, origin))
+            moved.append(value)
+            self._left_bytes -= len(fragment)
+        if moved:
+            self._left -= len(moved)
+            self._record(moved, letters)
+        return set(moved)
+
+    def _record(self, ids: list[StreamId], letters: list[bytes]) -> None:
+        execution, new_key = self._execution, self._new_key
+        if execution.stream(new_key) is None:
+            execution.do(StreamCreated(new_key))
+        new_ids = consecutive_ids(self._last_id(), execution.now_ms, len(ids))
+        execution.do(DeadLettered(self._key, self._group.name, ids, new_key, new_ids, letters))
+        execution.wake(new_key)
+
+
+def _cut_after_deliverable(exhausted: list[bool], wanted: int) -> list[bool]:
+    """Return the flags up to the entry number `wanted` that is not exhausted. O(entries)."""
+    deliverable = (at for at, is_exhausted in enumerate(exhausted) if not is_exhausted)
+    last = next(islice(deliverable, wanted - 1, None), len(exhausted))
+    return exhausted[: last + 1]

@@ -1,0 +1,29 @@
+"""A gateway refuses settings of groups, which no engine has, and says what would have them."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tailrace.core.commands import Append, Command, ConfigureGroup, Redrive
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.log.entry import fragment_from_flat
+from tests.remote.test_returned_entries import redis, remote_store  # noqa: F401 - the fixture
+from tests.support.engines import RedisOnPort
+
+
+@pytest.mark.parametrize("command", [ConfigureGroup(b"s", b"g", 5, b"dead"), Redrive(b"s", b"g", 1)])
+def test_settings_of_groups_and_redrives_are_refused(redis: RedisOnPort, command: Command) -> None:  # noqa: F811
+    async def scenario() -> None:
+        async with remote_store(redis) as store:
+            await store.execute(Append(b"s", (fragment_from_flat([b"a", b"b"]),)))
+            with pytest.raises(StreamError) as alone:
+                await store.execute(command)
+            replies = await store.execute_all([command])
+            assert isinstance(replies[0], StreamError)
+            for error in (alone.value, replies[0]):
+                assert error.code is ErrorCode.ENGINE_LACKS_FEATURE
+                assert error.details["needs"] == "a server with its own storage"
+
+    asyncio.run(scenario())
