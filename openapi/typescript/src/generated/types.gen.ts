@@ -5027,6 +5027,12 @@ export type XgroupCreateconsumerResponse = XgroupCreateconsumerResponses[keyof X
 
 export type ConfigureGroupData = {
     body: GroupSettingsBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.
@@ -5125,6 +5131,12 @@ export type ConfigureGroupResponse = ConfigureGroupResponses[keyof ConfigureGrou
 
 export type RedriveData = {
     body?: RedriveBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
     path: {
         /**
          * The stream's key. 1 to 512 bytes of any value, percent-encoded.

@@ -9,7 +9,7 @@ from ...client import AuthenticatedClient, Client
 from ...models.group import Group
 from ...models.group_settings_body import GroupSettingsBody
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
@@ -17,8 +17,11 @@ def _get_kwargs(
     group: str,
     *,
     body: GroupSettingsBody,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -152,6 +155,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: GroupSettingsBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Group | Problem]:
     """Configure a group
 
@@ -160,6 +164,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupSettingsBody): Settings of a group. A setting that is not named stays as it is;
             null removes it. Example: {'max_deliveries': 5, 'dead_letter_stream': 'race:france:dead'}.
 
@@ -175,6 +180,7 @@ def sync_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -190,6 +196,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: GroupSettingsBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Group | Problem | None:
     """Configure a group
 
@@ -198,6 +205,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupSettingsBody): Settings of a group. A setting that is not named stays as it is;
             null removes it. Example: {'max_deliveries': 5, 'dead_letter_stream': 'race:france:dead'}.
 
@@ -214,6 +222,7 @@ def sync(
         group=group,
         client=client,
         body=body,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -223,6 +232,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: GroupSettingsBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Group | Problem]:
     """Configure a group
 
@@ -231,6 +241,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupSettingsBody): Settings of a group. A setting that is not named stays as it is;
             null removes it. Example: {'max_deliveries': 5, 'dead_letter_stream': 'race:france:dead'}.
 
@@ -246,6 +257,7 @@ async def asyncio_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -259,6 +271,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: GroupSettingsBody,
+    min_replicas: str | Unset = UNSET,
 ) -> Group | Problem | None:
     """Configure a group
 
@@ -267,6 +280,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (GroupSettingsBody): Settings of a group. A setting that is not named stays as it is;
             null removes it. Example: {'max_deliveries': 5, 'dead_letter_stream': 'race:france:dead'}.
 
@@ -284,5 +298,6 @@ async def asyncio(
             group=group,
             client=client,
             body=body,
+            min_replicas=min_replicas,
         )
     ).parsed

@@ -17,8 +17,11 @@ def _get_kwargs(
     group: str,
     *,
     body: RedriveBody | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -158,6 +161,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: RedriveBody | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Problem | RedriveReply]:
     """Send dead letters back
 
@@ -170,6 +174,7 @@ def sync_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (RedriveBody | Unset): Which dead letters to send back: all from `start` on, or those
             with these ids. Example: {'limit': 100}.
 
@@ -185,6 +190,7 @@ def sync_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = client.get_httpx_client().request(
@@ -200,6 +206,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: RedriveBody | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Problem | RedriveReply | None:
     """Send dead letters back
 
@@ -212,6 +219,7 @@ def sync(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (RedriveBody | Unset): Which dead letters to send back: all from `start` on, or those
             with these ids. Example: {'limit': 100}.
 
@@ -228,6 +236,7 @@ def sync(
         group=group,
         client=client,
         body=body,
+        min_replicas=min_replicas,
     ).parsed
 
 
@@ -237,6 +246,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: RedriveBody | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Response[Problem | RedriveReply]:
     """Send dead letters back
 
@@ -249,6 +259,7 @@ async def asyncio_detailed(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (RedriveBody | Unset): Which dead letters to send back: all from `start` on, or those
             with these ids. Example: {'limit': 100}.
 
@@ -264,6 +275,7 @@ async def asyncio_detailed(
         key=key,
         group=group,
         body=body,
+        min_replicas=min_replicas,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -277,6 +289,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: RedriveBody | Unset = UNSET,
+    min_replicas: str | Unset = UNSET,
 ) -> Problem | RedriveReply | None:
     """Send dead letters back
 
@@ -289,6 +302,7 @@ async def asyncio(
     Args:
         key (str):  Example: race:france.
         group (str):  Example: judges.
+        min_replicas (str | Unset):  Example: 1.
         body (RedriveBody | Unset): Which dead letters to send back: all from `start` on, or those
             with these ids. Example: {'limit': 100}.
 
@@ -306,5 +320,6 @@ async def asyncio(
             group=group,
             client=client,
             body=body,
+            min_replicas=min_replicas,
         )
     ).parsed
