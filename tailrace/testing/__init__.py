@@ -6,7 +6,8 @@ never imports it.
 
 from __future__ import annotations
 
+from tailrace.testing.application import TestApplication, application
 from tailrace.testing.clock import TestClock
 from tailrace.testing.server import TestServer, server
 
-__all__ = ["TestClock", "TestServer", "server"]
+__all__ = ["TestApplication", "TestClock", "TestServer", "application", "server"]

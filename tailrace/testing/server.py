@@ -1,7 +1,6 @@
 """A test server: the production application on a free port of 127.0.0.1, in a thread of this process.
 
-It owns the thread and its event loop. The settings ignore the environment, so `TAILRACE_` variables of the
-developer do not change a test.
+It owns the thread and its event loop.
 """
 
 from __future__ import annotations
@@ -14,27 +13,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import uvicorn
-from pydantic_settings import PydanticBaseSettingsSource
 
-from tailrace.api.access.security import Security
-from tailrace.app.main import create_app, create_hot_routes
-from tailrace.app.metrics.sources import Sources
-from tailrace.app.observability.audit import write_audit_line
 from tailrace.app.open_files import BACKLOG
-from tailrace.app.protocols.classes import http_protocol, websocket_protocol
-from tailrace.app.protocols.connections import Connections
 from tailrace.app.server import bind
-from tailrace.app.settings import Durability, Settings
-from tailrace.app.store.identity import new_identity
-from tailrace.app.store.service import EngineStore
-from tailrace.app.token_buckets import TokenBuckets
-from tailrace.app.tokens.authenticator import FileAuthenticator
-from tailrace.core.engine import Engine
-from tailrace.core.keyspace import Keyspace
-from tailrace.testing.clock import TestClock
+from tailrace.testing.parts import Parts
 
 if TYPE_CHECKING:
     from tailrace_client import Tailrace
@@ -46,14 +31,6 @@ _PATIENCE_S: Final = 10.0
 
 _LOOK_S: Final = 0.002
 """How often `until_waiting` looks."""
-
-
-class _Settings(Settings):
-    """Settings from arguments only."""
-
-    @classmethod
-    def settings_customise_sources(cls, *_: Any, **sources: Any) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (sources["init_settings"],)
 
 
 class _Uvicorn(uvicorn.Server):
@@ -98,13 +75,11 @@ class TestServer:
     """pytest does not collect this class."""
 
     def __init__(self, directory: Path) -> None:
-        self.clock = TestClock()
+        parts = Parts(directory)
+        self.clock, self._store = parts.clock, parts.store
         self._listener = bind(_HOST, 0, BACKLOG)
         self.url = f"http://{_HOST}:{self._listener.getsockname()[1]}"
-        self._store = EngineStore(
-            Engine(Keyspace(identity=new_identity())), self.clock.now_ms, self.clock.monotonic_ms
-        )
-        self._uvicorn = _Uvicorn(self._config(directory), self._store.drain)
+        self._uvicorn = _Uvicorn(self._config(parts), self._store.drain)
         self._thread = threading.Thread(target=self._serve, name="tailrace.testing", daemon=True)
 
     def client(self) -> Tailrace:
@@ -145,19 +120,12 @@ class TestServer:
         if self._thread.is_alive():
             raise RuntimeError(f"the test server on {self.url} did not stop within {_PATIENCE_S:.0f} s")
 
-    def _config(self, directory: Path) -> uvicorn.Config:
-        settings = _Settings(
-            durability=Durability.NONE, data_dir=directory, tokens_file=directory / "tokens.json"
-        )
-        tokens = FileAuthenticator(settings.tokens_path, write_audit_line)
-        security = Security(tokens, write_audit_line, ())
-        registry, rates = Connections(settings), TokenBuckets(settings)
-        sources = Sources(self._store, None, registry)
+    def _config(self, parts: Parts) -> uvicorn.Config:
         return uvicorn.Config(
-            create_app(sources, settings, rates, tokens, security),
+            parts.app,
             loop="uvloop",
-            http=http_protocol(registry, create_hot_routes(sources, rates, security)),
-            ws=websocket_protocol(registry),
+            http=parts.http,
+            ws=parts.ws,
             lifespan="on",
             log_config=None,
             access_log=False,
