@@ -56,7 +56,7 @@ class MetricsEndpoint:
         GCCollector(registry=self._process)
 
     async def metrics(self, request: Request) -> Response:
-        """Respond with all metrics; requires the scope `read`. O(streams + groups) unless a census is reused."""
+        """Respond with all metrics. Requires the scope `read`. O(streams + groups), or O(1) with reuse."""
         guard_of(request).require("read")
         census = await self._census(self._named_for(principal_of(request.scope)))
         encode, media_type = choose_encoder(request.headers.get("accept", ""))
