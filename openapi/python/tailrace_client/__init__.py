@@ -4,25 +4,34 @@ The package uses only the server's published interface and none of the server's 
 from the published document, with one module for each operation. The other modules are a thin layer written by
 hand: retries that append nothing twice, appends and reads of many entries, tails that resume, and consumers
 of a group.
+
+The names of `__all__` are the public interface. Each is loaded when it is first used, so that importing the
+package is cheap.
 """
 
-from tailrace_client.async_client import AsyncTailrace
-from tailrace_client.async_consumer import AsyncConsumer
-from tailrace_client.async_group import AsyncGroup
-from tailrace_client.async_stream import AsyncStream
-from tailrace_client.client import Tailrace
-from tailrace_client.consumer import Consumer
-from tailrace_client.entries import Delivery, Entry
-from tailrace_client.entry_calls import Page
-from tailrace_client.errors import TailraceError
-from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
-from tailrace_client.group import Group
-from tailrace_client.items import AsyncItem, Item
-from tailrace_client.retry import NO_RETRIES, RetryPolicy
-from tailrace_client.state_calls import StreamHead
-from tailrace_client.stream import Stream
-from tailrace_client.stream_calls import ImportResult, Producer, Trim
-from tailrace_client.tail import Gap, StreamEntry
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tailrace_client.async_client import AsyncTailrace
+    from tailrace_client.async_consumer import AsyncConsumer
+    from tailrace_client.async_group import AsyncGroup
+    from tailrace_client.async_stream import AsyncStream
+    from tailrace_client.client import Tailrace
+    from tailrace_client.consumer import Consumer
+    from tailrace_client.entries import Delivery, Entry
+    from tailrace_client.entry_calls import Page
+    from tailrace_client.errors import TailraceError
+    from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
+    from tailrace_client.group import Group
+    from tailrace_client.items import AsyncItem, Item
+    from tailrace_client.retry import NO_RETRIES, RetryPolicy
+    from tailrace_client.state_calls import StreamHead
+    from tailrace_client.stream import Stream
+    from tailrace_client.stream_calls import ImportResult, Producer, Trim
+    from tailrace_client.tail import Gap, StreamEntry
 
 __all__ = [
     "NO_RETRIES",
@@ -52,3 +61,43 @@ __all__ = [
     "TailraceError",
     "Trim",
 ]
+
+_MODULES = {
+    "AsyncConsumer": "async_consumer",
+    "AsyncGroup": "async_group",
+    "AsyncItem": "items",
+    "AsyncStream": "async_stream",
+    "AsyncTailrace": "async_client",
+    "BadFieldError": "fields",
+    "Consumer": "consumer",
+    "Delivery": "entries",
+    "Entry": "entries",
+    "ExactFields": "fields",
+    "Fields": "fields",
+    "FieldsToAppend": "fields",
+    "Gap": "tail",
+    "Group": "group",
+    "ImportResult": "stream_calls",
+    "Item": "items",
+    "NO_RETRIES": "retry",
+    "Page": "entry_calls",
+    "Producer": "stream_calls",
+    "RetryPolicy": "retry",
+    "Stream": "stream",
+    "StreamEntry": "tail",
+    "StreamHead": "state_calls",
+    "Tailrace": "client",
+    "TailraceError": "errors",
+    "Trim": "stream_calls",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, getattr(import_module(f"{__name__}.{module}"), name))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

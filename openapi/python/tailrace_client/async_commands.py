@@ -12,7 +12,7 @@ from tailrace_client.entries import Slice
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import TailraceError
 from tailrace_client.following import follow_async
-from tailrace_client.generated.models import AccessReply, Limits, SlowLogPage, StreamItem, Ticket
+from tailrace_client.generated import models
 from tailrace_client.service_calls import Command, Word, first_failure
 from tailrace_client.session import AsyncSession
 from tailrace_client.tail import Gap, StreamEntry, StreamsTail, log_gap, positions_of
@@ -45,7 +45,7 @@ class AsyncCommands:
 
     # --- several streams -----------------------------------------------------------------------
 
-    async def streams(self, prefix: str = "", *, page: int = 1_000) -> AsyncIterator[StreamItem]:
+    async def streams(self, prefix: str = "", *, page: int = 1_000) -> AsyncIterator[models.StreamItem]:
         """Yield the key, length, last id and number of groups, like `Tailrace.streams`."""
         start_after: str | bytes | None = None
         while True:
@@ -132,19 +132,19 @@ class AsyncCommands:
             return False
         return True
 
-    async def limits(self) -> Limits:
+    async def limits(self) -> models.Limits:
         """Return the limits of the server, like `Tailrace.limits`."""
         return await self.session.send(service_calls.limits())
 
-    async def access(self) -> AccessReply:
+    async def access(self) -> models.AccessReply:
         """Return the scopes and key patterns of this client's token, like `Tailrace.access`."""
         return await self.session.send(service_calls.access())
 
-    async def create_ticket(self) -> Ticket:
+    async def create_ticket(self) -> models.Ticket:
         """Return a ticket for the WebSocket of a web page, like `Tailrace.create_ticket`."""
         return await self.session.send(service_calls.ticket())
 
-    async def slow_log(self, limit: int | None = None) -> SlowLogPage:
+    async def slow_log(self, limit: int | None = None) -> models.SlowLogPage:
         """Return the slowest operations that the server recorded, like `Tailrace.slow_log`."""
         return await self.session.send(service_calls.slow_operations(limit))
 

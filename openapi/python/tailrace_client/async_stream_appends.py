@@ -13,7 +13,7 @@ from tailrace_client.async_stream_of import AsyncStreamOf
 from tailrace_client.chunks import AsyncBodyThen, chunks_of, producer_of
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import BadFieldError, FieldsToAppend
-from tailrace_client.generated.models import DeleteReply, ImportCheck
+from tailrace_client.generated import models
 from tailrace_client.stream_calls import ImportResult, References, Trim
 
 
@@ -116,7 +116,7 @@ class AsyncStreamAppends(AsyncStreamOf):
         producer_layout: str | None = None,
         idempotency_key: str | None = None,
         content_encoding: Literal["gzip", "zstd"] | None = None,
-    ) -> ImportCheck:
+    ) -> models.ImportCheck:
         """Check the request that `import_lines` would send, and append nothing, like `Stream.check_lines`."""
         producer = producer_of(
             self._session.settings.producer_id, producer_id, idempotency_key, producer_epoch, producer_layout
@@ -150,6 +150,6 @@ class AsyncStreamAppends(AsyncStreamOf):
             raise
         return True
 
-    async def delete(self, *ids: str, references: References | None = None) -> DeleteReply:
+    async def delete(self, *ids: str, references: References | None = None) -> models.DeleteReply:
         """Delete entries, like `Stream.delete`."""
         return await self._session.send(stream_calls.delete(self.key, ids, references))

@@ -8,7 +8,6 @@ from tailrace_client import state_calls
 from tailrace_client.async_stream_of import AsyncStreamOf
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
-from tailrace_client.generated.models import ProducerState, StreamState
 from tailrace_client.state_calls import StreamHead
 
 
@@ -36,7 +35,7 @@ class AsyncStreamManagement(AsyncStreamOf):
                 return None
             raise
 
-    async def info(self, *, full: bool = False, count: int | None = None) -> StreamState:
+    async def info(self, *, full: bool = False, count: int | None = None) -> models.StreamState:
         """Return the state of the stream, like `Stream.info`."""
         return await self._session.send(state_calls.info(self.key, count, full=full))
 
@@ -58,7 +57,7 @@ class AsyncStreamManagement(AsyncStreamOf):
         """Set the last id of the stream and its counters, like `Stream.set_id`."""
         await self._session.send(state_calls.set_id(self.key, last_id, entries_added, max_deleted_id))
 
-    async def producer(self, producer_id: str) -> ProducerState:
+    async def producer(self, producer_id: str) -> models.ProducerState:
         """Return the epochs of a producer that the stream remembers, like `Stream.producer`."""
         return await self._session.send(state_calls.producer(self.key, producer_id))
 

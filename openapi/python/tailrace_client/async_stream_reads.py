@@ -16,7 +16,7 @@ from tailrace_client.entry_calls import Page
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import Fields
 from tailrace_client.following import follow_async
-from tailrace_client.generated.models import SeekPosition, SplitPlan
+from tailrace_client.generated import models
 from tailrace_client.ids import lesser_end
 from tailrace_client.json_lines import entries_of_lines
 from tailrace_client.lines import Export, LineShape
@@ -106,10 +106,10 @@ class AsyncStreamReads(AsyncStreamOf):
         """Yield new entries without end, like `Stream.tail`."""
         return follow_async(self._session, Tail(self.key, after, on_gap))
 
-    async def split(self, parts: int, start: str = "-", end: str = "+") -> SplitPlan:
+    async def split(self, parts: int, start: str = "-", end: str = "+") -> models.SplitPlan:
         """Split a range into parts, like `Stream.split`."""
         return await self._session.send(entry_calls.split(self.key, parts, start, end))
 
-    async def seek(self, count: int, start: str = "-") -> SeekPosition:
+    async def seek(self, count: int, start: str = "-") -> models.SeekPosition:
         """Return the id that ends a page, like `Stream.seek`."""
         return await self._session.send(entry_calls.seek(self.key, count, start))

@@ -13,7 +13,7 @@ from tailrace_client.entries import Slice
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import TailraceError
 from tailrace_client.following import follow
-from tailrace_client.generated.models import AccessReply, Limits, SlowLogPage, StreamItem, Ticket
+from tailrace_client.generated import models
 from tailrace_client.service_calls import Command, Word, first_failure
 from tailrace_client.session import Session
 from tailrace_client.tail import Gap, StreamEntry, StreamsTail, log_gap, positions_of
@@ -61,7 +61,7 @@ class Commands:
 
     # --- several streams -----------------------------------------------------------------------
 
-    def streams(self, prefix: str = "", *, page: int = 1_000) -> Iterator[StreamItem]:
+    def streams(self, prefix: str = "", *, page: int = 1_000) -> Iterator[models.StreamItem]:
         """Yield the key, length, last id and number of groups of each stream whose key begins with `prefix`.
 
         Keys are in byte order. Each request returns `page` streams, in O(log n + page). An item whose
@@ -165,19 +165,19 @@ class Commands:
             return False
         return True
 
-    def limits(self) -> Limits:
+    def limits(self) -> models.Limits:
         """Return the limits of the server, such as the largest entry."""
         return self.session.send(service_calls.limits())
 
-    def access(self) -> AccessReply:
+    def access(self) -> models.AccessReply:
         """Return the scopes and key patterns of this client's token."""
         return self.session.send(service_calls.access())
 
-    def create_ticket(self) -> Ticket:
+    def create_ticket(self) -> models.Ticket:
         """Return a ticket with which a web page can open one WebSocket within a minute."""
         return self.session.send(service_calls.ticket())
 
-    def slow_log(self, limit: int | None = None) -> SlowLogPage:
+    def slow_log(self, limit: int | None = None) -> models.SlowLogPage:
         """Return the slowest operations that the server recorded, the newest first."""
         return self.session.send(service_calls.slow_operations(limit))
 

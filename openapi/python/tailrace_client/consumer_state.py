@@ -28,7 +28,7 @@ from tailrace_client import group_calls
 from tailrace_client.call import Call
 from tailrace_client.entries import Delivery, Slice
 from tailrace_client.errors import TailraceError
-from tailrace_client.generated.models import PendingPage
+from tailrace_client.generated import models
 from tailrace_client.group_calls import NackMode
 
 NEW: Final = ">"
@@ -190,7 +190,7 @@ class ConsumerState(Generic[ItemT]):
 
     # --- leases --------------------------------------------------------------------------------
 
-    def held_calls(self) -> list[tuple[str, Call[PendingPage]]]:
+    def held_calls(self) -> list[tuple[str, Call[models.PendingPage]]]:
         """Return the calls that ask which held entries are still pending for this consumer, by stream."""
         calls = []
         for key, ids in _ids_by_stream(list(self.held.values())).items():
@@ -206,7 +206,7 @@ class ConsumerState(Generic[ItemT]):
             calls.append((key, call))
         return calls
 
-    def extend_call(self, key: str, mine: PendingPage) -> Call[list[str]] | None:
+    def extend_call(self, key: str, mine: models.PendingPage) -> Call[list[str]] | None:
         """Return the call that extends the leases of the held entries in `mine`; None if there are none."""
         ids = [item.id for item in mine.pending if (key, item.id) in self.held]
         if not ids:

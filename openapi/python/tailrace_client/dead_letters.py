@@ -18,10 +18,10 @@ from tailrace_client.call import Answer, Call
 from tailrace_client.consumer_state import Options, Read
 from tailrace_client.errors import TailraceError
 from tailrace_client.fields import ExactFields, Fields
-from tailrace_client.generated.api.command import transaction
-from tailrace_client.generated.models import Base64Argument
+from tailrace_client.generated import models
+from tailrace_client.generated.api import command as command_api
 
-Word: TypeAlias = Base64Argument | bool | float | int | str
+Word: TypeAlias = "models.Base64Argument | bool | float | int | str"
 """The types that the generated operation accepts; this module uses text and base64."""
 
 
@@ -44,7 +44,7 @@ def set_aside(options: Options, read: Read, deliveries: int, error: str) -> Call
     append: list[Word] = ["XADD", target_of(options, read.stream), "IDMP", producer, read.id, "*"]
     append += [*_words_of(letter), *_words_of(read.entry.fields or {})]
     ack: list[Word] = ["XACK", read.stream, options.group, read.id]
-    return Call(transaction._get_kwargs(body=[append, ack]), _check_both, is_idempotent=True)
+    return Call(command_api.transaction._get_kwargs(body=[append, ack]), _check_both, is_idempotent=True)
 
 
 def _words_of(fields: Fields) -> list[Word]:
@@ -57,7 +57,7 @@ def _word(item: bytes) -> Word:
     try:
         return item.decode()
     except UnicodeDecodeError:
-        return Base64Argument(b64encode(item).decode())
+        return models.Base64Argument(b64encode(item).decode())
 
 
 def _check_both(answer: Answer) -> None:

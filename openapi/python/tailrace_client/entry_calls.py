@@ -11,15 +11,9 @@ from typing import Any, Final, Literal, NamedTuple
 from tailrace_client.call import Answer, Call, given
 from tailrace_client.entries import Entry, entry_of
 from tailrace_client.fields import Fields, fields_of
-from tailrace_client.generated.api.entries import (
-    export_entries,
-    get_entry,
-    seek_entries,
-    split_entries,
-    xrange,
-)
-from tailrace_client.generated.api.reads import xread
-from tailrace_client.generated.models import ReadBody, ReadPosition, SeekPosition, SplitPlan
+from tailrace_client.generated import models
+from tailrace_client.generated.api import entries as entries_api
+from tailrace_client.generated.api import reads as reads_api
 from tailrace_client.generated.types import UNSET
 
 PAGE_ENTRIES: Final = 1_000
@@ -43,7 +37,7 @@ def export(
 ) -> Mapping[str, Any]:
     """Return the request of entries:export, whose response is streamed."""
     chosen = UNSET if fields is None else list(fields)
-    return export_entries._get_kwargs(key, start=start, end=end, shape=shape, field=chosen)
+    return entries_api.export_entries._get_kwargs(key, start=start, end=end, shape=shape, field=chosen)
 
 
 def backwards(key: str, start: str, end: str, left: float) -> Call[tuple[list[Entry], str | None]]:
@@ -52,7 +46,7 @@ def backwards(key: str, start: str, end: str, left: float) -> Call[tuple[list[En
     Its result has the entries, and the `end` of the next page; None if no entries are left.
     """
     count = int(min(left, PAGE_ENTRIES))
-    request = xrange._get_kwargs(
+    request = entries_api.xrange._get_kwargs(
         key, start=start, end=end, order="desc", count=count, shape=UNSET, strict=UNSET
     )
 
@@ -65,7 +59,7 @@ def backwards(key: str, start: str, end: str, left: float) -> Call[tuple[list[En
 
 def after(key: str, position: str, *, count: int | None, wait_ms: int | None, strict: bool) -> Call[Page]:
     """Return the call of XREAD on one stream: the entries after a position."""
-    request = xrange._get_kwargs(
+    request = entries_api.xrange._get_kwargs(
         key,
         after=position,
         count=given(count),
@@ -81,7 +75,7 @@ def after(key: str, position: str, *, count: int | None, wait_ms: int | None, st
 
 def entry(key: str, entry_id: str) -> Call[Fields]:
     """Return the call that reads the entry with an id."""
-    request = get_entry._get_kwargs(key, entry_id, shape=UNSET)
+    request = entries_api.get_entry._get_kwargs(key, entry_id, shape=UNSET)
     return Call(request, lambda answer: fields_of(answer.json()), is_idempotent=True)
 
 
@@ -95,8 +89,8 @@ def read(
     strict: bool,
 ) -> Call[dict[str, Page]]:
     """Return the call of XREAD on several streams."""
-    body = ReadBody(
-        streams=[ReadPosition(key=key, after=position) for key, position in positions.items()],
+    body = models.ReadBody(
+        streams=[models.ReadPosition(key=key, after=position) for key, position in positions.items()],
         count=given(count),
         max_count=given(max_count),
         max_bytes=given(max_bytes),
@@ -107,20 +101,20 @@ def read(
     def pages(answer: Answer) -> dict[str, Page]:
         return dict(zip(positions, map(_page, answer.json()["streams"]), strict=True))
 
-    request = xread._get_kwargs(body=body, shape=UNSET)
+    request = reads_api.xread._get_kwargs(body=body, shape=UNSET)
     return Call(request, pages, is_idempotent=True, waits_ms=wait_ms or 0)
 
 
-def split(key: str, parts: int, start: str, end: str) -> Call[SplitPlan]:
+def split(key: str, parts: int, start: str, end: str) -> Call[models.SplitPlan]:
     """Boundaries of parts of about equal counts."""
-    request = split_entries._get_kwargs(key, parts=parts, start=start, end=end)
-    return Call(request, lambda answer: SplitPlan.from_dict(answer.json()), is_idempotent=True)
+    request = entries_api.split_entries._get_kwargs(key, parts=parts, start=start, end=end)
+    return Call(request, lambda answer: models.SplitPlan.from_dict(answer.json()), is_idempotent=True)
 
 
-def seek(key: str, count: int, start: str) -> Call[SeekPosition]:
+def seek(key: str, count: int, start: str) -> Call[models.SeekPosition]:
     """Return the call that finds the id at the end of a page."""
-    request = seek_entries._get_kwargs(key, count=count, start=start)
-    return Call(request, lambda answer: SeekPosition.from_dict(answer.json()), is_idempotent=True)
+    request = entries_api.seek_entries._get_kwargs(key, count=count, start=start)
+    return Call(request, lambda answer: models.SeekPosition.from_dict(answer.json()), is_idempotent=True)
 
 
 def _page(value: Mapping[str, Any]) -> Page:

@@ -7,24 +7,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tailrace_client.call import Answer, Call, given, member, nothing
 from tailrace_client.entries import Entry, Slice, entry_of
-from tailrace_client.generated.api.consumers import xgroup_createconsumer, xgroup_delconsumer, xinfo_consumers
-from tailrace_client.generated.api.groups import xgroup_create, xgroup_destroy, xgroup_setid, xinfo_group
-from tailrace_client.generated.api.pending import xack, xautoclaim, xclaim, xnack, xpending, xpending_summary
-from tailrace_client.generated.api.reads import xreadgroup
-from tailrace_client.generated.models import (
-    AckBody,
-    AutoClaimBody,
-    ClaimBody,
-    ConsumerList,
-    Group,
-    GroupBody,
-    GroupPositionBody,
-    GroupReadBody,
-    GroupReadPosition,
-    NackBody,
-    PendingOverview,
-    PendingPage,
-)
+from tailrace_client.generated import models
+from tailrace_client.generated.api import consumers as consumers_api
+from tailrace_client.generated.api import groups as groups_api
+from tailrace_client.generated.api import pending as pending_api
+from tailrace_client.generated.api import reads as reads_api
 from tailrace_client.generated.types import UNSET
 from tailrace_client.json_lines import slices_of
 from tailrace_client.stream_calls import References
@@ -54,38 +41,38 @@ class ClaimChanges(NamedTuple):
     last_id: str | None = None
 
 
-def create(key: str, group: str, after: str, *, create_stream: bool) -> Call[Group]:
+def create(key: str, group: str, after: str, *, create_stream: bool) -> Call[models.Group]:
     """Return the call of XGROUP CREATE. The call is not repeated after a lost response, because an existing
     group is an error."""
-    body = GroupBody(after=after, create_stream=create_stream)
-    return Call(xgroup_create._get_kwargs(key, group, body=body), _group)
+    body = models.GroupBody(after=after, create_stream=create_stream)
+    return Call(groups_api.xgroup_create._get_kwargs(key, group, body=body), _group)
 
 
 def destroy(key: str, group: str) -> Call[None]:
     """Return the call of XGROUP DESTROY."""
-    return Call(xgroup_destroy._get_kwargs(key, group), nothing)
+    return Call(groups_api.xgroup_destroy._get_kwargs(key, group), nothing)
 
 
 def set_position(key: str, group: str, after: str, entries_read: int | None) -> Call[None]:
     """Return the call of XGROUP SETID."""
-    body = GroupPositionBody(after=after, entries_read=given(entries_read))
-    return Call(xgroup_setid._get_kwargs(key, group, body=body), nothing)
+    body = models.GroupPositionBody(after=after, entries_read=given(entries_read))
+    return Call(groups_api.xgroup_setid._get_kwargs(key, group, body=body), nothing)
 
 
-def info(key: str, group: str) -> Call[Group]:
+def info(key: str, group: str) -> Call[models.Group]:
     """Return the call that reads the row of the group in XINFO GROUPS."""
-    return Call(xinfo_group._get_kwargs(key, group), _group, is_idempotent=True)
+    return Call(groups_api.xinfo_group._get_kwargs(key, group), _group, is_idempotent=True)
 
 
-def consumers(key: str, group: str) -> Call[ConsumerList]:
+def consumers(key: str, group: str) -> Call[models.ConsumerList]:
     """Return the call of XINFO CONSUMERS."""
-    request = xinfo_consumers._get_kwargs(key, group)
-    return Call(request, lambda answer: ConsumerList.from_dict(answer.json()), is_idempotent=True)
+    request = consumers_api.xinfo_consumers._get_kwargs(key, group)
+    return Call(request, lambda answer: models.ConsumerList.from_dict(answer.json()), is_idempotent=True)
 
 
 def create_consumer(key: str, group: str, consumer: str) -> Call[bool]:
     """Return the call of XGROUP CREATECONSUMER."""
-    request = xgroup_createconsumer._get_kwargs(key, group, consumer)
+    request = consumers_api.xgroup_createconsumer._get_kwargs(key, group, consumer)
     return Call(request, member("created"), is_idempotent=True)
 
 
@@ -93,7 +80,7 @@ def delete_consumer(
     key: str, group: str, consumer: str, *, force: bool, transfer_to: str | None
 ) -> Call[int]:
     """Return the call of XGROUP DELCONSUMER."""
-    request = xgroup_delconsumer._get_kwargs(
+    request = consumers_api.xgroup_delconsumer._get_kwargs(
         key, group, consumer, force=force or UNSET, transfer_to=given(transfer_to)
     )
     return Call(request, member("pending_dropped"))
@@ -116,10 +103,10 @@ def read(  # noqa: PLR0913 - the options of XREADGROUP
 
     The call is not idempotent: the entries of a lost response are pending.
     """
-    body = GroupReadBody(
+    body = models.GroupReadBody(
         group=group,
         consumer=consumer,
-        streams=[GroupReadPosition(key=key, id=id_) for key, id_ in positions.items()],
+        streams=[models.GroupReadPosition(key=key, id=id_) for key, id_ in positions.items()],
         count=given(count),
         max_count=given(max_count),
         max_bytes=given(max_bytes),
@@ -128,7 +115,7 @@ def read(  # noqa: PLR0913 - the options of XREADGROUP
         noack=noack or UNSET,
     )
     # The default shape is omitted: the server answers such requests fastest.
-    request = xreadgroup._get_kwargs(body=body, shape=UNSET)
+    request = reads_api.xreadgroup._get_kwargs(body=body, shape=UNSET)
     return Call(request, lambda answer: slices_of(answer.content), waits_ms=wait_ms or 0)
 
 
@@ -137,8 +124,10 @@ def ack(
 ) -> Call[int]:
     """Return the call of XACK, or XACKDEL with `delete`. A repetition has no further effect; after a lost
     response the count is that of the repetition."""
-    body = AckBody(ids=list(ids), delete=delete or UNSET, references=given(references))
-    return Call(xack._get_kwargs(key, group, body=body), member("acknowledged"), is_idempotent=True)
+    body = models.AckBody(ids=list(ids), delete=delete or UNSET, references=given(references))
+    return Call(
+        pending_api.xack._get_kwargs(key, group, body=body), member("acknowledged"), is_idempotent=True
+    )
 
 
 def nack(
@@ -146,15 +135,15 @@ def nack(
 ) -> Call[int]:
     """Return the call of XNACK. The call is not repeated after a lost response, because by then another
     consumer may have the entries."""
-    body = NackBody(ids=list(ids), mode=mode, retry_count=given(retry_count))
-    return Call(xnack._get_kwargs(key, group, body=body), member("nacked"))
+    body = models.NackBody(ids=list(ids), mode=mode, retry_count=given(retry_count))
+    return Call(pending_api.xnack._get_kwargs(key, group, body=body), member("nacked"))
 
 
 def claim(
     key: str, group: str, consumer: str, ids: Sequence[str], min_idle_ms: int, changes: ClaimChanges
 ) -> Call[list[Entry]]:
     """Return the call of XCLAIM."""
-    body = ClaimBody(
+    body = models.ClaimBody(
         consumer=consumer,
         min_idle_ms=min_idle_ms,
         ids=list(ids),
@@ -164,22 +153,24 @@ def claim(
         force=changes.force or UNSET,
         last_id=given(changes.last_id),
     )
-    return Call(xclaim._get_kwargs(key, group, body=body, shape=UNSET), _entries)
+    return Call(pending_api.xclaim._get_kwargs(key, group, body=body, shape=UNSET), _entries)
 
 
 def extend(key: str, group: str, consumer: str, ids: Sequence[str]) -> Call[list[str]]:
     """Return the call of XCLAIM JUSTID for the consumer's own entries: their idle time begins again, and no
     delivery is counted."""
-    body = ClaimBody(consumer=consumer, min_idle_ms=0, ids=list(ids), just_id=True)
-    return Call(xclaim._get_kwargs(key, group, body=body, shape=UNSET), member("ids"), is_idempotent=True)
+    body = models.ClaimBody(consumer=consumer, min_idle_ms=0, ids=list(ids), just_id=True)
+    return Call(
+        pending_api.xclaim._get_kwargs(key, group, body=body, shape=UNSET), member("ids"), is_idempotent=True
+    )
 
 
 def autoclaim(
     key: str, group: str, consumer: str, min_idle_ms: int, start: str, count: int
 ) -> Call[ScanResult]:
     """Return the call of XAUTOCLAIM."""
-    body = AutoClaimBody(consumer=consumer, min_idle_ms=min_idle_ms, start=start, count=count)
-    return Call(xautoclaim._get_kwargs(key, group, body=body, shape=UNSET), _scan_result)
+    body = models.AutoClaimBody(consumer=consumer, min_idle_ms=min_idle_ms, start=start, count=count)
+    return Call(pending_api.xautoclaim._get_kwargs(key, group, body=body, shape=UNSET), _scan_result)
 
 
 def pending(
@@ -191,9 +182,9 @@ def pending(
     count: int | None = None,
     consumer: str | None = None,
     min_idle_ms: int | None = None,
-) -> Call[PendingPage]:
+) -> Call[models.PendingPage]:
     """Return the call of XPENDING with a range."""
-    request = xpending._get_kwargs(
+    request = pending_api.xpending._get_kwargs(
         key,
         group,
         start=start,
@@ -202,17 +193,17 @@ def pending(
         consumer=given(consumer),
         min_idle_ms=given(min_idle_ms),
     )
-    return Call(request, lambda answer: PendingPage.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, lambda answer: models.PendingPage.from_dict(answer.json()), is_idempotent=True)
 
 
-def pending_summary(key: str, group: str) -> Call[PendingOverview]:
+def pending_summary(key: str, group: str) -> Call[models.PendingOverview]:
     """Return the call of XPENDING."""
-    request = xpending_summary._get_kwargs(key, group)
-    return Call(request, lambda answer: PendingOverview.from_dict(answer.json()), is_idempotent=True)
+    request = pending_api.xpending_summary._get_kwargs(key, group)
+    return Call(request, lambda answer: models.PendingOverview.from_dict(answer.json()), is_idempotent=True)
 
 
-def _group(answer: Answer) -> Group:
-    return Group.from_dict(answer.json())
+def _group(answer: Answer) -> models.Group:
+    return models.Group.from_dict(answer.json())
 
 
 def _entries(answer: Answer) -> list[Entry]:

@@ -11,27 +11,9 @@ from urllib.parse import urlencode
 
 from tailrace_client.call import Call, given, nothing
 from tailrace_client.errors import COMMAND_FAILED, SideEffects, TailraceError
-from tailrace_client.generated.api.command import command as command_operation
-from tailrace_client.generated.api.command import pipeline as pipeline_operation
-from tailrace_client.generated.api.command import transaction as transaction_operation
-from tailrace_client.generated.api.service import (
-    clear_slow_log,
-    create_ticket,
-    get_limits,
-    healthz,
-    problem_page,
-    readyz,
-    show_access,
-    slow_log,
-)
-from tailrace_client.generated.models import (
-    AccessReply,
-    Base64Argument,
-    Limits,
-    SlowLogPage,
-    StreamPage,
-    Ticket,
-)
+from tailrace_client.generated import models
+from tailrace_client.generated.api import command as command_api
+from tailrace_client.generated.api import service as service_api
 from tailrace_client.generated.types import UNSET
 
 Word: TypeAlias = str | bytes | int | float
@@ -48,7 +30,7 @@ _OK: Final = "OK"
 
 def command(words: Command, *, binary: bool) -> Call[Any]:
     """Return the call of one Redis command. The client does not know whether a command is idempotent."""
-    request = command_operation._get_kwargs(body=_words(words), upstash_encoding=_encoding(binary))
+    request = command_api.command._get_kwargs(body=_words(words), upstash_encoding=_encoding(binary))
     return Call(
         request, lambda answer: _reply(answer.json()["result"], binary=binary), waits_ms=_block_ms(words)
     )
@@ -57,18 +39,18 @@ def command(words: Command, *, binary: bool) -> Call[Any]:
 def pipeline(commands: Iterable[Command], *, binary: bool) -> Call[list[Any]]:
     """Return the call that runs commands one after another, not atomically."""
     body = [_words(words) for words in commands]
-    request = pipeline_operation._get_kwargs(body=body, upstash_encoding=_encoding(binary))
+    request = command_api.pipeline._get_kwargs(body=body, upstash_encoding=_encoding(binary))
     return Call(request, lambda answer: _replies(answer.json(), "unknown", binary=binary))
 
 
 def transaction(commands: Iterable[Command], *, binary: bool) -> Call[list[Any]]:
     """Return the call that runs commands as one transaction (MULTI, EXEC)."""
     body = [_words(words) for words in commands]
-    request = transaction_operation._get_kwargs(body=body, upstash_encoding=_encoding(binary))
+    request = command_api.transaction._get_kwargs(body=body, upstash_encoding=_encoding(binary))
     return Call(request, lambda answer: _replies(answer.json(), "unknown", binary=binary))
 
 
-def stream_page(prefix: str, start_after: str | bytes | None, limit: int) -> Call[StreamPage]:
+def stream_page(prefix: str, start_after: str | bytes | None, limit: int) -> Call[models.StreamPage]:
     """Return the call that lists streams. The names are in the query as bytes: a key need not be UTF-8."""
     query: dict[str, str | bytes | int] = {"limit": limit}
     if prefix:
@@ -76,70 +58,80 @@ def stream_page(prefix: str, start_after: str | bytes | None, limit: int) -> Cal
     if start_after is not None:
         query["start_after"] = start_after
     request = {"method": "get", "url": f"/v1/streams?{urlencode(query)}"}
-    return Call(request, lambda answer: StreamPage.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, lambda answer: models.StreamPage.from_dict(answer.json()), is_idempotent=True)
 
 
-def next_of(page: StreamPage) -> str | bytes | None:
+def next_of(page: models.StreamPage) -> str | bytes | None:
     """Return the `start_after` of the next page; None at the end."""
     if page.next_ is None or page.encoding is UNSET:
         return page.next_
     return b64decode(page.next_)
 
 
-def limits() -> Call[Limits]:
+def limits() -> Call[models.Limits]:
     """Return the call that reads the limits of the server."""
-    return Call(get_limits._get_kwargs(), lambda answer: Limits.from_dict(answer.json()), is_idempotent=True)
+    return Call(
+        service_api.get_limits._get_kwargs(),
+        lambda answer: models.Limits.from_dict(answer.json()),
+        is_idempotent=True,
+    )
 
 
 def health() -> Call[None]:
     """Return the call that succeeds while the process of the server runs."""
-    return Call(healthz._get_kwargs(), nothing, is_idempotent=True)
+    return Call(service_api.healthz._get_kwargs(), nothing, is_idempotent=True)
 
 
 def readiness() -> Call[None]:
     """Return the call that succeeds while the server accepts reads and writes."""
-    return Call(readyz._get_kwargs(), nothing, is_idempotent=True)
+    return Call(service_api.readyz._get_kwargs(), nothing, is_idempotent=True)
 
 
-def access() -> Call[AccessReply]:
+def access() -> Call[models.AccessReply]:
     """Return the call that reads the rights of the client's token."""
     return Call(
-        show_access._get_kwargs(), lambda answer: AccessReply.from_dict(answer.json()), is_idempotent=True
+        service_api.show_access._get_kwargs(),
+        lambda answer: models.AccessReply.from_dict(answer.json()),
+        is_idempotent=True,
     )
 
 
-def ticket() -> Call[Ticket]:
+def ticket() -> Call[models.Ticket]:
     """Return the call that makes a ticket for a WebSocket. A repetition is safe: unused tickets expire."""
     return Call(
-        create_ticket._get_kwargs(), lambda answer: Ticket.from_dict(answer.json()), is_idempotent=True
+        service_api.create_ticket._get_kwargs(),
+        lambda answer: models.Ticket.from_dict(answer.json()),
+        is_idempotent=True,
     )
 
 
-def slow_operations(limit: int | None) -> Call[SlowLogPage]:
+def slow_operations(limit: int | None) -> Call[models.SlowLogPage]:
     """Return the call that reads the slow log."""
-    request = slow_log._get_kwargs(limit=given(limit))
-    return Call(request, lambda answer: SlowLogPage.from_dict(answer.json()), is_idempotent=True)
+    request = service_api.slow_log._get_kwargs(limit=given(limit))
+    return Call(request, lambda answer: models.SlowLogPage.from_dict(answer.json()), is_idempotent=True)
 
 
 def clear_slow_operations() -> Call[None]:
     """Return the call that empties the slow log."""
-    return Call(clear_slow_log._get_kwargs(), nothing, is_idempotent=True)
+    return Call(service_api.clear_slow_log._get_kwargs(), nothing, is_idempotent=True)
 
 
 def explanation(code: str) -> Call[str]:
     """Return the call that reads the page about an error code."""
-    return Call(problem_page._get_kwargs(code), lambda answer: answer.content.decode(), is_idempotent=True)
+    return Call(
+        service_api.problem_page._get_kwargs(code), lambda answer: answer.content.decode(), is_idempotent=True
+    )
 
 
-def _words(words: Command) -> list[Base64Argument | bool | float | str]:
+def _words(words: Command) -> list[models.Base64Argument | bool | float | str]:
     if isinstance(words, str | bytes):
         raise TypeError(f"a command is a sequence of words, not one {type(words).__name__}: {words!r}")
     return [_word(word) for word in words]
 
 
-def _word(word: object) -> Base64Argument | str:
+def _word(word: object) -> models.Base64Argument | str:
     if isinstance(word, bytes):
-        return Base64Argument(b64encode(word).decode())
+        return models.Base64Argument(b64encode(word).decode())
     if isinstance(word, bool) or not isinstance(word, str | int | float):
         raise TypeError(f"the word {word!r} is of type {type(word).__name__}; use str, bytes, int or float")
     text = str(word)

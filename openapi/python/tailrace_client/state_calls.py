@@ -7,26 +7,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tailrace_client.call import Answer, Call, given, member, nothing
-from tailrace_client.generated.api.groups import xinfo_groups
-from tailrace_client.generated.api.streams import (
-    create_stream,
-    delete_stream,
-    get_producer,
-    head_stream,
-    take_over_epoch,
-    xcfgset,
-    xinfo_stream,
-    xlen,
-    xsetid,
-)
-from tailrace_client.generated.models import (
-    GroupList,
-    PositionBody,
-    ProducerState,
-    StreamSettings,
-    StreamState,
-    TakeOverBody,
-)
+from tailrace_client.generated import models
+from tailrace_client.generated.api import groups as groups_api
+from tailrace_client.generated.api import streams as streams_api
 from tailrace_client.generated.types import UNSET
 
 
@@ -46,70 +29,74 @@ class StreamHead(NamedTuple):
 
 def length(key: str) -> Call[int]:
     """Return the call of XLEN."""
-    return Call(xlen._get_kwargs(key), member("length"), is_idempotent=True)
+    return Call(streams_api.xlen._get_kwargs(key), member("length"), is_idempotent=True)
 
 
 def head(key: str) -> Call[StreamHead]:
     """Return the call that reads the length and the ids of a stream."""
-    return Call(head_stream._get_kwargs(key), _head, is_idempotent=True)
+    return Call(streams_api.head_stream._get_kwargs(key), _head, is_idempotent=True)
 
 
-def info(key: str, count: int | None, *, full: bool) -> Call[StreamState]:
+def info(key: str, count: int | None, *, full: bool) -> Call[models.StreamState]:
     """Return the call of XINFO STREAM, or XINFO STREAM FULL."""
     counted = UNSET if count is None else count
-    request = xinfo_stream._get_kwargs(key, full=full or UNSET, count=counted, shape=UNSET)
-    return Call(request, lambda answer: StreamState.from_dict(answer.json()), is_idempotent=True)
+    request = streams_api.xinfo_stream._get_kwargs(key, full=full or UNSET, count=counted, shape=UNSET)
+    return Call(request, lambda answer: models.StreamState.from_dict(answer.json()), is_idempotent=True)
 
 
 def create(key: str, idmp_duration_s: int | None, idmp_maxsize: int | None) -> Call[bool]:
     """Return the call that creates an empty stream, or changes the settings of an existing one."""
     settings = _settings(idmp_duration_s, idmp_maxsize)
-    request = create_stream._get_kwargs(key, body=settings if settings.to_dict() else UNSET)
+    request = streams_api.create_stream._get_kwargs(key, body=settings if settings.to_dict() else UNSET)
     return Call(request, member("created"), is_idempotent=True)
 
 
 def configure(key: str, idmp_duration_s: int | None, idmp_maxsize: int | None) -> Call[None]:
     """Return the call of XCFGSET."""
-    request = xcfgset._get_kwargs(key, body=_settings(idmp_duration_s, idmp_maxsize))
+    request = streams_api.xcfgset._get_kwargs(key, body=_settings(idmp_duration_s, idmp_maxsize))
     return Call(request, nothing, is_idempotent=True)
 
 
 def set_id(key: str, last_id: str, entries_added: int | None, max_deleted_id: str | None) -> Call[None]:
     """Return the call of XSETID. The call is not repeated after a lost response, because another client may
     append meanwhile."""
-    body = PositionBody(
+    body = models.PositionBody(
         last_id=last_id, entries_added=given(entries_added), max_deleted_id=given(max_deleted_id)
     )
-    return Call(xsetid._get_kwargs(key, body=body), nothing)
+    return Call(streams_api.xsetid._get_kwargs(key, body=body), nothing)
 
 
 def drop(key: str) -> Call[None]:
     """Return the call of DEL. The call is not repeated after a lost response, because a repetition finds no
     stream."""
-    return Call(delete_stream._get_kwargs(key), nothing)
+    return Call(streams_api.delete_stream._get_kwargs(key), nothing)
 
 
-def groups(key: str) -> Call[GroupList]:
+def groups(key: str) -> Call[models.GroupList]:
     """Return the call of XINFO GROUPS."""
     return Call(
-        xinfo_groups._get_kwargs(key), lambda answer: GroupList.from_dict(answer.json()), is_idempotent=True
+        groups_api.xinfo_groups._get_kwargs(key),
+        lambda answer: models.GroupList.from_dict(answer.json()),
+        is_idempotent=True,
     )
 
 
-def producer(key: str, producer_id: str) -> Call[ProducerState]:
+def producer(key: str, producer_id: str) -> Call[models.ProducerState]:
     """Return the call that reads the epochs of a producer."""
-    request = get_producer._get_kwargs(key, producer_id)
-    return Call(request, lambda answer: ProducerState.from_dict(answer.json()), is_idempotent=True)
+    request = streams_api.get_producer._get_kwargs(key, producer_id)
+    return Call(request, lambda answer: models.ProducerState.from_dict(answer.json()), is_idempotent=True)
 
 
 def take_over(key: str, producer_id: str, epoch: int, replaces: str, layout: str, keys: int) -> Call[None]:
     """Return the call that gives an epoch another layout."""
-    body = TakeOverBody(epoch=epoch, replaces=replaces, layout=layout, keys=keys)
-    return Call(take_over_epoch._get_kwargs(key, producer_id, body=body), nothing, is_idempotent=True)
+    body = models.TakeOverBody(epoch=epoch, replaces=replaces, layout=layout, keys=keys)
+    return Call(
+        streams_api.take_over_epoch._get_kwargs(key, producer_id, body=body), nothing, is_idempotent=True
+    )
 
 
-def _settings(idmp_duration_s: int | None, idmp_maxsize: int | None) -> StreamSettings:
-    return StreamSettings(idmp_duration_s=given(idmp_duration_s), idmp_maxsize=given(idmp_maxsize))
+def _settings(idmp_duration_s: int | None, idmp_maxsize: int | None) -> models.StreamSettings:
+    return models.StreamSettings(idmp_duration_s=given(idmp_duration_s), idmp_maxsize=given(idmp_maxsize))
 
 
 def _head(answer: Answer) -> StreamHead:

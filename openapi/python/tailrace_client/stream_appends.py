@@ -12,7 +12,7 @@ from tailrace_client import stream_calls
 from tailrace_client.chunks import BodyThen, chunks_of, producer_of
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import BadFieldError, FieldsToAppend
-from tailrace_client.generated.models import DeleteReply, ImportCheck
+from tailrace_client.generated import models
 from tailrace_client.stream_calls import ImportResult, References, Trim
 from tailrace_client.stream_of import StreamOf
 
@@ -135,7 +135,7 @@ class StreamAppends(StreamOf):
         producer_layout: str | None = None,
         idempotency_key: str | None = None,
         content_encoding: Literal["gzip", "zstd"] | None = None,
-    ) -> ImportCheck:
+    ) -> models.ImportCheck:
         """Check the request that `import_lines` would send, and append nothing. O(bytes).
 
         The result has the number of entries (`count`), and whether an import with this key appended them
@@ -173,6 +173,6 @@ class StreamAppends(StreamOf):
             raise
         return True
 
-    def delete(self, *ids: str, references: References | None = None) -> DeleteReply:
+    def delete(self, *ids: str, references: References | None = None) -> models.DeleteReply:
         """Delete entries and return the result for each."""
         return self._session.send(stream_calls.delete(self.key, ids, references))

@@ -11,24 +11,8 @@ from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast
 
 from tailrace_client.call import Answer, Call, given, member, nothing
 from tailrace_client.fields import FieldsToAppend, wire_entry
-from tailrace_client.generated.api.entries import (
-    check_import,
-    import_entries,
-    xadd,
-    xadd_batch,
-    xdel,
-    xtrim,
-)
-from tailrace_client.generated.api.entries import delete_entry as delete_entry_operation
-from tailrace_client.generated.models import (
-    BatchReply,
-    DeleteBody,
-    DeleteReply,
-    ImportCheck,
-    Trimming,
-    XaddBatchBody,
-    XaddBody,
-)
+from tailrace_client.generated import models
+from tailrace_client.generated.api import entries as entries_api
 from tailrace_client.generated.types import UNSET, File
 
 References: TypeAlias = Literal["keep", "delete", "acknowledged"]
@@ -49,9 +33,9 @@ class Trim:
     limit: int | None = None
     references: References | None = None
 
-    def wire(self) -> Trimming:
+    def wire(self) -> models.Trimming:
         """Return the rule as a request contains it."""
-        return Trimming(
+        return models.Trimming(
             max_length=given(self.max_length),
             min_id=given(self.min_id),
             approximate=given(self.approximate),
@@ -107,13 +91,13 @@ def append(
 ) -> Call[str]:
     """Return the call of XADD. A repetition is safe with a producer's key, and with an explicit id, which
     cannot be used twice."""
-    body = XaddBody(
+    body = models.XaddBody(
         id=given(id),
         trim=UNSET if trim is None else trim.wire(),
         nomkstream=UNSET if create else True,
         if_last_id=given(if_last_id),
     )
-    request = xadd._get_kwargs(key, body=body, **_arguments(producer))
+    request = entries_api.xadd._get_kwargs(key, body=body, **_arguments(producer))
     request["json"] = {**wire_entry(fields), **request["json"]}
     return Call(request, member("id"), is_idempotent=producer is not None)
 
@@ -133,10 +117,10 @@ def append_batch(
         if len(ids) != len(wired):
             raise ValueError(f"{len(ids)} ids for {len(wired)} entries; pass one id for each entry")
         wired = [{"id": entry_id, **each} for entry_id, each in zip(ids, wired, strict=True)]
-    body = XaddBatchBody(
+    body = models.XaddBatchBody(
         entries=[], trim=UNSET if trim is None else trim.wire(), if_last_id=given(if_last_id)
     )
-    request = xadd_batch._get_kwargs(key, body=body, ids=True, **_arguments(producer))
+    request = entries_api.xadd_batch._get_kwargs(key, body=body, ids=True, **_arguments(producer))
     request["json"] = {**request["json"], "entries": wired}
     return Call(request, member("ids"), is_idempotent=producer is not None)
 
@@ -156,7 +140,7 @@ def import_lines(
     producer: Producer | None,
 ) -> Call[ImportResult]:
     """Return the call of one entries:import request."""
-    request = import_entries._get_kwargs(
+    request = entries_api.import_entries._get_kwargs(
         key,
         body=File(payload=cast("BinaryIO", body)),
         shape=UNSET
@@ -176,9 +160,9 @@ def check_lines(
     shape: Literal["fields", "entry"],
     content_encoding: str | None,
     producer: Producer | None,
-) -> Call[ImportCheck]:
+) -> Call[models.ImportCheck]:
     """Return the call of one entries:check request, which appends nothing."""
-    request = check_import._get_kwargs(
+    request = entries_api.check_import._get_kwargs(
         key,
         body=File(payload=cast("BinaryIO", body)),
         shape=shape,
@@ -186,26 +170,28 @@ def check_lines(
         **_arguments(producer),
     )
     request["headers"]["Content-Length"] = str(len(body))
-    return Call(request, lambda answer: ImportCheck.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, lambda answer: models.ImportCheck.from_dict(answer.json()), is_idempotent=True)
 
 
 def trim(key: str, rule: Trim) -> Call[int]:
     """Return the call of XTRIM. A repetition has no further effect; after a lost response the count is that
     of the repetition."""
-    return Call(xtrim._get_kwargs(key, body=rule.wire()), member("trimmed"), is_idempotent=True)
+    return Call(entries_api.xtrim._get_kwargs(key, body=rule.wire()), member("trimmed"), is_idempotent=True)
 
 
 def delete_entry(key: str, entry_id: str) -> Call[None]:
     """Return the call that deletes one entry. The call is not repeated after a lost response, because a
     repetition finds no entry."""
-    return Call(delete_entry_operation._get_kwargs(key, entry_id), nothing)
+    return Call(entries_api.delete_entry._get_kwargs(key, entry_id), nothing)
 
 
-def delete(key: str, ids: Sequence[str], references: References | None) -> Call[DeleteReply]:
+def delete(key: str, ids: Sequence[str], references: References | None) -> Call[models.DeleteReply]:
     """Return the call of XDEL, or XDELEX with `references`. Ids are never reused, so a repetition deletes
     nothing else."""
-    request = xdel._get_kwargs(key, body=DeleteBody(ids=list(ids), references=given(references)))
-    return Call(request, lambda answer: DeleteReply.from_dict(answer.json()), is_idempotent=True)
+    request = entries_api.xdel._get_kwargs(
+        key, body=models.DeleteBody(ids=list(ids), references=given(references))
+    )
+    return Call(request, lambda answer: models.DeleteReply.from_dict(answer.json()), is_idempotent=True)
 
 
 def _arguments(producer: Producer | None) -> dict[str, Any]:
@@ -213,7 +199,7 @@ def _arguments(producer: Producer | None) -> dict[str, Any]:
 
 
 def _import_result(answer: Answer) -> ImportResult:
-    reply = BatchReply.from_dict(answer.json())
+    reply = models.BatchReply.from_dict(answer.json())
     return ImportResult(
         reply.count, reply.first_id, reply.last_id, answer.headers.get("idempotent-replayed") == "true"
     )

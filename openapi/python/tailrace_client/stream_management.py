@@ -7,7 +7,6 @@ from http import HTTPStatus
 from tailrace_client import state_calls
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
-from tailrace_client.generated.models import ProducerState, StreamState
 from tailrace_client.state_calls import StreamHead
 from tailrace_client.stream_of import StreamOf
 
@@ -36,7 +35,7 @@ class StreamManagement(StreamOf):
                 return None
             raise
 
-    def info(self, *, full: bool = False, count: int | None = None) -> StreamState:
+    def info(self, *, full: bool = False, count: int | None = None) -> models.StreamState:
         """Return the state of the stream (XINFO STREAM).
 
         `full`: also the first entries, the groups, and their consumers and pending entries; at most `count`
@@ -73,7 +72,7 @@ class StreamManagement(StreamOf):
         """
         self._session.send(state_calls.set_id(self.key, last_id, entries_added, max_deleted_id))
 
-    def producer(self, producer_id: str) -> ProducerState:
+    def producer(self, producer_id: str) -> models.ProducerState:
         """Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
         O(1)."""
         return self._session.send(state_calls.producer(self.key, producer_id))

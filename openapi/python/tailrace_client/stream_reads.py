@@ -16,7 +16,7 @@ from tailrace_client.entry_calls import Page
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import Fields
 from tailrace_client.following import follow
-from tailrace_client.generated.models import SeekPosition, SplitPlan
+from tailrace_client.generated import models
 from tailrace_client.ids import lesser_end
 from tailrace_client.json_lines import entries_of_lines
 from tailrace_client.lines import Export, LineShape
@@ -132,7 +132,7 @@ class StreamReads(StreamOf):
         """
         return follow(self._session, Tail(self.key, after, on_gap))
 
-    def split(self, parts: int, start: str = "-", end: str = "+") -> SplitPlan:
+    def split(self, parts: int, start: str = "-", end: str = "+") -> models.SplitPlan:
         """Return boundaries that split a range into parts of about equal counts. The server reads no entries
         for this.
 
@@ -140,7 +140,7 @@ class StreamReads(StreamOf):
         """
         return self._session.send(entry_calls.split(self.key, parts, start, end))
 
-    def seek(self, count: int, start: str = "-") -> SeekPosition:
+    def seek(self, count: int, start: str = "-") -> models.SeekPosition:
         """Return the id that ends a page of `count` entries. The server reads no entries for this.
 
         A missing stream is treated like an empty one.

@@ -18,7 +18,7 @@ from tailrace_client.call import given
 from tailrace_client.entries import Entry, entry_of
 from tailrace_client.errors import ANSWER_LOST, TailraceError, error_of_problem
 from tailrace_client.fields import Fields
-from tailrace_client.generated.api.reads import tail, tail_streams
+from tailrace_client.generated.api import reads as reads_api
 from tailrace_client.generated.types import UNSET, Unset
 
 SILENCE_MAX_S: Final = 45.0
@@ -114,7 +114,7 @@ class Tail(AnyTail[Entry]):
         self._after = after
 
     def _request(self, position: str | Unset) -> Mapping[str, Any]:
-        return tail._get_kwargs(self._name, after=self._after, last_event_id=position, **_NO_GROUP)
+        return reads_api.tail._get_kwargs(self._name, after=self._after, last_event_id=position, **_NO_GROUP)
 
     def _entries(self, data: Any) -> list[Entry]:
         return [entry_of(each) for each in data]
@@ -130,7 +130,7 @@ class StreamsTail(AnyTail[StreamEntry]):
         self._positions = positions
 
     def _request(self, position: str | Unset) -> Mapping[str, Any]:
-        return tail_streams._get_kwargs(
+        return reads_api.tail_streams._get_kwargs(
             stream=list(self._positions),
             after=list(self._positions.values()),
             last_event_id=position,

@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import tailrace_client
+from tailrace_client.generated import models
+from tailrace_client.generated.api import entries, streams
+
 ROOT = Path(__file__).parents[3]
 GENERATED = ROOT / "openapi/python/tailrace_client/generated"
 GENERATOR = ROOT / "build/sdk-generator"
@@ -19,9 +23,9 @@ import sys
 sys.modules["msgspec"] = None if "without-msgspec" in sys.argv else sys.modules.get("msgspec")
 if sys.modules["msgspec"] is None and "without-msgspec" not in sys.argv:
     del sys.modules["msgspec"]
-import tailrace_client
+from tailrace_client import Consumer, json_lines
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
-print(tailrace_client.json_lines.encode_lines.__module__)
+print(json_lines.encode_lines.__module__)
 """
 
 
@@ -74,3 +78,40 @@ def test_the_client_works_without_msgspec() -> None:
 
 def test_the_package_is_typed() -> None:
     assert (GENERATED.parent / "py.typed").exists()
+
+
+COST = """
+import time
+before = time.process_time()
+import tailrace_client
+print(time.process_time() - before)
+import sys
+print(*(name for name in sys.modules if name.startswith("tailrace_client.")))
+tailrace_client.Tailrace
+print(*(name for name in sys.modules if name.startswith("tailrace_client.generated.")))
+"""
+
+
+def test_the_import_of_the_package_loads_none_of_its_modules_and_a_client_no_model() -> None:
+    cost, loaded, generated = subprocess.run(
+        [sys.executable, "-c", COST], capture_output=True, text=True, check=True, timeout=60
+    ).stdout.split("\n", 2)
+    assert loaded == "", cost
+    assert not [name for name in generated.split() if ".models." in name or name.count(".") > 3]
+
+
+def test_the_public_names_are_all_there_and_no_others() -> None:
+    assert dir(tailrace_client) == sorted(tailrace_client.__all__)
+    for name in tailrace_client.__all__:
+        assert getattr(tailrace_client, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'Stram'"):
+        _ = tailrace_client.Stram
+
+
+def test_every_generated_name_is_loaded_when_it_is_used() -> None:
+    for package in (models, entries, streams):
+        assert dir(package) == sorted(package.__all__)
+        for name in package.__all__:
+            assert getattr(package, name) is not None
+        with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+            _ = package.nothing

@@ -1,148 +1,289 @@
-"""Contains all the data models used in inputs/outputs"""
+"""The models of requests and responses. Each is loaded when it is first used, because loading all of them takes
+longer than most programs need."""
 
-from .access_reply import AccessReply
-from .access_reply_scopes_item import AccessReplyScopesItem
-from .ack_body import AckBody
-from .ack_body_references import AckBodyReferences
-from .ack_reply import AckReply
-from .auto_claim_body import AutoClaimBody
-from .auto_claim_body_encoding import AutoClaimBodyEncoding
-from .auto_claim_reply import AutoClaimReply
-from .base_64_argument import Base64Argument
-from .batch_reply import BatchReply
-from .check_import_shape import CheckImportShape
-from .claim_body import ClaimBody
-from .claim_body_encoding import ClaimBodyEncoding
-from .claim_reply import ClaimReply
-from .command_outcome import CommandOutcome
-from .command_reply import CommandReply
-from .consumer import Consumer
-from .consumer_created import ConsumerCreated
-from .consumer_created_encoding import ConsumerCreatedEncoding
-from .consumer_deleted import ConsumerDeleted
-from .consumer_detail import ConsumerDetail
-from .consumer_detail_encoding import ConsumerDetailEncoding
-from .consumer_encoding import ConsumerEncoding
-from .consumer_list import ConsumerList
-from .delete_body import DeleteBody
-from .delete_body_references import DeleteBodyReferences
-from .delete_outcome import DeleteOutcome
-from .delete_outcome_result import DeleteOutcomeResult
-from .delete_reply import DeleteReply
-from .delivered_entry import DeliveredEntry
-from .delivered_entry_encoding import DeliveredEntryEncoding
-from .delivered_entry_fields import DeliveredEntryFields
-from .engine_support import EngineSupport
-from .engine_support_support import EngineSupportSupport
-from .entry import Entry
-from .entry_encoding import EntryEncoding
-from .entry_fields import EntryFields
-from .entry_to_append import EntryToAppend
-from .entry_to_append_encoding import EntryToAppendEncoding
-from .entry_to_append_fields import EntryToAppendFields
-from .epoch_state import EpochState
-from .error_item import ErrorItem
-from .export_entries_encoding import ExportEntriesEncoding
-from .export_entries_shape import ExportEntriesShape
-from .get_entry_encoding import GetEntryEncoding
-from .get_entry_shape import GetEntryShape
-from .group import Group
-from .group_body import GroupBody
-from .group_detail import GroupDetail
-from .group_detail_encoding import GroupDetailEncoding
-from .group_encoding import GroupEncoding
-from .group_list import GroupList
-from .group_position_body import GroupPositionBody
-from .group_read_body import GroupReadBody
-from .group_read_body_encoding import GroupReadBodyEncoding
-from .group_read_page import GroupReadPage
-from .group_read_position import GroupReadPosition
-from .group_read_position_encoding import GroupReadPositionEncoding
-from .group_settings_body import GroupSettingsBody
-from .group_settings_body_encoding import GroupSettingsBodyEncoding
-from .group_stream_slice import GroupStreamSlice
-from .group_stream_slice_encoding import GroupStreamSliceEncoding
-from .health import Health
-from .health_status import HealthStatus
-from .idempotency_state import IdempotencyState
-from .import_check import ImportCheck
-from .import_entries_shape import ImportEntriesShape
-from .import_entries_tailrace_trace import ImportEntriesTailraceTrace
-from .limits import Limits
-from .nack_body import NackBody
-from .nack_body_mode import NackBodyMode
-from .nack_reply import NackReply
-from .pending_item import PendingItem
-from .pending_item_encoding import PendingItemEncoding
-from .pending_of_consumer import PendingOfConsumer
-from .pending_of_consumer_encoding import PendingOfConsumerEncoding
-from .pending_overview import PendingOverview
-from .pending_page import PendingPage
-from .position_body import PositionBody
-from .problem import Problem
-from .problem_encoding import ProblemEncoding
-from .problem_missing import ProblemMissing
-from .problem_side_effects import ProblemSideEffects
-from .producer_state import ProducerState
-from .producer_state_encoding import ProducerStateEncoding
-from .range_page import RangePage
-from .read_body import ReadBody
-from .read_page import ReadPage
-from .read_position import ReadPosition
-from .read_position_encoding import ReadPositionEncoding
-from .readiness import Readiness
-from .readiness_status import ReadinessStatus
-from .redrive_body import RedriveBody
-from .redrive_reply import RedriveReply
-from .redriven_entry import RedrivenEntry
-from .seek_position import SeekPosition
-from .slow_command import SlowCommand
-from .slow_command_sizes import SlowCommandSizes
-from .slow_log_page import SlowLogPage
-from .slow_operation import SlowOperation
-from .split_part import SplitPart
-from .split_plan import SplitPlan
-from .stream_created import StreamCreated
-from .stream_created_encoding import StreamCreatedEncoding
-from .stream_item import StreamItem
-from .stream_item_encoding import StreamItemEncoding
-from .stream_length_reply import StreamLengthReply
-from .stream_page import StreamPage
-from .stream_page_encoding import StreamPageEncoding
-from .stream_settings import StreamSettings
-from .stream_slice import StreamSlice
-from .stream_slice_encoding import StreamSliceEncoding
-from .stream_state import StreamState
-from .stream_state_encoding import StreamStateEncoding
-from .tail_encoding import TailEncoding
-from .tail_shape import TailShape
-from .tail_streams_encoding import TailStreamsEncoding
-from .tail_streams_shape import TailStreamsShape
-from .take_over_body import TakeOverBody
-from .ticket import Ticket
-from .trim_reply import TrimReply
-from .trimming import Trimming
-from .trimming_references import TrimmingReferences
-from .xadd_batch_body import XaddBatchBody
-from .xadd_batch_tailrace_trace import XaddBatchTailraceTrace
-from .xadd_body import XaddBody
-from .xadd_body_encoding import XaddBodyEncoding
-from .xadd_body_fields import XaddBodyFields
-from .xadd_reply import XaddReply
-from .xadd_tailrace_trace import XaddTailraceTrace
-from .xautoclaim_encoding import XautoclaimEncoding
-from .xautoclaim_shape import XautoclaimShape
-from .xclaim_encoding import XclaimEncoding
-from .xclaim_shape import XclaimShape
-from .xinfo_stream_encoding import XinfoStreamEncoding
-from .xinfo_stream_shape import XinfoStreamShape
-from .xrange_encoding import XrangeEncoding
-from .xrange_order import XrangeOrder
-from .xrange_shape import XrangeShape
-from .xread_encoding import XreadEncoding
-from .xread_shape import XreadShape
-from .xreadgroup_encoding import XreadgroupEncoding
-from .xreadgroup_shape import XreadgroupShape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .access_reply import AccessReply
+    from .access_reply_scopes_item import AccessReplyScopesItem
+    from .ack_body import AckBody
+    from .ack_body_references import AckBodyReferences
+    from .ack_reply import AckReply
+    from .auto_claim_body import AutoClaimBody
+    from .auto_claim_body_encoding import AutoClaimBodyEncoding
+    from .auto_claim_reply import AutoClaimReply
+    from .base_64_argument import Base64Argument
+    from .batch_reply import BatchReply
+    from .check_import_shape import CheckImportShape
+    from .claim_body import ClaimBody
+    from .claim_body_encoding import ClaimBodyEncoding
+    from .claim_reply import ClaimReply
+    from .command_outcome import CommandOutcome
+    from .command_reply import CommandReply
+    from .consumer import Consumer
+    from .consumer_created import ConsumerCreated
+    from .consumer_created_encoding import ConsumerCreatedEncoding
+    from .consumer_deleted import ConsumerDeleted
+    from .consumer_detail import ConsumerDetail
+    from .consumer_detail_encoding import ConsumerDetailEncoding
+    from .consumer_encoding import ConsumerEncoding
+    from .consumer_list import ConsumerList
+    from .delete_body import DeleteBody
+    from .delete_body_references import DeleteBodyReferences
+    from .delete_outcome import DeleteOutcome
+    from .delete_outcome_result import DeleteOutcomeResult
+    from .delete_reply import DeleteReply
+    from .delivered_entry import DeliveredEntry
+    from .delivered_entry_encoding import DeliveredEntryEncoding
+    from .delivered_entry_fields import DeliveredEntryFields
+    from .engine_support import EngineSupport
+    from .engine_support_support import EngineSupportSupport
+    from .entry import Entry
+    from .entry_encoding import EntryEncoding
+    from .entry_fields import EntryFields
+    from .entry_to_append import EntryToAppend
+    from .entry_to_append_encoding import EntryToAppendEncoding
+    from .entry_to_append_fields import EntryToAppendFields
+    from .epoch_state import EpochState
+    from .error_item import ErrorItem
+    from .export_entries_encoding import ExportEntriesEncoding
+    from .export_entries_shape import ExportEntriesShape
+    from .get_entry_encoding import GetEntryEncoding
+    from .get_entry_shape import GetEntryShape
+    from .group import Group
+    from .group_body import GroupBody
+    from .group_detail import GroupDetail
+    from .group_detail_encoding import GroupDetailEncoding
+    from .group_encoding import GroupEncoding
+    from .group_list import GroupList
+    from .group_position_body import GroupPositionBody
+    from .group_read_body import GroupReadBody
+    from .group_read_body_encoding import GroupReadBodyEncoding
+    from .group_read_page import GroupReadPage
+    from .group_read_position import GroupReadPosition
+    from .group_read_position_encoding import GroupReadPositionEncoding
+    from .group_stream_slice import GroupStreamSlice
+    from .group_stream_slice_encoding import GroupStreamSliceEncoding
+    from .health import Health
+    from .health_status import HealthStatus
+    from .idempotency_state import IdempotencyState
+    from .import_check import ImportCheck
+    from .import_entries_shape import ImportEntriesShape
+    from .import_entries_tailrace_trace import ImportEntriesTailraceTrace
+    from .limits import Limits
+    from .nack_body import NackBody
+    from .nack_body_mode import NackBodyMode
+    from .nack_reply import NackReply
+    from .pending_item import PendingItem
+    from .pending_item_encoding import PendingItemEncoding
+    from .pending_of_consumer import PendingOfConsumer
+    from .pending_of_consumer_encoding import PendingOfConsumerEncoding
+    from .pending_overview import PendingOverview
+    from .pending_page import PendingPage
+    from .position_body import PositionBody
+    from .problem import Problem
+    from .problem_encoding import ProblemEncoding
+    from .problem_missing import ProblemMissing
+    from .problem_side_effects import ProblemSideEffects
+    from .producer_state import ProducerState
+    from .producer_state_encoding import ProducerStateEncoding
+    from .range_page import RangePage
+    from .read_body import ReadBody
+    from .read_page import ReadPage
+    from .read_position import ReadPosition
+    from .read_position_encoding import ReadPositionEncoding
+    from .readiness import Readiness
+    from .readiness_status import ReadinessStatus
+    from .seek_position import SeekPosition
+    from .slow_command import SlowCommand
+    from .slow_command_sizes import SlowCommandSizes
+    from .slow_log_page import SlowLogPage
+    from .slow_operation import SlowOperation
+    from .split_part import SplitPart
+    from .split_plan import SplitPlan
+    from .stream_created import StreamCreated
+    from .stream_created_encoding import StreamCreatedEncoding
+    from .stream_item import StreamItem
+    from .stream_item_encoding import StreamItemEncoding
+    from .stream_length_reply import StreamLengthReply
+    from .stream_page import StreamPage
+    from .stream_page_encoding import StreamPageEncoding
+    from .stream_settings import StreamSettings
+    from .stream_slice import StreamSlice
+    from .stream_slice_encoding import StreamSliceEncoding
+    from .stream_state import StreamState
+    from .stream_state_encoding import StreamStateEncoding
+    from .tail_encoding import TailEncoding
+    from .tail_shape import TailShape
+    from .tail_streams_encoding import TailStreamsEncoding
+    from .tail_streams_shape import TailStreamsShape
+    from .take_over_body import TakeOverBody
+    from .ticket import Ticket
+    from .trim_reply import TrimReply
+    from .trimming import Trimming
+    from .trimming_references import TrimmingReferences
+    from .xadd_batch_body import XaddBatchBody
+    from .xadd_batch_tailrace_trace import XaddBatchTailraceTrace
+    from .xadd_body import XaddBody
+    from .xadd_body_encoding import XaddBodyEncoding
+    from .xadd_body_fields import XaddBodyFields
+    from .xadd_reply import XaddReply
+    from .xadd_tailrace_trace import XaddTailraceTrace
+    from .xautoclaim_encoding import XautoclaimEncoding
+    from .xautoclaim_shape import XautoclaimShape
+    from .xclaim_encoding import XclaimEncoding
+    from .xclaim_shape import XclaimShape
+    from .xinfo_stream_encoding import XinfoStreamEncoding
+    from .xinfo_stream_shape import XinfoStreamShape
+    from .xrange_encoding import XrangeEncoding
+    from .xrange_order import XrangeOrder
+    from .xrange_shape import XrangeShape
+    from .xread_encoding import XreadEncoding
+    from .xread_shape import XreadShape
+    from .xreadgroup_encoding import XreadgroupEncoding
+    from .xreadgroup_shape import XreadgroupShape
+
+_MODULES = {
+    "AccessReply": ".access_reply",
+    "AccessReplyScopesItem": ".access_reply_scopes_item",
+    "AckBody": ".ack_body",
+    "AckBodyReferences": ".ack_body_references",
+    "AckReply": ".ack_reply",
+    "AutoClaimBody": ".auto_claim_body",
+    "AutoClaimBodyEncoding": ".auto_claim_body_encoding",
+    "AutoClaimReply": ".auto_claim_reply",
+    "Base64Argument": ".base_64_argument",
+    "BatchReply": ".batch_reply",
+    "CheckImportShape": ".check_import_shape",
+    "ClaimBody": ".claim_body",
+    "ClaimBodyEncoding": ".claim_body_encoding",
+    "ClaimReply": ".claim_reply",
+    "CommandOutcome": ".command_outcome",
+    "CommandReply": ".command_reply",
+    "Consumer": ".consumer",
+    "ConsumerCreated": ".consumer_created",
+    "ConsumerCreatedEncoding": ".consumer_created_encoding",
+    "ConsumerDeleted": ".consumer_deleted",
+    "ConsumerDetail": ".consumer_detail",
+    "ConsumerDetailEncoding": ".consumer_detail_encoding",
+    "ConsumerEncoding": ".consumer_encoding",
+    "ConsumerList": ".consumer_list",
+    "DeleteBody": ".delete_body",
+    "DeleteBodyReferences": ".delete_body_references",
+    "DeleteOutcome": ".delete_outcome",
+    "DeleteOutcomeResult": ".delete_outcome_result",
+    "DeleteReply": ".delete_reply",
+    "DeliveredEntry": ".delivered_entry",
+    "DeliveredEntryEncoding": ".delivered_entry_encoding",
+    "DeliveredEntryFields": ".delivered_entry_fields",
+    "EngineSupport": ".engine_support",
+    "EngineSupportSupport": ".engine_support_support",
+    "Entry": ".entry",
+    "EntryEncoding": ".entry_encoding",
+    "EntryFields": ".entry_fields",
+    "EntryToAppend": ".entry_to_append",
+    "EntryToAppendEncoding": ".entry_to_append_encoding",
+    "EntryToAppendFields": ".entry_to_append_fields",
+    "EpochState": ".epoch_state",
+    "ErrorItem": ".error_item",
+    "ExportEntriesEncoding": ".export_entries_encoding",
+    "ExportEntriesShape": ".export_entries_shape",
+    "GetEntryEncoding": ".get_entry_encoding",
+    "GetEntryShape": ".get_entry_shape",
+    "Group": ".group",
+    "GroupBody": ".group_body",
+    "GroupDetail": ".group_detail",
+    "GroupDetailEncoding": ".group_detail_encoding",
+    "GroupEncoding": ".group_encoding",
+    "GroupList": ".group_list",
+    "GroupPositionBody": ".group_position_body",
+    "GroupReadBody": ".group_read_body",
+    "GroupReadBodyEncoding": ".group_read_body_encoding",
+    "GroupReadPage": ".group_read_page",
+    "GroupReadPosition": ".group_read_position",
+    "GroupReadPositionEncoding": ".group_read_position_encoding",
+    "GroupStreamSlice": ".group_stream_slice",
+    "GroupStreamSliceEncoding": ".group_stream_slice_encoding",
+    "Health": ".health",
+    "HealthStatus": ".health_status",
+    "IdempotencyState": ".idempotency_state",
+    "ImportCheck": ".import_check",
+    "ImportEntriesShape": ".import_entries_shape",
+    "ImportEntriesTailraceTrace": ".import_entries_tailrace_trace",
+    "Limits": ".limits",
+    "NackBody": ".nack_body",
+    "NackBodyMode": ".nack_body_mode",
+    "NackReply": ".nack_reply",
+    "PendingItem": ".pending_item",
+    "PendingItemEncoding": ".pending_item_encoding",
+    "PendingOfConsumer": ".pending_of_consumer",
+    "PendingOfConsumerEncoding": ".pending_of_consumer_encoding",
+    "PendingOverview": ".pending_overview",
+    "PendingPage": ".pending_page",
+    "PositionBody": ".position_body",
+    "Problem": ".problem",
+    "ProblemEncoding": ".problem_encoding",
+    "ProblemMissing": ".problem_missing",
+    "ProblemSideEffects": ".problem_side_effects",
+    "ProducerState": ".producer_state",
+    "ProducerStateEncoding": ".producer_state_encoding",
+    "RangePage": ".range_page",
+    "ReadBody": ".read_body",
+    "ReadPage": ".read_page",
+    "ReadPosition": ".read_position",
+    "ReadPositionEncoding": ".read_position_encoding",
+    "Readiness": ".readiness",
+    "ReadinessStatus": ".readiness_status",
+    "SeekPosition": ".seek_position",
+    "SlowCommand": ".slow_command",
+    "SlowCommandSizes": ".slow_command_sizes",
+    "SlowLogPage": ".slow_log_page",
+    "SlowOperation": ".slow_operation",
+    "SplitPart": ".split_part",
+    "SplitPlan": ".split_plan",
+    "StreamCreated": ".stream_created",
+    "StreamCreatedEncoding": ".stream_created_encoding",
+    "StreamItem": ".stream_item",
+    "StreamItemEncoding": ".stream_item_encoding",
+    "StreamLengthReply": ".stream_length_reply",
+    "StreamPage": ".stream_page",
+    "StreamPageEncoding": ".stream_page_encoding",
+    "StreamSettings": ".stream_settings",
+    "StreamSlice": ".stream_slice",
+    "StreamSliceEncoding": ".stream_slice_encoding",
+    "StreamState": ".stream_state",
+    "StreamStateEncoding": ".stream_state_encoding",
+    "TailEncoding": ".tail_encoding",
+    "TailShape": ".tail_shape",
+    "TailStreamsEncoding": ".tail_streams_encoding",
+    "TailStreamsShape": ".tail_streams_shape",
+    "TakeOverBody": ".take_over_body",
+    "Ticket": ".ticket",
+    "TrimReply": ".trim_reply",
+    "Trimming": ".trimming",
+    "TrimmingReferences": ".trimming_references",
+    "XaddBatchBody": ".xadd_batch_body",
+    "XaddBatchTailraceTrace": ".xadd_batch_tailrace_trace",
+    "XaddBody": ".xadd_body",
+    "XaddBodyEncoding": ".xadd_body_encoding",
+    "XaddBodyFields": ".xadd_body_fields",
+    "XaddReply": ".xadd_reply",
+    "XaddTailraceTrace": ".xadd_tailrace_trace",
+    "XautoclaimEncoding": ".xautoclaim_encoding",
+    "XautoclaimShape": ".xautoclaim_shape",
+    "XclaimEncoding": ".xclaim_encoding",
+    "XclaimShape": ".xclaim_shape",
+    "XinfoStreamEncoding": ".xinfo_stream_encoding",
+    "XinfoStreamShape": ".xinfo_stream_shape",
+    "XrangeEncoding": ".xrange_encoding",
+    "XrangeOrder": ".xrange_order",
+    "XrangeShape": ".xrange_shape",
+    "XreadEncoding": ".xread_encoding",
+    "XreadShape": ".xread_shape",
+    "XreadgroupEncoding": ".xreadgroup_encoding",
+    "XreadgroupShape": ".xreadgroup_shape",
+}
 
 __all__ = (
     "AccessReply",
@@ -203,8 +344,6 @@ __all__ = (
     "GroupReadPage",
     "GroupReadPosition",
     "GroupReadPositionEncoding",
-    "GroupSettingsBody",
-    "GroupSettingsBodyEncoding",
     "GroupStreamSlice",
     "GroupStreamSliceEncoding",
     "Health",
@@ -237,9 +376,6 @@ __all__ = (
     "ReadPage",
     "ReadPosition",
     "ReadPositionEncoding",
-    "RedriveBody",
-    "RedrivenEntry",
-    "RedriveReply",
     "SeekPosition",
     "SlowCommand",
     "SlowCommandSizes",
@@ -289,3 +425,14 @@ __all__ = (
     "XreadgroupShape",
     "XreadShape",
 )
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, getattr(import_module(module, __name__), name))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
