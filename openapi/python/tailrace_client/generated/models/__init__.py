@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from .group_read_page import GroupReadPage
     from .group_read_position import GroupReadPosition
     from .group_read_position_encoding import GroupReadPositionEncoding
+    from .group_settings_body import GroupSettingsBody
+    from .group_settings_body_encoding import GroupSettingsBodyEncoding
     from .group_stream_slice import GroupStreamSlice
     from .group_stream_slice_encoding import GroupStreamSliceEncoding
     from .health import Health
@@ -95,6 +97,9 @@ if TYPE_CHECKING:
     from .read_position_encoding import ReadPositionEncoding
     from .readiness import Readiness
     from .readiness_status import ReadinessStatus
+    from .redrive_body import RedriveBody
+    from .redrive_reply import RedriveReply
+    from .redriven_entry import RedrivenEntry
     from .seek_position import SeekPosition
     from .slow_command import SlowCommand
     from .slow_command_sizes import SlowCommandSizes
@@ -203,6 +208,8 @@ _MODULES = {
     "GroupReadPage": ".group_read_page",
     "GroupReadPosition": ".group_read_position",
     "GroupReadPositionEncoding": ".group_read_position_encoding",
+    "GroupSettingsBody": ".group_settings_body",
+    "GroupSettingsBodyEncoding": ".group_settings_body_encoding",
     "GroupStreamSlice": ".group_stream_slice",
     "GroupStreamSliceEncoding": ".group_stream_slice_encoding",
     "Health": ".health",
@@ -235,6 +242,9 @@ _MODULES = {
     "ReadPositionEncoding": ".read_position_encoding",
     "Readiness": ".readiness",
     "ReadinessStatus": ".readiness_status",
+    "RedriveBody": ".redrive_body",
+    "RedriveReply": ".redrive_reply",
+    "RedrivenEntry": ".redriven_entry",
     "SeekPosition": ".seek_position",
     "SlowCommand": ".slow_command",
     "SlowCommandSizes": ".slow_command_sizes",
@@ -344,6 +354,8 @@ __all__ = (
     "GroupReadPage",
     "GroupReadPosition",
     "GroupReadPositionEncoding",
+    "GroupSettingsBody",
+    "GroupSettingsBodyEncoding",
     "GroupStreamSlice",
     "GroupStreamSliceEncoding",
     "Health",
@@ -376,6 +388,9 @@ __all__ = (
     "ReadPage",
     "ReadPosition",
     "ReadPositionEncoding",
+    "RedriveBody",
+    "RedrivenEntry",
+    "RedriveReply",
     "SeekPosition",
     "SlowCommand",
     "SlowCommandSizes",

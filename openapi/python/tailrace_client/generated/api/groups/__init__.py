@@ -4,9 +4,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import xgroup_create, xgroup_destroy, xgroup_setid, xinfo_group, xinfo_groups
+    from . import (
+        configure_group,
+        redrive,
+        xgroup_create,
+        xgroup_destroy,
+        xgroup_setid,
+        xinfo_group,
+        xinfo_groups,
+    )
 
 __all__ = (
+    "configure_group",
+    "redrive",
     "xgroup_create",
     "xgroup_destroy",
     "xgroup_setid",
