@@ -1,4 +1,4 @@
-"""Reuses the census of a large server, so that frequent scrapes cost a bounded part of a processor.
+"""Reuses the census of a large server, so that frequent scrapes do not count again each time.
 
 It owns how long a census is used again. It never counts anything itself (`census` does).
 """
@@ -17,7 +17,7 @@ REUSED_FROM: Final = 5_000
 """The number of streams and groups from which a census is used again. A smaller one takes less than 20 ms."""
 
 REUSE_FACTOR: Final = 20
-"""A census is used again for this many times its duration: walks take at most 5 % of the time."""
+"""A census is used again for this many times its duration: walks take 5 % of it up to `REUSE_NS_MAX`."""
 
 REUSE_NS_MAX: Final = 15 * 10**9
 """The longest reuse, whatever the walk took: the usual time between two scrapes."""
