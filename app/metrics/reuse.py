@@ -17,7 +17,7 @@ REUSED_FROM: Final = 5_000
 """The number of streams and groups from which a census is used again. A smaller one takes less than 20 ms."""
 
 REUSE_FACTOR: Final = 20
-"""A census is used again for this many times its duration: walks take 5 % of the time up to `REUSE_NS_MAX`."""
+"""A census is used again for this many times its duration: walks take 5 % of it up to `REUSE_NS_MAX`."""
 
 REUSE_NS_MAX: Final = 15 * 10**9
 """The longest reuse, whatever the walk took: the usual time between two scrapes."""
