@@ -1,9 +1,9 @@
-"""One WebSocket from Python: appends one by one and in arrays, and consumption as one of a group, beside
+"""One WebSocket from Python: appends one by one and in arrays, and consumption as one of a group, next to
 redis-py with hiredis over TCP (row 16 of docs/performance.md).
 
-Both sides use the same batches, durability `interval`, and one connection: 64 appends in flight beside a
-pipeline of 64, arrays of 100 beside a pipeline of 100, and consumption of 1 000 entries with their
-acknowledgment beside XREADGROUP and XACK. Every entry must be acknowledged once. The figures are entries per
+Both sides use the same batches, durability `interval`, and one connection: 64 appends in flight next to a
+pipeline of 64, arrays of 100 next to a pipeline of 100, and consumption of 1 000 entries with their
+acknowledgment next to XREADGROUP and XACK. Every entry must be acknowledged once. The figures are entries per
 second, and processor time of server and client for one entry. Run it with ``python -m bench.websocket``.
 """
 

@@ -93,7 +93,7 @@ class EncodingProcess:
 
 def _forked(pieces: Iterable[bytes], memory: int, held: int) -> int:
     with _signals_blocked(), warnings.catch_warnings():
-        # Newer Pythons warn of forks beside threads: see above why this one is safe.
+        # Newer Pythons warn of forks next to threads: see above why this one is safe.
         warnings.simplefilter("ignore", DeprecationWarning)
         server = os.getpid()
         process_id = os.fork()

@@ -114,9 +114,24 @@ export function pipeline(
   return send<Reply[]>("POST", "/v1/command/pipeline", { ...request, body: commands });
 }
 
-/** Runs several commands as one transaction: other requests see all of them or none. */
-export function transaction(commands: readonly (readonly CommandWord[])[]): Promise<Reply[]> {
-  return send<Reply[]>("POST", "/v1/command/multi-exec", { body: commands });
+/**
+ * Runs an append for each item, and then `after` for the items that were appended.
+ *
+ * An item whose append is refused keeps its place. Returns how many were appended; throws the first refusal if
+ * there is one, after the others are settled.
+ */
+export async function appendThen(
+  appends: readonly (readonly CommandWord[])[],
+  after: (appended: readonly number[]) => (readonly CommandWord[])[],
+): Promise<number> {
+  const replies = await pipeline(appends);
+  const appended = replies.flatMap((reply, index) => ("error" in reply ? [] : [index]));
+  const settled = appended.length === 0 ? [] : await pipeline(after(appended));
+  const failed = [...replies, ...settled].find(
+    (reply): reply is Extract<Reply, { error: string }> => "error" in reply,
+  );
+  if (failed !== undefined) throw new Error(failed.error);
+  return appended.length;
 }
 
 /** Returns what went wrong, as an error that the page can show. */

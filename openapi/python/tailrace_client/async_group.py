@@ -50,6 +50,15 @@ class AsyncGroup:
         """Return the state of the group, like `Group.info`."""
         return await self._session.send(group_calls.info(self.key, self.name))
 
+    async def configure(self, *, max_deliveries: int | None, dead_letter_stream: str | None) -> models.Group:
+        """Set or remove dead letters, like `Group.configure`."""
+        call = group_calls.configure(self.key, self.name, max_deliveries, dead_letter_stream)
+        return await self._session.send(call)
+
+    async def redrive(self, *ids: str, start: str = "-", limit: int = 100) -> models.RedriveReply:
+        """Send dead letters of the group back to its stream, like `Group.redrive`."""
+        return await self._session.send(group_calls.redrive(self.key, self.name, ids, start, limit))
+
     async def consumers(self) -> list[models.Consumer]:
         """Return the consumers of the group, like `Group.consumers`."""
         return (await self._session.send(group_calls.consumers(self.key, self.name))).consumers

@@ -63,7 +63,12 @@ class AsyncSettling:
     async def bury(self, read: Read, deliveries: int, error: str) -> None:
         """Store an entry as a dead letter, like `Settling.bury`."""
         _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "unknown")
-        await self.send_all([dead_letters.set_aside(self._state.options, read, deliveries, error)])
+        options = self._state.options
+        try:
+            await self._session.send(dead_letters.append(options, read, deliveries, error))
+            await self._session.send(dead_letters.acknowledge(options, read))
+        except TailraceError as failure:
+            _log.warning("%s %s stays pending: %s", read.stream, read.id, failure)
 
     async def send_all(self, calls: Iterable[Any]) -> None:
         """Send the calls, like `Settling.send_all`."""

@@ -58,6 +58,23 @@ class Group:
         """Return the position, the lag and the number of pending entries of the group."""
         return self._session.send(group_calls.info(self.key, self.name))
 
+    def configure(self, *, max_deliveries: int | None, dead_letter_stream: str | None) -> models.Group:
+        """Set or remove dead letters, and return the state of the group.
+
+        An entry that was delivered `max_deliveries` times moves to `dead_letter_stream` instead of one more
+        delivery. None for both removes the settings. O(1).
+        """
+        call = group_calls.configure(self.key, self.name, max_deliveries, dead_letter_stream)
+        return self._session.send(call)
+
+    def redrive(self, *ids: str, start: str = "-", limit: int = 100) -> models.RedriveReply:
+        """Send dead letters of the group back to its stream, each once, and delete them.
+
+        All from the id `start` on, or those with these ids; at most `limit` in one call. Continue with the
+        `next_` of the result. After a lost response, call it again: what was sent back is not sent again.
+        """
+        return self._session.send(group_calls.redrive(self.key, self.name, ids, start, limit))
+
     def consumers(self) -> list[models.Consumer]:
         """Return the consumers of the group, with their pending entries and the time since their last
         request."""

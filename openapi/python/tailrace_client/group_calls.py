@@ -64,6 +64,28 @@ def info(key: str, group: str) -> Call[models.Group]:
     return Call(groups_api.xinfo_group._get_kwargs(key, group), _group, is_idempotent=True)
 
 
+def configure(
+    key: str, group: str, max_deliveries: int | None, dead_letter_stream: str | None
+) -> Call[models.Group]:
+    """Return the call that sets the settings of the group; None removes them."""
+    request = groups_api.configure_group._get_kwargs(key, group, body=models.GroupSettingsBody())
+    # The model cannot hold null, which removes a setting.
+    request["json"] = {"max_deliveries": max_deliveries, "dead_letter_stream": dead_letter_stream}
+    return Call(request, _group, is_idempotent=True)
+
+
+def redrive(key: str, group: str, ids: Sequence[str], start: str, limit: int) -> Call[models.RedriveReply]:
+    """Return the call that sends dead letters back. A repetition sends back the others: after a lost response
+    the reply is that of the repetition."""
+    body = (
+        models.RedriveBody(ids=list(ids), start=UNSET, limit=limit)
+        if ids
+        else models.RedriveBody(start=start, limit=limit)
+    )
+    request = groups_api.redrive._get_kwargs(key, group, body=body)
+    return Call(request, lambda answer: models.RedriveReply.from_dict(answer.json()))
+
+
 def consumers(key: str, group: str) -> Call[models.ConsumerList]:
     """Return the call of XINFO CONSUMERS."""
     request = consumers_api.xinfo_consumers._get_kwargs(key, group)

@@ -77,7 +77,12 @@ class Settling:
     def bury(self, read: Read, deliveries: int, error: str) -> None:
         """Store an entry as a dead letter and log it. `deliveries`: how often it was delivered."""
         _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "unknown")
-        self.send_all([dead_letters.set_aside(self._state.options, read, deliveries, error)])
+        options = self._state.options
+        try:
+            self._session.send(dead_letters.append(options, read, deliveries, error))
+            self._session.send(dead_letters.acknowledge(options, read))
+        except TailraceError as failure:
+            _log.warning("%s %s stays pending: %s", read.stream, read.id, failure)
 
     def send_all(self, calls: Iterable[Any]) -> None:
         """Send the calls. If one fails permanently, its entries stay pending and are delivered again, and the

@@ -211,6 +211,24 @@ def test_what_killed_its_consumers_is_set_aside_unseen(
     assert pending(stream) == []
 
 
+def test_an_entry_whose_dead_letter_is_refused_stays_pending(
+    stream: Stream, make: Make, tailrace: Tailrace, caplog: pytest.LogCaptureFixture
+) -> None:
+    [poison] = fill(stream, 1)
+    full = tailrace.stream(f"{stream.key}:full")
+    full.append({"last": "id"}, id="18446744073709551615-18446744073709551615")
+    consumer = make(max_deliveries=1, dead_letter_stream=full.key)
+
+    def handle(_item: Item) -> None:
+        consumer.stop()
+        raise ValueError("poison")
+
+    consumer.run(handle)
+    assert full.length() == 1
+    assert [entry.id for entry in stream.group("g").pending()] == [poison]
+    assert f"{poison} stays pending" in caplog.text
+
+
 def test_a_lost_answer_to_a_dead_letter_leaves_one_letter(
     stream: Stream, cut_tailrace: Tailrace, proxy: CuttingProxy, tailrace: Tailrace
 ) -> None:

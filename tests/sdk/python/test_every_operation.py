@@ -69,6 +69,10 @@ CALLS: Final[dict[str, Call]] = {
     "xautoclaim": lambda client, key: client.stream(key).group("g").autoclaim("bob", min_idle_ms=0),
     "xnack": lambda client, key: client.stream(key).group("g").nack("1-1"),
     "xack": lambda client, key: client.stream(key).group("g").ack("1-1"),
+    "configure_group": lambda client, key: (
+        client.stream(key).group("g").configure(max_deliveries=3, dead_letter_stream=f"{key}:dead")
+    ),
+    "redrive": lambda client, key: client.stream(key).group("g").redrive(),
     "xgroup_setid": lambda client, key: client.stream(key).group("g").set_position("0"),
     "xgroup_delconsumer": lambda client, key: client.stream(key).group("g").delete_consumer("alice"),
     "xgroup_destroy": lambda client, key: client.stream(key).group("g").destroy(),

@@ -8,7 +8,7 @@ import type { CommandWord } from "tailrace-client/index";
 import { useAction, useLoaded } from "../hooks";
 import { type Name, shown } from "../names";
 import { href } from "../router";
-import { type Reply, transaction } from "../server";
+import { appendThen } from "../server";
 import { type Entry, findStream, readEntries } from "../streams";
 import { many } from "../format";
 import { Outcome, Problem } from "../messages";
@@ -38,7 +38,7 @@ export function deadLetter(target: string, letter: Letter): CommandWord[] {
     ...["deliveries", String(deliveries), "last_error", reason],
   ];
   // If the reply is lost and the reader tries again, the letter is not appended twice.
-  const once: CommandWord[] = ["IDMP", "console", `${shown(group)} ${entry.id}`];
+  const once: CommandWord[] = ["IDMP", "console", `${shown(streamKey)} ${shown(group)} ${entry.id}`];
   return ["XADD", target, ...once, "*", ...origin, ...wordsOf(entry)];
 }
 
@@ -59,23 +59,21 @@ export function DeadLetters({ streamKey }: { streamKey: Name }) {
       const own = page.entries.filter((entry) => isFrom(entry, streamKey));
       if (own.length === 0)
         return `None of the oldest ${page.entries.length} dead letters came from this stream.`;
-      const replies = await transaction(
-        own.flatMap((entry) => [
-          ["XADD", streamKey, "*", ...wordsOf(withoutOrigin(entry))],
-          ["XDEL", from, entry.id],
-        ]),
+      // The key makes a repetition harmless if the reply is lost before the letters are removed.
+      const once = (entry: Entry): CommandWord[] => ["IDMP", "console redrive", `${from} ${entry.id}`];
+      const count = await appendThen(
+        own.map((entry) => ["XADD", streamKey, ...once(entry), "*", ...wordsOf(withoutOrigin(entry))]),
+        (appended) => [["XDEL", from, ...appended.map((index) => own[index]!.id)]],
       );
-      const failed = replies.find((reply): reply is Extract<Reply, { error: string }> => "error" in reply);
-      if (failed !== undefined) throw new Error(failed.error);
       letters.reload();
-      return `${many(own.length, "dead letter", "dead letters")} appended to this stream again and removed from ${from}.`;
+      return `${many(count, "dead letter", "dead letters")} appended to this stream again and removed from ${from}.`;
     });
   return (
     <section>
       <h2>Dead letters</h2>
       <p class="quiet">
         Redriving appends the fields of the oldest {REDRIVEN_MAX} dead letters of this stream to it again, as
-        new entries, and removes them from the dead letters, in one transaction.
+        new entries, and removes those that were appended from the dead letters.
       </p>
       <div class="toolbar">
         <Field label="Stream of dead letters">

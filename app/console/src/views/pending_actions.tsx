@@ -7,7 +7,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useAction } from "../hooks";
 import { type Name, namedMembers, shown } from "../names";
-import { type Reply, send, transaction } from "../server";
+import { appendThen, send } from "../server";
 import { type Entry, getEntry, groupPath } from "../streams";
 import { Dialog } from "../dialogs";
 import { many } from "../format";
@@ -25,7 +25,7 @@ interface Given {
   onDone(): void;
 }
 
-/** As many entries as one transaction moves, so that it stays short for other clients. */
+/** As many entries as one request moves, so that it stays short for other clients. */
 const MOVED_MAX = 100;
 
 export function PendingActions({ streamKey, group, chosen, onDone }: Given) {
@@ -173,14 +173,13 @@ function Move({ streamKey, group, chosen, run, onClose }: DialogProps) {
   const moved = chosen.slice(0, MOVED_MAX);
   const work = async () => {
     const entries = await Promise.all(moved.map((pending) => getEntry(streamKey, pending.id)));
-    const commands = entries.flatMap((entry: Entry, index) => [
+    const letters = entries.map((entry: Entry, index) =>
       deadLetter(target, { streamKey, group, entry, deliveries: moved[index]!.deliveries, reason }),
-      ["XACK", streamKey, group, entry.id],
+    );
+    const count = await appendThen(letters, (appended) => [
+      ["XACK", streamKey, group, ...appended.map((index) => entries[index]!.id)],
     ]);
-    const replies = await transaction(commands);
-    const failed = replies.find((reply): reply is Extract<Reply, { error: string }> => "error" in reply);
-    if (failed !== undefined) throw new Error(failed.error);
-    return `${many(entries.length, "entry", "entries")} moved to ${target} and acknowledged.`;
+    return `${many(count, "entry", "entries")} moved to ${target} and acknowledged.`;
   };
   const off = target === "" ? "Enter a stream first." : undefined;
   return (
@@ -192,8 +191,8 @@ function Move({ streamKey, group, chosen, run, onClose }: DialogProps) {
       onClose={onClose}
     >
       <p>
-        They are appended to another stream, with their origin, and acknowledged in {shown(group)}, in one
-        transaction.
+        They are appended to another stream, with their origin. Those that were appended are acknowledged in{" "}
+        {shown(group)}.
         {moved.length < chosen.length && ` The first ${MOVED_MAX} of ${chosen.length} are moved.`}
       </p>
       <Field label="Stream of dead letters">
