@@ -12,7 +12,9 @@ from typing import Final
 
 from tailrace.core.errors import ErrorCode, StreamError, printable
 
-VERBS: Final = frozenset({b"setid", b"configure", b"ack", b"nack", b"claim", b"autoclaim", b"takeover"})
+VERBS: Final = frozenset(
+    {b"setid", b"configure", b"ack", b"nack", b"claim", b"autoclaim", b"takeover", b"redrive"}
+)
 """The actions that can follow the name of a stream or a group. With GET, they are part of the name."""
 
 COMMAND_CODES: Final = frozenset(

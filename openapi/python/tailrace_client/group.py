@@ -71,7 +71,7 @@ class Group:
         """Send dead letters of the group back to its stream, each once, and delete them.
 
         All from the id `start` on, or those with these ids; at most `limit` in one call. Continue with the
-        `next_` of the result. After a lost response, call it again: what was sent back is not sent again.
+        `next_` of the result. After a lost response, call it again: it sends no letter twice.
         """
         return self._session.send(group_calls.redrive(self.key, self.name, ids, start, limit))
 

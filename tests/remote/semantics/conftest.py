@@ -14,7 +14,13 @@ import pytest
 
 from tests.contract import test_documents_problems, test_problem_words
 from tests.remote.semantics.client import GatewayR
-from tests.remote.semantics.left_out import DIFFERENT, NEEDS_THE_CLOCK, NEEDS_THE_ENGINE, PREPARED_INSIDE
+from tests.remote.semantics.left_out import (
+    DIFFERENT,
+    NEEDS_THE_CLOCK,
+    NEEDS_THE_ENGINE,
+    PREPARED_INSIDE,
+    REFUSED,
+)
 from tests.support.engines import engine, executable_of
 from tests.support.gateway_client import GatewayClient
 from tests.support.redis_server import required
@@ -55,7 +61,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.parent != here:
             continue
         name, _, parameters = item.name.partition("[")
-        if name in NEEDS_THE_ENGINE | NEEDS_THE_CLOCK or PREPARED_INSIDE.search(parameters):
+        is_left_out = PREPARED_INSIDE.search(parameters) or REFUSED.match(parameters)
+        if name in NEEDS_THE_ENGINE | NEEDS_THE_CLOCK or is_left_out:
             items.remove(item)
         if name in DIFFERENT:
             item.add_marker(pytest.mark.xfail(reason=DIFFERENT[name], strict=True))
