@@ -46,6 +46,14 @@ _COMMANDS: Final = {
         "streams.pending_changes:claim",
         "Make a consumer the owner of pending entries, and print the ids that it got.",
     ),
+    "configure": (
+        "streams.dead_letters:configure",
+        "Set or remove the dead letters of a group, and print its state as JSON.",
+    ),
+    "redrive": (
+        "streams.dead_letters:redrive",
+        "Send dead letters of a group back to its stream, each once, and print their new ids.",
+    ),
     "trim": ("streams.changes:trim", "Remove the oldest entries of a stream, and print how many."),
     "rm": ("streams.changes:rm", "Delete a stream with its groups, or some of its entries."),
     "import": ("import_file:import_file", "Append the rows of a file, NDJSON or CSV, to a stream."),
