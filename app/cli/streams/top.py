@@ -73,8 +73,8 @@ def top(
     a pipe, one sample is printed: it takes one interval, for the rates.
 
     Lag is the number of entries that a group has not read; the worst of all
-    groups is shown. The oldest pending entry is the one that was delivered
-    the longest time ago.
+    groups is shown. The oldest pending entry is the one with the smallest id
+    of a group, and its age is the time since its last delivery.
 
     Exit status: 0; 1 if the server refuses or does not answer; 2 for wrong
     arguments; 130 after Ctrl-C.
@@ -140,8 +140,7 @@ def _groups_of(server: Server, key: bytes) -> Mapping[str, Any]:
 
 
 def _oldest_ms(server: Server, key: bytes, group: Item) -> int | None:
-    """Return how long ago the first pending entry was delivered. It has the smallest id, so it is mostly the
-    oldest."""
+    """Return how long ago the pending entry with the smallest id was delivered."""
     path = stream_path(key, f"/groups/{escaped(name_of(group, 'name') or b'')}/pending")
     page = server.request("GET", path, parameters=[("count", "1")]).json()["pending"]
     return page[0]["idle_ms"] if page else None
