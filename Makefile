@@ -147,13 +147,13 @@ bench-clients: $(BENCH) $(BENCH_PEERS) ## Measure bulk append, range read, group
 
 .PHONY: bench-costs
 bench-costs: $(BENCH) wrk ## Measure the cost of settings, the ceilings and where time goes: plots and flame graphs in build/plots
-	@for bench in settings ceilings profiles; do \
+	@for bench in settings ceilings profiles front_processes; do \
 	  echo "== $$bench"; $(BIN)/python -m bench.$$bench --plots build/plots; \
 	done
 
 .PHONY: bench-page
 bench-page: $(BENCH) $(BENCH_PEERS) java ## Measure everything and update the figures and plots of docs/performance.md (an hour, on an idle machine)
-	@for bench in bench bench.settings bench.ceilings bench.profiles; do \
+	@for bench in bench bench.settings bench.ceilings bench.profiles bench.front_processes; do \
 	  $(BIN)/python -m $$bench --plots docs/plots --document docs/performance.md || true; \
 	done
 	@rm -f docs/plots/flame-*.svg

@@ -34,6 +34,7 @@ BENCHES: Final[Mapping[str, tuple[int, ...]]] = {
     "spark_source": (15,),
     "websocket": (16,),
     "cluster": (17,),
+    "startup": (20,),
 }
 """Each module, and the numbers of its rows. Modules are imported when they run, because importing Spark is
 slow.

@@ -28,7 +28,8 @@ def test_a_bench_gives_rows_of_its_goals(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "plot"), [("settings", "durability.svg"), ("ceilings", None), ("arrow_bodies", None)]
+    ("name", "plot"),
+    [("settings", "durability.svg"), ("ceilings", None), ("arrow_bodies", None), ("front_processes", None)],
 )
 def test_a_bench_without_a_goal_only_shows(name: str, plot: str | None, tmp_path: Path) -> None:
     rows = list(import_module(f"bench.{name}").measure(TINY._replace(plots=tmp_path)))
