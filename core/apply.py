@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tailrace.core import apply_dead_letters as dead_letters
+from tailrace.core import apply_retention as retention
 from tailrace.core.effects import (
     AppendRemembered,
     Claimed,
@@ -246,4 +247,5 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     PendingBetweenRemoved: _pending_between_removed,
     ReferencesTrimmed: _references_trimmed,
     **dead_letters.APPLIERS,
+    **retention.APPLIERS,
 }

@@ -82,6 +82,7 @@ def check_log(log: EntryLog) -> None:
         assert previous < ids[0], f"block {index} begins at or below the end of the one before"
         previous = ids[-1]
     assert log.length == sum(block.live for block in log.blocks), "the length is wrong"
+    assert log.ended_bytes == sum(block.fragment_bytes for block in log.blocks), "the bytes are wrong"
     ids, fragments = log.range()
     assert ids == sorted(set(ids)), "ids do not rise"
     assert all(fragments), "a live entry has no fields"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sortedcontainers import SortedDict
+from sortedcontainers import SortedDict, SortedList
 
 from tailrace.core.garbage import Garbage
 from tailrace.core.group import Group
@@ -22,6 +22,7 @@ from tailrace.core.limits import (
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.node_size import NodeLimits
 from tailrace.core.log.sealing import SealingQueue
+from tailrace.core.retention import Retention, RetentionRules
 from tailrace.core.scan_order import ScanOrder
 from tailrace.core.stream import Stream
 
@@ -60,6 +61,8 @@ class Keyspace:
         self.node_limits = self._node_limits()
         # The greatest serial ever used; 0 before the first stream.
         self.last_serial = 0
+        # The serials of the streams that have a retention.
+        self.retained: SortedList[int] = SortedList()
         # The keys in the order of SCAN.
         self.scan_order = ScanOrder()
 
@@ -94,6 +97,7 @@ class Keyspace:
         """Delete the stream. O(log n): its memory is freed later (`core.garbage`)."""
         stream = self._take(key)
         del self.keys_by_serial[stream.serial]
+        self.retained.discard(stream.serial)
         self.garbage.add_stream(stream)
 
     def rename(self, key: bytes, new_key: bytes) -> None:
@@ -101,6 +105,22 @@ class Keyspace:
         if new_key in self.streams:
             self.delete(new_key)
         self.put(new_key, self._take(key))
+
+    def set_retention(self, key: bytes, rules: RetentionRules | None) -> None:
+        """Replace the rules of a stream's retention, or remove it with its counters. O(log n)."""
+        stream: Stream = self.streams[key]
+        if rules is None:
+            stream.retention = None
+        elif stream.retention is None:
+            stream.retention = Retention(rules)
+        else:
+            stream.retention.rules = rules
+        self._list_retention(stream)
+
+    def _list_retention(self, stream: Stream) -> None:
+        self.retained.discard(stream.serial)
+        if stream.retention is not None:
+            self.retained.add(stream.serial)
 
     def _take(self, key: bytes) -> Stream:
         self.scan_order.remove(key)
@@ -121,6 +141,7 @@ class Keyspace:
         self.sealing.clear()
         self.streams = SortedDict()
         self.keys_by_serial = {}
+        self.retained = SortedList()
         self.scan_order = ScanOrder()
 
     def put(self, key: bytes, stream: Stream) -> None:
@@ -128,4 +149,6 @@ class Keyspace:
         self.streams[key] = stream
         self.keys_by_serial[stream.serial] = key
         self.last_serial = max(self.last_serial, stream.serial)
+        if stream.retention is not None:
+            self._list_retention(stream)
         self.scan_order.add(key)

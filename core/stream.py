@@ -13,6 +13,7 @@ from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.log.sealing import SealingQueue
+from tailrace.core.retention import Retention
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
@@ -29,6 +30,7 @@ class Stream:
         "max_trimmed_id",
         "passed_live_max",
         "referenced_below",
+        "retention",
         "serial",
     )
 
@@ -53,6 +55,8 @@ class Stream:
         self.groups: SortedDict[bytes, Group] = SortedDict()
         # The idempotency keys of appends.
         self.idempotency = idempotency
+        # Which entries the server removes without a request; None: it removes none.
+        self.retention: Retention | None = None
         # Hints that save time in a later trim under ACKED; neither stored nor copied. Every live entry below
         # `referenced_below` is still referenced by a group, and no block below it has more than
         # `passed_live_max` live entries.
@@ -74,6 +78,7 @@ class Stream:
         twin.max_deleted_id = self.max_deleted_id
         twin.max_trimmed_id = self.max_trimmed_id
         twin.entries_added = self.entries_added
+        twin.retention = None if self.retention is None else Retention(self.retention.rules)
         twin.groups = SortedDict((name, group.copy()) for name, group in self.groups.items())
         return twin
 

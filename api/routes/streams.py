@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
+from msgspec import UNSET, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -39,6 +40,7 @@ from tailrace.core.commands import (
     DeleteKeys,
     InfoStream,
     ListStreams,
+    RetentionRules,
     SetStreamPosition,
     StreamLength,
 )
@@ -95,8 +97,15 @@ async def create_stream(key: KeyPath, request: Request, store: Store) -> Respons
     """Create an empty stream, or change the settings of an existing one. Appends also create streams.
     O(1)."""
     body = await read_optional_body(request, StreamSettings)
-    created = bool(await store.execute(CreateStream(key, body.idmp_duration_s, body.idmp_maxsize)))
+    command = CreateStream(key, body.idmp_duration_s, body.idmp_maxsize, _rules_of(body))
+    created = bool(await store.execute(command))
     return json_response({**named(key=key), "created": created}, 201 if created else 200)
+
+
+def _rules_of(body: StreamSettings) -> RetentionRules | UnsetType | None:
+    if "retention" not in body.model_fields_set:
+        return UNSET
+    return None if body.retention is None else RetentionRules(**body.retention.model_dump())
 
 
 @router.get(
@@ -214,14 +223,16 @@ async def xsetid(key: KeyPath, request: Request, store: Store) -> Response:
     ),
 )
 async def xcfgset(key: KeyPath, request: Request, store: Store) -> Response:
-    """Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1)."""
+    """Change the settings of a stream. If a value of idempotency changes, the stream forgets its idempotency
+    keys. New rules of retention apply within about a second. O(1)."""
     body = await read_body(request, StreamSettings)
     if not body.model_fields_set:
         raise RequestRefused(
             ErrorCode.INVALID_ARGUMENT,
             f"the body has no settings; {suggestion('', [*StreamSettings.model_fields])}",
         )
-    await store.execute(ConfigureStream(key, body.idmp_duration_s, body.idmp_maxsize))
+    command = ConfigureStream(key, body.idmp_duration_s, body.idmp_maxsize, _rules_of(body))
+    await store.execute(command)
     return no_content()
 
 

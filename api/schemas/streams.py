@@ -17,6 +17,12 @@ from tailrace.api.schemas.base import (
 )
 from tailrace.api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
 from tailrace.api.schemas.groups import GroupDetail
+from tailrace.api.schemas.retention import (
+    RETENTION_EXAMPLE,
+    RETENTION_STATE_EXAMPLE,
+    RetentionBody,
+    RetentionState,
+)
 from tailrace.core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
 
 
@@ -30,6 +36,12 @@ class StreamSettings(WireModel):
     )
     idmp_maxsize: Annotated[int, Field(ge=1, le=IDMP_MAXSIZE_MAX)] | None = Field(
         None, description="How many idempotency keys the stream remembers for each producer.", examples=[1000]
+    )
+    retention: RetentionBody | None = Field(
+        None,
+        description="The rules by which the server removes the oldest entries. They replace earlier rules; "
+        "null removes all rules.",
+        examples=[RETENTION_EXAMPLE],
     )
 
 
@@ -180,6 +192,11 @@ class StreamState(WireModel):
     blocks: int = Field(description="How many blocks hold the entries.", examples=[1])
     idempotency: IdempotencyState = Field(
         description="The idempotency keys that the stream remembers.", examples=[IDEMPOTENCY_EXAMPLE]
+    )
+    retention: RetentionState | None = Field(
+        None,
+        description="The rules by which the server removes the oldest entries; absent without rules.",
+        examples=[RETENTION_STATE_EXAMPLE],
     )
     first_entry: Entry | None = Field(
         description="The first entry; null if the stream is empty.", examples=[ENTRY_EXAMPLE]

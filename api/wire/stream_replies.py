@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from msgspec.structs import asdict
+
 from tailrace.api.name_members import named
 from tailrace.api.schemas.base import INCARNATION_EXAMPLE
 from tailrace.api.wire.group_replies import group_detail_json
@@ -15,6 +17,7 @@ from tailrace.api.wire.turns import Slices
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import (
     EpochInfo,
+    RetentionInfo,
     StreamFullInfo,
     StreamInfo,
     StreamList,
@@ -45,6 +48,7 @@ def stream_json(key: bytes, info: StreamInfo) -> Json:
         "groups": info.group_count,
         "blocks": info.block_count,
         "idempotency": _idempotency_json(info),
+        **_retention_json(info.retention),
         "first_entry": first_entry_json(info.first_entry),
         "last_entry": first_entry_json(info.last_entry),
     }
@@ -66,6 +70,20 @@ def incarnation_headers(incarnation: str | None) -> dict[str, str]:
 
 def _first_id(info: StreamInfo) -> StreamId | None:
     return info.first_entry.ids[0] if info.first_entry.ids else None
+
+
+def _retention_json(retention: RetentionInfo | None) -> Json:
+    if retention is None:
+        return {}
+    state = {
+        **asdict(retention.rules),
+        "bytes": retention.bytes,
+        "removed": retention.removed,
+        "removed_at_ms": retention.removed_at_ms,
+        "protected_entries": retention.protected_count,
+        "protected_bytes": retention.protected_bytes,
+    }
+    return {"retention": state}
 
 
 def _idempotency_json(info: StreamInfo) -> Json:

@@ -28,8 +28,9 @@ from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, MeasuredEngin
 from tailrace.app.store.publishing import Publisher
 from tailrace.app.store.readers import Receive, WaitingReaders
 from tailrace.app.store.recorder import Recorder
+from tailrace.app.store.retention_sweep import RetentionSweep
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Command, ExpireIdempotencyKeys, Read, ReadGroup
+from tailrace.core.commands import Command, ExpireIdempotencyKeys, Read, ReadGroup, SweepRetention
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.keyspace import Keyspace
@@ -58,6 +59,7 @@ class EngineStore:
             monotonic_clock,
             readers_max,
         )
+        self._retention = RetentionSweep(self._sweep_retention)
         self._batches = Batches(self._recorder, self._admission, self._readers, self._publisher)
         self._committed: Callable[[], Keyspace | None] = lambda: None
 
@@ -182,10 +184,22 @@ class EngineStore:
         return self._publisher.hand_over_later(receive, outcome.reply)
 
     def tick(self) -> None:
-        """Expire idempotency keys and check for a step of the system clock. Call it once a second."""
+        """Expire idempotency keys, start the retention sweep, and check for a step of the system clock. Call
+        it once a second."""
         if self.is_ready:
             self._recorder.run(ExpireIdempotencyKeys(), partial(self._engine.execute_for, TICK))
+            if self.keyspace.retained:
+                self._retention.begin()
             self._readers.compare_clocks()
+
+    def _sweep_retention(self, start_serial: int) -> int:
+        """Carry out one step of the retention sweep. Return where to continue, 0 at the end."""
+        if not self.is_ready:
+            return 0
+        command = SweepRetention(start_serial)
+        reply = self._recorder.run(command, partial(self._engine.execute_for, TICK)).reply
+        assert isinstance(reply, int)
+        return reply
 
     def serve_due(self) -> None:
         """Do what is due after both clocks were moved forward: expire keys, and retry and end waits."""

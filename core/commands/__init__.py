@@ -50,6 +50,7 @@ from tailrace.core.commands.keyspace import (
     RenameKey,
     ScanKeys,
     SetConfig,
+    SweepRetention,
 )
 from tailrace.core.commands.pending import (
     Acknowledge,
@@ -80,6 +81,7 @@ from tailrace.core.commands.writing import (
     SetStreamPosition,
     TrimStream,
 )
+from tailrace.core.retention import RetentionRules
 
 __all__ = [
     "FULL_COUNT_DEFAULT",
@@ -132,6 +134,7 @@ __all__ = [
     "Redrive",
     "References",
     "RenameKey",
+    "RetentionRules",
     "ScanKeys",
     "SeekRange",
     "ServerInfo",
@@ -142,6 +145,7 @@ __all__ = [
     "Special",
     "SplitRange",
     "StreamLength",
+    "SweepRetention",
     "TakeOverEpoch",
     "Trim",
     "TrimStream",

@@ -88,6 +88,14 @@ class ExpireIdempotencyKeys(Command, frozen=True):
     61)."""
 
 
+class SweepRetention(Command, frozen=True):
+    """Apply the retention of some streams. The reply is the serial to continue with, 0 after the last stream.
+    The server runs this command once a second until it replies 0."""
+
+    start_serial: int = 0
+    """The serial of the first stream to examine."""
+
+
 class MatchKeys(Listing, frozen=True):
     """KEYS. The reply has the matching keys in byte order. O(number of streams)."""
 

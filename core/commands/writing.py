@@ -5,7 +5,10 @@ This module holds data only.
 
 from __future__ import annotations
 
+from msgspec import UNSET, UnsetType
+
 from tailrace.core.commands.arguments import Command, Idempotency, IdRequest, Malformed, References, Trim
+from tailrace.core.retention import RetentionRules
 from tailrace.core.stream_id import StreamId
 
 
@@ -85,6 +88,9 @@ class ConfigureStream(Command, frozen=True):
     argument."""
     idmp_maxsize: int | None = None
     """How many idempotency keys are kept for each producer; None: unchanged."""
+    retention: RetentionRules | UnsetType | None = UNSET
+    """The new rules of the stream's retention, which Redis does not have; None removes all rules, and UNSET
+    keeps them."""
 
 
 class RecordIdempotencyKey(Command, frozen=True):
@@ -110,3 +116,5 @@ class CreateStream(Command, frozen=True):
     """As in `ConfigureStream`; for a new stream, None is the server's default."""
     idmp_maxsize: int | None = None
     """As in `ConfigureStream`; for a new stream, None is the server's default."""
+    retention: RetentionRules | UnsetType | None = UNSET
+    """As in `ConfigureStream`."""

@@ -49,6 +49,7 @@ from tailrace.core.effects.pending import (
     ReferencesTrimmed,
     Transferred,
 )
+from tailrace.core.effects.retention import EntriesRetired, RetentionConfigured
 
 __all__ = [
     "AppendRemembered",
@@ -63,6 +64,7 @@ __all__ = [
     "Effect",
     "EntriesAppended",
     "EntriesRemoved",
+    "EntriesRetired",
     "EntriesTrimmed",
     "EpochTakenOver",
     "GroupConfigured",
@@ -77,6 +79,7 @@ __all__ = [
     "PendingRemoved",
     "Redriven",
     "ReferencesTrimmed",
+    "RetentionConfigured",
     "StreamCopied",
     "StreamCreated",
     "StreamDeleted",

@@ -8,6 +8,7 @@ from tailrace.core.commands import Append, AutoSeq, Idempotency, IdRequest
 from tailrace.core.effects import AppendRemembered, DuplicateCounted, EntriesAppended, StreamCreated
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
+from tailrace.core.handlers.retention import retire_blocks
 from tailrace.core.handlers.trim import trim_stream
 from tailrace.core.replies import AppendReply
 from tailrace.core.stream import Stream
@@ -21,13 +22,7 @@ def append(execution: Execution, command: Append) -> AppendReply | None:
     is known appends nothing and returns the ids of the first append. Raises ID_NOT_GREATER, ID_EXHAUSTED and
     PRECONDITION_FAILED before the first change.
     """
-    if command.ids is not None and ZERO_ID in command.ids:
-        raise StreamError(
-            ErrorCode.ID_NOT_GREATER,
-            "ERR The ID specified in XADD must be greater than 0-0",
-            last_id="0-0",
-            given="0-0",
-        )
+    _refuse_zero(command)
     stream = execution.stream(command.key)
     if stream is None and not command.create:
         return None
@@ -44,8 +39,20 @@ def append(execution: Execution, command: Append) -> AppendReply | None:
         execution.do(_remember(command.key, command.idempotency, ids))
     if command.trim is not None:
         trim_stream(execution, command.key, command.trim)
+    if stream is not None and stream.retention is not None:
+        retire_blocks(execution, command.key, stream, stream.retention)
     execution.wake(command.key)
     return AppendReply(ids)
+
+
+def _refuse_zero(command: Append) -> None:
+    if command.ids is not None and ZERO_ID in command.ids:
+        raise StreamError(
+            ErrorCode.ID_NOT_GREATER,
+            "ERR The ID specified in XADD must be greater than 0-0",
+            last_id="0-0",
+            given="0-0",
+        )
 
 
 def _find_duplicate(

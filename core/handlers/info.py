@@ -11,6 +11,7 @@ from tailrace.core.group import Group
 from tailrace.core.group_settings import NO_SETTINGS
 from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows, require_room_for_rows
 from tailrace.core.handlers.ranges import exact_entries
+from tailrace.core.handlers.retention import retention_info
 from tailrace.core.idle import idle_since
 from tailrace.core.lag import lag_of
 from tailrace.core.pending.consumer import NEVER_ACTIVE_MS, Consumer
@@ -81,6 +82,7 @@ def _short(execution: Execution, stream: Stream) -> StreamInfo:
         first_entry=first,
         last_entry=last,
         incarnation=execution.incarnation(stream),
+        retention=retention_info(stream, execution.now_ms),
     )
 
 

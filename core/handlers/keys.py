@@ -33,6 +33,7 @@ from tailrace.core.effects import (
 from tailrace.core.errors import ErrorCode, StreamError, no_such_key
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.glob import compile_glob
+from tailrace.core.handlers.retention import configure_retention
 from tailrace.core.outcome import Signal
 from tailrace.core.replies import ServerStats
 from tailrace.core.stream import Stream
@@ -47,6 +48,7 @@ def create_stream(execution: Execution, command: CreateStream) -> int:
     if created:
         execution.do(StreamCreated(command.key))
     _configure(execution, command.key, command.idmp_duration_s, command.idmp_maxsize)
+    configure_retention(execution, command.key, command.retention)
     return int(created)
 
 
@@ -58,6 +60,7 @@ def configure_stream(execution: Execution, command: ConfigureStream) -> None:
     if execution.stream(command.key) is None:
         raise no_such_key(command.key)
     _configure(execution, command.key, parsed(command.idmp_duration_s), command.idmp_maxsize)
+    configure_retention(execution, command.key, command.retention)
 
 
 def _configure(execution: Execution, key: bytes, duration_s: int | None, maxsize: int | None) -> None:

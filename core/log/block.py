@@ -30,7 +30,7 @@ _new_block: Final = object.__new__
 class Block(StoredBlock):
     """Some consecutive entries of a stream; `StoredBlock` describes the other fields."""
 
-    __slots__ = ("_ids", "_open_fragments", "size_bytes", "skeleton_bytes")
+    __slots__ = ("_ids", "open_fragments", "size_bytes", "skeleton_bytes")
 
     def __init__(self, first_id: StreamId, first_fragment: bytes) -> None:
         """Make an open, empty block whose first entry will be this one. O(bytes) up to
@@ -44,10 +44,11 @@ class Block(StoredBlock):
         self.filed_under = ()
         self.stored = False
         self.changed = False
+        self.fragment_bytes = 0
         # The ids of an open block; None if the block is sealed. A range only inside `EntryLog.append`.
         self._ids: list[StreamId] | range | None = []
         # The fragments of an open block; those of holes are empty.
-        self._open_fragments: list[bytes] = []
+        self.open_fragments: list[bytes] = []
         # Open: the estimated bytes of a macro node (`core.log.node_size`). Sealed with one position: the
         # result of `least_bytes`, 0 until it is known. Otherwise unused.
         names_bytes, skeleton_bytes = measure(first_fragment)
@@ -62,6 +63,7 @@ class Block(StoredBlock):
         last_id: StreamId,
         count: int,
         holes: int,
+        fragment_bytes: int,
         source: Source | None,
         filed_under: tuple[int, ...] = (),
     ) -> Block:
@@ -69,11 +71,12 @@ class Block(StoredBlock):
         block = cls.__new__(cls)
         block.first_id, block.last_id = first_id, last_id
         block.count, block.holes = count, holes
-        block._ids, block._open_fragments = None, []
+        block._ids, block.open_fragments = None, []
         block._payload, block._source = b"", source
         block.filed_under = filed_under
         block.stored, block.changed = True, False
         block.size_bytes = block.skeleton_bytes = 0
+        block.fragment_bytes = fragment_bytes
         return block
 
     @classmethod
@@ -86,8 +89,8 @@ class Block(StoredBlock):
         skeleton_bytes: int,
     ) -> Block:
         """Make an open block from a stream's stored state. O(1): takes over the lists."""
-        block = cls.restored(ids[0], ids[-1], len(ids), holes, None)
-        block._ids, block._open_fragments = ids, fragments
+        block = cls.restored(ids[0], ids[-1], len(ids), holes, 0, None)
+        block._ids, block.open_fragments = ids, fragments
         block.stored = False
         block.size_bytes, block.skeleton_bytes = size_bytes, skeleton_bytes
         return block
@@ -101,14 +104,15 @@ class Block(StoredBlock):
         twin.count = self.count
         twin.holes = self.holes
         if self._ids is None:
-            twin._ids, twin._open_fragments = None, self._open_fragments
+            twin._ids, twin.open_fragments = None, self.open_fragments
         else:
-            twin._ids, twin._open_fragments = list(self._ids), self._open_fragments.copy()
+            twin._ids, twin.open_fragments = list(self._ids), self.open_fragments.copy()
         twin._payload = self._payload
         twin._source = self._source
         twin.filed_under = filed_under
         twin.stored = False
         twin.changed = False
+        twin.fragment_bytes = self.fragment_bytes
         twin.size_bytes = self.size_bytes
         twin.skeleton_bytes = self.skeleton_bytes
         return twin
@@ -143,7 +147,7 @@ class Block(StoredBlock):
         if most_bytes and self.count and size_bytes >= most_bytes:
             return False
         ids.append(value)  # type: ignore[union-attr] # a list: see `keep_open`
-        self._open_fragments.append(fragment)
+        self.open_fragments.append(fragment)
         self.count += 1
         self.last_id = value
         self.size_bytes = size_bytes
@@ -169,7 +173,7 @@ class Block(StoredBlock):
             else:
                 self.keep_open()
                 self._ids += some  # type: ignore[operator] # a list now
-            self._open_fragments += fragments[start:stop]
+            self.open_fragments += fragments[start:stop]
             self.count += stop - start
             self.last_id = some[-1]
         return stop - start
@@ -183,15 +187,20 @@ class Block(StoredBlock):
         if isinstance(self._ids, range):
             self._ids = list(self._ids)
 
+    @property
+    def open_bytes(self) -> int:
+        """The bytes of the fragments of an open block, 0 for a sealed one. O(entries)."""
+        return sum(map(len, self.open_fragments))
+
     def seal(self) -> int:
         """Compress the open block, which can only lose entries from now on. O(bytes). Returns how many bytes
         were compressed."""
         assert self._ids is not None, "sealed already"
         if self.count == 1:
-            self.size_bytes = len(self._open_fragments[0])
-        self._payload, packed_bytes = make_payload(self._ids, self._open_fragments)
+            self.size_bytes = len(self.open_fragments[0])
+        self._payload, packed_bytes = make_payload(self._ids, self.open_fragments)
         self._ids = None
-        self._open_fragments = []
+        self.open_fragments = []
         return packed_bytes
 
     # --- reading -------------------------------------------------------------------------------
@@ -199,7 +208,7 @@ class Block(StoredBlock):
     def decode(self) -> Decoded:
         """Return the entries by position. O(bytes) if sealed; the block's own lists if open."""
         if self._ids is not None:
-            return Decoded(self._ids, self._open_fragments)
+            return Decoded(self._ids, self.open_fragments)
         return read_payload(self.payload(), self.first_id)
 
     def least_bytes(self) -> int:
@@ -209,7 +218,7 @@ class Block(StoredBlock):
         """
         assert self.count == 1, "only the entry of a block of one has the block's size"
         if self._ids is not None:
-            return len(self._open_fragments[0])
+            return len(self.open_fragments[0])
         if not self.size_bytes:
             self.size_bytes = content_size(self.payload())
         return self.size_bytes
@@ -225,7 +234,7 @@ class Block(StoredBlock):
         self.changed = True
         if self._ids is not None:
             for position in positions:
-                self._open_fragments[position] = b""
+                self.open_fragments[position] = b""
             return False
         return self._repack_if_half_empty(len(positions))
 

@@ -23,7 +23,15 @@ NO_BOUND: Final = 1 << 62
 class BlockIndex:
     """The blocks of one log. n: entries, m: entries of one call, b: blocks (about n / 100)."""
 
-    __slots__ = ("_blocks", "_deleted_up_to", "_first_ids", "_has_large_entries", "cache", "length")
+    __slots__ = (
+        "_blocks",
+        "_deleted_up_to",
+        "_first_ids",
+        "_has_large_entries",
+        "cache",
+        "ended_bytes",
+        "length",
+    )
 
     def __init__(self, cache: BlockCache) -> None:
         # The blocks in order of their ids; each has at least one live entry.
@@ -34,6 +42,8 @@ class BlockIndex:
         self.cache = cache
         # The number of live entries.
         self.length = 0
+        # The bytes of the fragments of all blocks that get no further entry.
+        self.ended_bytes = 0
         # The greatest id that `remove` ever removed: blocks above it have no holes except from trimming.
         # Restored logs have their last id here.
         self._deleted_up_to = ZERO_ID
@@ -69,6 +79,35 @@ class BlockIndex:
         """Return the index of the last block that begins at or below `value`, 0 if there is none. O(log
         b)."""
         return max(bisect_right(self._first_ids, value) - 1, 0)
+
+    # --- bytes ---------------------------------------------------------------------------------
+
+    @property
+    def fragment_bytes(self) -> int:
+        """The bytes of the entries' fragments, before compression. A deleted entry may count until its block
+        goes. O(entries of the last block)."""
+        return self.ended_bytes + (self._blocks[-1].open_bytes if self._blocks else 0)
+
+    def count_above_bytes(self, most: int) -> int:
+        """Return how many entries the first blocks have that must go so that the others take `most` bytes.
+        The last block stays. O(blocks counted)."""
+        left, count = self.fragment_bytes, 0
+        for block in self._blocks[:-1]:
+            if left <= most:
+                break
+            left -= block.fragment_bytes
+            count += block.live
+        return count
+
+    def bytes_of_first(self, count: int) -> int:
+        """Return the bytes of the blocks that have only the first `count` entries. O(blocks counted)."""
+        taken = 0
+        for block in self._blocks[:-1]:
+            count -= block.live
+            if count < 0:
+                break
+            taken += block.fragment_bytes
+        return taken
 
     # --- counting ------------------------------------------------------------------------------
 

@@ -39,6 +39,7 @@ class EntryLog(EntryReader):
         self._blocks = list(blocks)
         self._first_ids = [block.first_id for block in blocks]
         self.length = sum(block.live for block in blocks)
+        self.ended_bytes = sum(block.fragment_bytes for block in blocks)
         self._has_large_entries = any(block.count == 1 for block in blocks)
         # Storage does not keep which ids were removed: assume that any was.
         self._deleted_up_to = blocks[-1].last_id if blocks else ZERO_ID
@@ -58,6 +59,7 @@ class EntryLog(EntryReader):
                 twin.sealing.add(block)
         twin._first_ids = self._first_ids.copy()
         twin.length = self.length
+        twin.ended_bytes = self.ended_bytes
         twin._deleted_up_to = self._deleted_up_to
         twin._has_large_entries = self._has_large_entries
         return twin
@@ -88,6 +90,8 @@ class EntryLog(EntryReader):
         if full is not None and full.is_open:
             if full.count == 1:
                 self._has_large_entries = True
+            full.fragment_bytes = sum(map(len, full.open_fragments))
+            self.ended_bytes += full.fragment_bytes
             self.sealing.add(full)
         block = Block(value, fragment)
         self._blocks.append(block)
@@ -142,6 +146,7 @@ class EntryLog(EntryReader):
         return last_id
 
     def _forget(self, block: Block) -> None:
+        self.ended_bytes -= block.fragment_bytes
         self.cache.forget(block)
         if block.stored:
             self.removed_ids.append(block.first_id)
@@ -152,7 +157,7 @@ class EntryLog(EntryReader):
 
     def drop_last_blocks(self, count: int) -> int:
         """Drop up to `count` blocks of a log whose stream was deleted, and return how many. O(count)."""
-        self.length = 0
+        self.length = self.ended_bytes = 0
         dropped = self._blocks[-count:]
         del self._blocks[-count:], self._first_ids[-count:]
         for block in dropped:

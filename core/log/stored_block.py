@@ -23,6 +23,7 @@ class StoredBlock:
         "count",
         "filed_under",
         "first_id",
+        "fragment_bytes",
         "holes",
         "last_id",
         "stored",
@@ -30,6 +31,8 @@ class StoredBlock:
 
     first_id: StreamId
     """The id of the first position, deleted or not."""
+    fragment_bytes: int
+    """The bytes of the fragments when the block was full, before later deletions; 0 while the block grows."""
     last_id: StreamId
     """The id of the last position, deleted or not."""
     count: int

@@ -9,7 +9,25 @@ from msgspec import Struct
 from tailrace.core.group_settings import NO_SETTINGS, GroupSettings
 from tailrace.core.replies.entries import Entries
 from tailrace.core.replies.pending import PendingEntry
+from tailrace.core.retention import RetentionRules
 from tailrace.core.stream_id import StreamId
+
+
+class RetentionInfo(Struct, frozen=True):
+    """The retention of a stream."""
+
+    rules: RetentionRules
+    """The rules."""
+    bytes: int
+    """The bytes of the entries' fragments, before compression."""
+    removed: dict[str, int]
+    """How many entries were ever removed, by `Reason`."""
+    removed_at_ms: int | None
+    """When the last ones were removed, in Unix milliseconds; None if none were."""
+    protected_count: int
+    """How many entries stay only because a group has not read them."""
+    protected_bytes: int
+    """The bytes of the blocks that have only such entries."""
 
 
 class StreamInfo(Struct, frozen=True):
@@ -48,6 +66,8 @@ class StreamInfo(Struct, frozen=True):
     incarnation: str | None = None
     """A text that distinguishes the stream from earlier and later ones under the same key; None if the store
     keeps none. Redis does not have it."""
+    retention: RetentionInfo | None = None
+    """The retention; None if the stream has none. Redis does not have it."""
 
 
 class GroupInfo(Struct, frozen=True):

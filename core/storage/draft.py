@@ -30,7 +30,7 @@ class BlockRow(NamedTuple):
     first_id: bytes
     """The block's first id, as `core.storage.ids` writes it."""
     head: bytes
-    """Last id, count and holes, as `encode_head` writes them."""
+    """Last id, count, holes and bytes, as `encode_head` writes them."""
     payload: bytes | None
     """The payload; None if only the head changed, or if the payload is stored under a serial of
     `elsewhere`."""

@@ -47,6 +47,8 @@ KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.GroupConfigured,
     e.DeadLettered,
     e.Redriven,
+    e.RetentionConfigured,
+    e.EntriesRetired,
 )
 
 Convert = Callable[[Any], Any]

@@ -24,6 +24,7 @@ from tailrace.core.pending.run import Run
 from tailrace.core.pending.units import Bunch, Single, Unit
 from tailrace.core.storage.group_settings import restore_settings, settings_row
 from tailrace.core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
+from tailrace.core.storage.retention_state import retention_of, retention_row
 from tailrace.core.stream import Stream
 
 _encode: Final = msgspec.msgpack.Encoder().encode
@@ -90,6 +91,8 @@ class StreamState(msgspec.Struct, frozen=True, array_like=True):
     """The open block (see `_tail_row`); None if the last block is sealed."""
     idempotency: list[Any]
     """The idempotency keys (see `_memory_row`)."""
+    retention: list[Any] | None = None
+    """As `retention_row` writes it."""
 
 
 def encode_stream(key: bytes, stream: Stream) -> bytes:
@@ -107,6 +110,7 @@ def encode_stream(key: bytes, stream: Stream) -> bytes:
             len(stream.groups),
             None if tail is None else _tail_row(tail),
             _memory_row(stream.idempotency),
+            retention_row(stream.retention),
         )
     )
 
@@ -124,6 +128,7 @@ def restore_stream(stream: Stream, state: StreamState, sealed_blocks: list[Block
     stream.max_deleted_id = id_of(state.max_deleted_id)
     stream.max_trimmed_id = id_of(state.max_trimmed_id)
     stream.entries_added = state.entries_added
+    stream.retention = retention_of(state.retention)
 
 
 def _tail_row(block: Block) -> list[Any]:
@@ -149,15 +154,14 @@ def _holes_of(raw: bytes) -> int:
 
 
 def encode_head(block: Block) -> bytes:
-    """Return the index data of a sealed block as bytes: last id, count, holes. The first id is a column of
-    the row."""
-    return _encode([id_bytes(block.last_id), block.count, _holes_bytes(block.holes)])
+    """Return last id, count, holes and bytes of a sealed block. The first id is a column of the row."""
+    return _encode([id_bytes(block.last_id), block.count, _holes_bytes(block.holes), block.fragment_bytes])
 
 
-def decode_head(raw: bytes) -> tuple[int, int, int]:
-    """Return last id, count and holes: the inverse of `encode_head`."""
-    last_id, count, holes = _decode(raw)
-    return id_of(last_id), count, _holes_of(holes)
+def decode_head(raw: bytes) -> tuple[int, int, int, int]:
+    """Return the four: the inverse of `encode_head`. Data of earlier releases has no bytes, 0 here."""
+    last_id, count, holes, *more = _decode(raw)
+    return id_of(last_id), count, _holes_of(holes), more[0] if more else 0
 
 
 # --- idempotency -----------------------------------------------------------------------------------

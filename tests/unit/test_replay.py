@@ -146,6 +146,15 @@ class Program:
         key, new_key = self.random.sample(KEYS, 2)
         return c.CopyKey(key, new_key, replace=self.random.random() < 0.7)
 
+    def retain(self) -> c.Command:
+        rules = [
+            None,
+            c.RetentionRules(max_age_ms=self.random.choice([200, 2000])),
+            c.RetentionRules(max_length=self.random.choice([2, 20]), protect_unread=True),
+            c.RetentionRules(max_bytes=100, acknowledged=True),
+        ]
+        return c.CreateStream(self.key(), retention=self.random.choice(rules))
+
     def takeover(self) -> c.Command:
         key = self.key()
         stream = self.engine.keyspace.streams.get(key)
@@ -164,6 +173,7 @@ class Program:
                 c.SetConfig((("stream-node-max-entries", self.random.choice([3, 10])),)),
                 self.takeover() if self.random.random() < 0.5 else c.ExpireIdempotencyKeys(),
                 c.CreateStream(self.key(), self.random.choice([None, 50])),
+                self.retain() if self.random.random() < 0.3 else c.SweepRetention(),
                 c.SetStreamPosition(self.key(), 1 << 90, 1_000_000),
                 c.Flush() if self.random.random() < 0.1 else c.KeyspaceSize(),
             ]

@@ -18,6 +18,7 @@ MEANINGS: Final = {
     "entries_appended": "Entries added.",
     "entries_trimmed": "Entries removed by trimming.",
     "entries_deleted": "Entries removed by id.",
+    "entries_retired": "Entries removed by the retention of their streams.",
     "reads": "Finished reads and ranges, with or without a group.",
     "entries_read": "Entries returned to reads and ranges without a group.",
     "deliveries": "New and claimed entries delivered to consumers of groups.",
@@ -40,6 +41,7 @@ class StreamCounters:
     entries_appended: int
     entries_trimmed: int
     entries_deleted: int
+    entries_retired: int
     reads: int
     entries_read: int
     deliveries: int
@@ -69,6 +71,10 @@ def _appended(counters: StreamCounters, effect: e.EntriesAppended) -> None:
 
 def _trimmed(counters: StreamCounters, effect: e.EntriesTrimmed) -> None:
     counters.entries_trimmed += effect.count
+
+
+def _retired(counters: StreamCounters, effect: e.EntriesRetired) -> None:
+    counters.entries_retired += effect.count
 
 
 def _removed(counters: StreamCounters, effect: e.EntriesRemoved) -> None:
@@ -101,6 +107,7 @@ _OF_EFFECT: Final[dict[type[e.Effect], Callable[[StreamCounters, Any], None]]] =
     e.EntriesAppended: _appended,
     e.EntriesTrimmed: _trimmed,
     e.EntriesRemoved: _removed,
+    e.EntriesRetired: _retired,
     e.Claimed: _claimed,
     e.Nacked: _nacked,
     e.DeadLettered: _dead_lettered,

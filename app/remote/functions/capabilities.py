@@ -69,6 +69,8 @@ class Capabilities(Struct, frozen=True):
     """A consumer that exists after a read or claim that returned nothing."""
     group_settings: Feature
     """Settings of groups, such as dead letters."""
+    retention: Feature
+    """The retention of streams."""
 
     @property
     def how(self) -> How | None:
@@ -88,6 +90,8 @@ NEEDS_OWN_STORAGE: Final = "a server with its own storage"
 GROUP_SETTINGS: Final = Feature(
     "settings of groups (dead letters)", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}"
 )
+
+RETENTION: Final = Feature("retention of streams", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}")
 
 _REASONS: Final[dict[str, tuple[str, str, str]]] = {
     "xnack": ("XNACK", "nacked entries belong to a hidden consumer", "XNACK (Redis 8.8)"),

@@ -13,6 +13,7 @@ from typing import Final
 
 from tailrace.app.remote.functions.capabilities import (
     GROUP_SETTINGS,
+    RETENTION,
     Capabilities,
     Feature,
     common_of,
@@ -107,6 +108,7 @@ class _Asking:
             batches=library_only("all-or-nothing batches, if_last_id", how),
             empty_reads=await self._empty_reads(how),
             group_settings=GROUP_SETTINGS,
+            retention=RETENTION,
         )
 
     async def _how(self) -> How | None:

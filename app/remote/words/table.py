@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from tailrace.app.remote.functions import appends as append_calls
 from tailrace.app.remote.functions import deletions as deletion_calls
 from tailrace.app.remote.functions import pending as pending_calls
@@ -96,6 +98,7 @@ def _claim(engine: Engine, command: c.Claim) -> Plan:
 
 
 def _configure(engine: Engine, command: c.ConfigureStream) -> Plan:
+    _refuse_retention(command)
     if isinstance(command.idmp_duration_s, c.Malformed):
         return appends.configure(command)
     known = engine.capabilities
@@ -118,6 +121,7 @@ def _record(engine: Engine, command: c.RecordIdempotencyKey) -> Plan:
 
 
 def _create_stream(engine: Engine, command: c.CreateStream) -> Plan:
+    _refuse_retention(command)
     if command.idmp_duration_s is None and command.idmp_maxsize is None:
         return groups.create_stream(command)
     settings = c.ConfigureStream(command.key, command.idmp_duration_s, command.idmp_maxsize)
@@ -146,6 +150,11 @@ def _read_group(engine: Engine, command: c.ReadGroup) -> Plan:
     if lacks_claim or lacks_budgets:
         return engine.call(read_calls.read_group(command), known.claim if lacks_claim else known.budgets)
     return group_reads.read_group(command, has_max_count=known.budgets.is_native)
+
+
+def _refuse_retention(command: c.CreateStream | c.ConfigureStream) -> None:
+    if command.retention is not UNSET:
+        raise engine_lacks("the retention of streams", NEEDS_OWN_STORAGE)
 
 
 def _group_settings(_engine: Engine, _command: c.ConfigureGroup | c.Redrive) -> Plan:
