@@ -71,6 +71,7 @@ class Program:
             (3, self.delete_by_policy),
             (2, self.group_command),
             (1, self.key_command),
+            (1, self.retain),
         ]
         weights = [weight for weight, _ in makers]
         return self.random.choices([make for _, make in makers], weights)[0]()
@@ -149,10 +150,12 @@ class Program:
     def retain(self) -> c.Command:
         rules = [
             None,
-            c.RetentionRules(max_age_ms=self.random.choice([200, 2000])),
-            c.RetentionRules(max_length=self.random.choice([2, 20]), protect_unread=True),
-            c.RetentionRules(max_bytes=100, acknowledged=True),
+            c.RetentionRules(max_age_ms=self.random.choice([2_000, 10_000])),
+            c.RetentionRules(max_length=self.random.choice([5, 30]), protect_unread=True),
+            c.RetentionRules(max_bytes=3_000, acknowledged=True),
         ]
+        if self.random.random() < 0.5:
+            return c.SweepRetention()
         return c.CreateStream(self.key(), retention=self.random.choice(rules))
 
     def takeover(self) -> c.Command:
@@ -173,7 +176,6 @@ class Program:
                 c.SetConfig((("stream-node-max-entries", self.random.choice([3, 10])),)),
                 self.takeover() if self.random.random() < 0.5 else c.ExpireIdempotencyKeys(),
                 c.CreateStream(self.key(), self.random.choice([None, 50])),
-                self.retain() if self.random.random() < 0.3 else c.SweepRetention(),
                 c.SetStreamPosition(self.key(), 1 << 90, 1_000_000),
                 c.Flush() if self.random.random() < 0.1 else c.KeyspaceSize(),
             ]

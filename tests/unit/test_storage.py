@@ -170,7 +170,7 @@ def test_a_checkpoint_seeks_no_groups_for_streams_that_have_none(tmp_path: Path)
 
 def test_effects_of_every_kind_survive_their_bytes() -> None:
     seen: set[type[Effect]] = set()
-    for seed in range(20):
+    for seed in range(120):
         engine = Engine()
         program = Program(seed, engine)
         for step in range(200):
