@@ -188,7 +188,7 @@ def test_an_append_removes_whole_blocks_at_once(r: R) -> None:
 
 
 @pytest.mark.parametrize("rule", [{"max_age_ms": 1}, {"max_length": 1}, {"max_bytes": 1}])
-def test_an_append_never_removes_what_it_appended(r: R, rule: dict[str, int]) -> None:
+def test_an_append_never_removes_what_it_appended(r: R, rule: dict[str, Any]) -> None:
     r.run("CONFIG", "SET", "stream-node-max-entries", 1)
     retain(r, **rule)
     at_ms(r, [0, 100, 200])
