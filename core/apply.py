@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from tailrace.core import apply_dead_letters as dead_letters
-from tailrace.core import apply_retention as retention
+from tailrace.core import apply_dead_letters, apply_retention
 from tailrace.core.effects import (
     AppendRemembered,
     Claimed,
@@ -246,6 +245,6 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     PendingRemoved: _pending_removed,
     PendingBetweenRemoved: _pending_between_removed,
     ReferencesTrimmed: _references_trimmed,
-    **dead_letters.APPLIERS,
-    **retention.APPLIERS,
+    **apply_dead_letters.APPLIERS,
+    **apply_retention.APPLIERS,
 }

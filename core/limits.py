@@ -208,9 +208,9 @@ takes about 10 us, 0.01 s of the writer's time together. The next command moves 
 DEAD_LETTER_BYTES_MAX: Final = 8 * MIB
 """Bytes of entries that one command moves in either direction; the last entry may exceed it."""
 
-RETIRED_BLOCKS_MAX: Final = 100
+RETIRED_BLOCKS_PER_APPEND: Final = 100
 """How many blocks one append removes by the retention of its stream: 2 ms. The sweep removes the rest."""
-RETIRED_ENTRIES_MAX: Final = 50_000
+RETIRED_ENTRIES_PER_STEP: Final = 50_000
 """How many entries one step of the retention sweep removes: 5 ms."""
-RETENTION_STREAMS_MAX: Final = 100
+RETENTION_STREAMS_PER_STEP: Final = 100
 """How many streams one step of the retention sweep examines: 5 ms."""

@@ -223,16 +223,14 @@ async def xsetid(key: KeyPath, request: Request, store: Store) -> Response:
     ),
 )
 async def xcfgset(key: KeyPath, request: Request, store: Store) -> Response:
-    """Change the settings of a stream. If a value of idempotency changes, the stream forgets its idempotency
-    keys. New rules of retention apply within about a second. O(1)."""
+    """Change the settings of a stream. A change of idempotency makes the stream forget its keys. O(1)."""
     body = await read_body(request, StreamSettings)
     if not body.model_fields_set:
         raise RequestRefused(
             ErrorCode.INVALID_ARGUMENT,
             f"the body has no settings; {suggestion('', [*StreamSettings.model_fields])}",
         )
-    command = ConfigureStream(key, body.idmp_duration_s, body.idmp_maxsize, _rules_of(body))
-    await store.execute(command)
+    await store.execute(ConfigureStream(key, body.idmp_duration_s, body.idmp_maxsize, _rules_of(body)))
     return no_content()
 
 

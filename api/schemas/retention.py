@@ -12,8 +12,6 @@ from tailrace.api.schemas.base import I64_MAX, WireModel
 RETENTION_EXAMPLE: Final[JsonDict] = {"max_age_ms": 604_800_000, "protect_unread": True}
 RETENTION_STATE_EXAMPLE: Final[JsonDict] = {
     "max_age_ms": 604_800_000,
-    "max_length": None,
-    "max_bytes": None,
     "acknowledged": False,
     "protect_unread": True,
     "bytes": 170,

@@ -167,15 +167,6 @@ class Limits(WireModel, ServerLimits):
     dead_letter_bytes_max: int = _bound(
         limits.DEAD_LETTER_BYTES_MAX, "Bytes of entries that one request moves in this way."
     )
-    retired_blocks_max: int = _bound(
-        limits.RETIRED_BLOCKS_MAX, "Blocks that one append removes by the retention of its stream."
-    )
-    retired_entries_max: int = _bound(
-        limits.RETIRED_ENTRIES_MAX, "Entries that one step of the retention sweep removes."
-    )
-    retention_streams_max: int = _bound(
-        limits.RETENTION_STREAMS_MAX, "Streams that one step of the retention sweep examines."
-    )
     reply_bytes_max: int = _bound(
         limits.REPLY_BYTES_MAX,
         "Bytes of all replies of one request: the JSON text of entries and names, plus 128 for each.",

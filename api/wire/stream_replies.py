@@ -76,7 +76,7 @@ def _retention_json(retention: RetentionInfo | None) -> Json:
     if retention is None:
         return {}
     state = {
-        **asdict(retention.rules),
+        **{name: rule for name, rule in asdict(retention.rules).items() if rule is not None},
         "bytes": retention.bytes,
         "removed": retention.removed,
         "removed_at_ms": retention.removed_at_ms,

@@ -54,6 +54,10 @@ _COMMANDS: Final = {
         "streams.dead_letters:redrive",
         "Send dead letters of a group back to its stream, each once, and print their new ids.",
     ),
+    "retention": (
+        "streams.retention:retention",
+        "Set, remove or show the rules by which the server removes the oldest entries of a stream.",
+    ),
     "trim": ("streams.changes:trim", "Remove the oldest entries of a stream, and print how many."),
     "rm": ("streams.changes:rm", "Delete a stream with its groups, or some of its entries."),
     "import": ("import_file:import_file", "Append the rows of a file, NDJSON or CSV, to a stream."),

@@ -1,9 +1,9 @@
 """The retention of streams: how many of the first entries its rules remove, and their removal.
 
 An append removes whole blocks only, which takes O(1) for each. The sweep, which the server runs once a
-second, removes the rest exactly. Both are bounded, so that many expired entries delay nobody: an append
-removes at most `RETIRED_BLOCKS_MAX` blocks, and one step of the sweep `RETIRED_ENTRIES_MAX` entries of
-`RETENTION_STREAMS_MAX` streams. This module never decides when the sweep runs.
+second, removes the rest exactly. Both are bounded, so that many expired entries delay no client: an append
+removes at most `RETIRED_BLOCKS_PER_APPEND` blocks, and one step of the sweep `RETIRED_ENTRIES_PER_STEP` entries of
+`RETENTION_STREAMS_PER_STEP` streams. This module never decides when the sweep runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from tailrace.core.commands import SweepRetention
 from tailrace.core.effects import EntriesRetired, RetentionConfigured
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
-from tailrace.core.limits import RETENTION_STREAMS_MAX, RETIRED_BLOCKS_MAX, RETIRED_ENTRIES_MAX
+from tailrace.core.limits import (
+    RETENTION_STREAMS_PER_STEP,
+    RETIRED_BLOCKS_PER_APPEND,
+    RETIRED_ENTRIES_PER_STEP,
+)
 from tailrace.core.replies import RetentionInfo
 from tailrace.core.retention import Reason, Retention, RetentionRules
 from tailrace.core.stream import Stream
@@ -42,7 +46,7 @@ def retire_blocks(execution: Execution, key: bytes, stream: Stream, retention: R
     oldest_id, unread_id = _oldest_id(rules, execution.now_ms), _first_unread_id(stream, rules)
     left, left_bytes = stream.length, stream.log.fragment_bytes
     reason, count = None, 0
-    for block in blocks[: min(RETIRED_BLOCKS_MAX, len(blocks) - 1)]:
+    for block in blocks[: min(RETIRED_BLOCKS_PER_APPEND, len(blocks) - 1)]:
         if block.last_id >= unread_id:
             break
         live = block.live
@@ -67,13 +71,13 @@ def sweep_retention(execution: Execution, command: SweepRetention) -> int:
     """
     retained = execution.keyspace.retained
     begin = retained.bisect_left(command.start_serial)
-    serials = retained[begin : begin + RETENTION_STREAMS_MAX + 1]
-    left = RETIRED_ENTRIES_MAX
-    for serial in serials[:RETENTION_STREAMS_MAX]:
+    serials = retained[begin : begin + RETENTION_STREAMS_PER_STEP + 1]
+    left = RETIRED_ENTRIES_PER_STEP
+    for serial in serials[:RETENTION_STREAMS_PER_STEP]:
         left -= _retire(execution, execution.keyspace.keys_by_serial[serial], left)
         if not left:
             return int(serial)
-    return int(serials[-1]) if len(serials) > RETENTION_STREAMS_MAX else 0
+    return int(serials[-1]) if len(serials) > RETENTION_STREAMS_PER_STEP else 0
 
 
 def _retire(execution: Execution, key: bytes, most: int) -> int:

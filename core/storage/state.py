@@ -154,7 +154,7 @@ def _holes_of(raw: bytes) -> int:
 
 
 def encode_head(block: Block) -> bytes:
-    """Return last id, count, holes and bytes of a sealed block. The first id is a column of the row."""
+    """Return last id, count, holes and bytes of a sealed block. Its first id is in a column of the row."""
     return _encode([id_bytes(block.last_id), block.count, _holes_bytes(block.holes), block.fragment_bytes])
 
 
@@ -168,11 +168,9 @@ def decode_head(raw: bytes) -> tuple[int, int, int, int]:
 
 
 def _memory_row(memory: IdempotencyMemory) -> list[Any]:
-    """Return settings, counters, and one row per producer and kind of key: name, keys without an epoch,
-    epochs.
+    """Return settings, counters, and one row per producer and kind of key: name, keys without epoch, epochs.
 
-    Rows are in order of last use, those without an epoch first. Earlier releases wrote one row for both
-    kinds."""
+    Rows are in order of last use, those without an epoch first. Earlier releases wrote one for both kinds."""
     timed = [[name, _keys_rows(keys), []] for name, keys in memory.timed.producers.items()]
     epochs = [
         [name, [], [[each.number, each.layout, _keys_rows(each.keys)] for each in epochs]]

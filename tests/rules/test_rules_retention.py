@@ -10,7 +10,11 @@ import pytest
 from tailrace.core import commands as c
 from tailrace.core.effects import EntriesAppended, EntriesRetired
 from tailrace.core.invariants import check
-from tailrace.core.limits import RETENTION_STREAMS_MAX, RETIRED_BLOCKS_MAX, RETIRED_ENTRIES_MAX
+from tailrace.core.limits import (
+    RETENTION_STREAMS_PER_STEP,
+    RETIRED_BLOCKS_PER_APPEND,
+    RETIRED_ENTRIES_PER_STEP,
+)
 from tailrace.core.replies import RetentionInfo, StreamInfo
 from tailrace.core.retention import Reason, RetentionRules
 from tests.support.redis_like import START_MS, R
@@ -197,7 +201,7 @@ def test_an_append_never_removes_what_it_appended(r: R, rule: dict[str, Any]) ->
 
 def test_an_append_removes_a_bounded_number_of_blocks(r: R) -> None:
     r.run("CONFIG", "SET", "stream-node-max-entries", 1)
-    append(r, RETIRED_BLOCKS_MAX + 50)
+    append(r, RETIRED_BLOCKS_PER_APPEND + 50)
     retain(r, max_length=1)
     append(r)
     assert len(ids(r)) == 51
@@ -225,7 +229,7 @@ def test_without_retention_an_append_has_one_effect(r: R) -> None:
 
 
 def test_one_step_of_the_sweep_removes_a_bounded_number_of_entries(r: R) -> None:
-    append(r, RETIRED_ENTRIES_MAX + 10)
+    append(r, RETIRED_ENTRIES_PER_STEP + 10)
     retain(r, max_length=1)
     serial = sweep(r)
     assert serial == r.engine.keyspace.streams[KEY].serial
@@ -235,14 +239,14 @@ def test_one_step_of_the_sweep_removes_a_bounded_number_of_entries(r: R) -> None
 
 
 def test_one_step_of_the_sweep_examines_a_bounded_number_of_streams(r: R) -> None:
-    for number in range(RETENTION_STREAMS_MAX + 3):
+    for number in range(RETENTION_STREAMS_PER_STEP + 3):
         append(r, 2, b"s%d" % number)
         retain(r, b"s%d" % number, max_length=1)
     serial = sweep(r)
     assert serial
-    assert r.run("XLEN", f"s{RETENTION_STREAMS_MAX}") == 2
+    assert r.run("XLEN", f"s{RETENTION_STREAMS_PER_STEP}") == 2
     assert sweep(r, serial) == 0
-    assert r.run("XLEN", f"s{RETENTION_STREAMS_MAX + 2}") == 1
+    assert r.run("XLEN", f"s{RETENTION_STREAMS_PER_STEP + 2}") == 1
 
 
 def test_a_sweep_goes_on_after_the_stream_that_comes_next_is_deleted(r: R) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
     from tailrace_client.group import Group
     from tailrace_client.items import AsyncItem, Item
+    from tailrace_client.retention import Retention
     from tailrace_client.retry import NO_RETRIES, RetryPolicy
     from tailrace_client.state_calls import StreamHead
     from tailrace_client.stream import Stream
@@ -53,6 +54,7 @@ __all__ = [
     "Item",
     "Page",
     "Producer",
+    "Retention",
     "RetryPolicy",
     "Stream",
     "StreamEntry",
@@ -82,6 +84,7 @@ _MODULES = {
     "NO_RETRIES": "retry",
     "Page": "entry_calls",
     "Producer": "stream_calls",
+    "Retention": "retention",
     "RetryPolicy": "retry",
     "Stream": "stream",
     "StreamEntry": "tail",

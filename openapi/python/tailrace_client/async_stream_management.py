@@ -8,6 +8,7 @@ from tailrace_client import state_calls
 from tailrace_client.async_stream_of import AsyncStreamOf
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
+from tailrace_client.retention import RetentionChange
 from tailrace_client.state_calls import StreamHead
 
 
@@ -43,13 +44,27 @@ class AsyncStreamManagement(AsyncStreamOf):
         """Return the state of every consumer group of the stream, like `Stream.groups`."""
         return (await self._session.send(state_calls.groups(self.key))).groups
 
-    async def create(self, *, idmp_duration_s: int | None = None, idmp_maxsize: int | None = None) -> bool:
+    async def create(
+        self,
+        *,
+        idmp_duration_s: int | None = None,
+        idmp_maxsize: int | None = None,
+        retention: RetentionChange = "keep",
+    ) -> bool:
         """Create an empty stream and return True, like `Stream.create`."""
-        return await self._session.send(state_calls.create(self.key, idmp_duration_s, idmp_maxsize))
+        return await self._session.send(
+            state_calls.create(self.key, idmp_duration_s, idmp_maxsize, retention)
+        )
 
-    async def configure(self, *, idmp_duration_s: int | None = None, idmp_maxsize: int | None = None) -> None:
-        """Change how long the stream remembers idempotency keys, like `Stream.configure`."""
-        await self._session.send(state_calls.configure(self.key, idmp_duration_s, idmp_maxsize))
+    async def configure(
+        self,
+        *,
+        idmp_duration_s: int | None = None,
+        idmp_maxsize: int | None = None,
+        retention: RetentionChange = "keep",
+    ) -> None:
+        """Change the settings of the stream, like `Stream.configure`."""
+        await self._session.send(state_calls.configure(self.key, idmp_duration_s, idmp_maxsize, retention))
 
     async def set_id(
         self, last_id: str, *, entries_added: int | None = None, max_deleted_id: str | None = None

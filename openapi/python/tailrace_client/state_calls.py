@@ -11,6 +11,7 @@ from tailrace_client.generated import models
 from tailrace_client.generated.api import groups as groups_api
 from tailrace_client.generated.api import streams as streams_api
 from tailrace_client.generated.types import UNSET
+from tailrace_client.retention import RetentionChange, with_retention
 
 
 class StreamHead(NamedTuple):
@@ -44,17 +45,21 @@ def info(key: str, count: int | None, *, full: bool) -> Call[models.StreamState]
     return Call(request, lambda answer: models.StreamState.from_dict(answer.json()), is_idempotent=True)
 
 
-def create(key: str, idmp_duration_s: int | None, idmp_maxsize: int | None) -> Call[bool]:
+def create(
+    key: str, idmp_duration_s: int | None, idmp_maxsize: int | None, retention: RetentionChange
+) -> Call[bool]:
     """Return the call that creates an empty stream, or changes the settings of an existing one."""
     settings = _settings(idmp_duration_s, idmp_maxsize)
     request = streams_api.create_stream._get_kwargs(key, body=settings if settings.to_dict() else UNSET)
-    return Call(request, member("created"), is_idempotent=True)
+    return Call(with_retention(request, retention), member("created"), is_idempotent=True)
 
 
-def configure(key: str, idmp_duration_s: int | None, idmp_maxsize: int | None) -> Call[None]:
-    """Return the call of XCFGSET."""
+def configure(
+    key: str, idmp_duration_s: int | None, idmp_maxsize: int | None, retention: RetentionChange
+) -> Call[None]:
+    """Return the call that changes the settings of a stream, as XCFGSET does."""
     request = streams_api.xcfgset._get_kwargs(key, body=_settings(idmp_duration_s, idmp_maxsize))
-    return Call(request, nothing, is_idempotent=True)
+    return Call(with_retention(request, retention), nothing, is_idempotent=True)
 
 
 def set_id(key: str, last_id: str, entries_added: int | None, max_deleted_id: str | None) -> Call[None]:

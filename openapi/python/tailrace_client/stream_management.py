@@ -7,6 +7,7 @@ from http import HTTPStatus
 from tailrace_client import state_calls
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
+from tailrace_client.retention import RetentionChange
 from tailrace_client.state_calls import StreamHead
 from tailrace_client.stream_of import StreamOf
 
@@ -47,21 +48,35 @@ class StreamManagement(StreamOf):
         """Return the state of every consumer group of the stream (XINFO GROUPS). O(groups)."""
         return self._session.send(state_calls.groups(self.key)).groups
 
-    def create(self, *, idmp_duration_s: int | None = None, idmp_maxsize: int | None = None) -> bool:
+    def create(
+        self,
+        *,
+        idmp_duration_s: int | None = None,
+        idmp_maxsize: int | None = None,
+        retention: RetentionChange = "keep",
+    ) -> bool:
         """Create an empty stream and return True. If the stream exists, return False; the given settings
         are changed then. O(1).
 
         The settings are those of `configure`.
         """
-        return self._session.send(state_calls.create(self.key, idmp_duration_s, idmp_maxsize))
+        return self._session.send(state_calls.create(self.key, idmp_duration_s, idmp_maxsize, retention))
 
-    def configure(self, *, idmp_duration_s: int | None = None, idmp_maxsize: int | None = None) -> None:
-        """Change how long the stream remembers idempotency keys (XCFGSET). If a value changes, the stream
-        forgets its keys. O(1).
+    def configure(
+        self,
+        *,
+        idmp_duration_s: int | None = None,
+        idmp_maxsize: int | None = None,
+        retention: RetentionChange = "keep",
+    ) -> None:
+        """Change the settings of the stream (XCFGSET, and retention). O(1).
 
-        `idmp_duration_s`: for how many seconds. `idmp_maxsize`: how many keys of each producer.
+        `idmp_duration_s`: for how many seconds the stream remembers idempotency keys. `idmp_maxsize`: how
+        many keys of each producer. If one of these values changes, the stream forgets its keys. `retention`:
+        the rules by which the server removes the oldest entries; they replace earlier rules, and None removes
+        all rules.
         """
-        self._session.send(state_calls.configure(self.key, idmp_duration_s, idmp_maxsize))
+        self._session.send(state_calls.configure(self.key, idmp_duration_s, idmp_maxsize, retention))
 
     def set_id(
         self, last_id: str, *, entries_added: int | None = None, max_deleted_id: str | None = None

@@ -542,7 +542,7 @@ export const xsetid = <ThrowOnError extends boolean = false>(options: Options<Xs
 /**
  * Configure a stream
  *
- * Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1).
+ * Change the settings of a stream. A change of idempotency makes the stream forget its keys. O(1).
  */
 export const xcfgset = <ThrowOnError extends boolean = false>(options: Options<XcfgsetData, ThrowOnError>) => (options.client ?? client).post<XcfgsetResponses, XcfgsetErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

@@ -1650,6 +1650,33 @@ export type StreamPage = {
 };
 
 /**
+ * The rules by which the server removes the oldest entries of a stream. An entry goes if one rule removes
+ * it. At least one rule other than `protect_unread` is needed.
+ */
+export type RetentionBody = {
+    /**
+     * How long an entry is kept, in milliseconds, from the time in its id on.
+     */
+    max_age_ms?: number;
+    /**
+     * How many entries are kept.
+     */
+    max_length?: number;
+    /**
+     * How many bytes of entries are kept, as compact JSON before compression. Whole blocks are removed; the last block stays.
+     */
+    max_bytes?: number;
+    /**
+     * Whether to remove entries that every group has read and acknowledged, up to the first one that a group has not. A stream without groups keeps all.
+     */
+    acknowledged?: boolean;
+    /**
+     * Whether to keep entries that a group has not read, whatever the other rules say.
+     */
+    protect_unread?: boolean;
+};
+
+/**
  * The settings of a stream. Settings that are left out keep their value.
  */
 export type StreamSettings = {
@@ -1661,6 +1688,10 @@ export type StreamSettings = {
      * How many idempotency keys the stream remembers for each producer.
      */
     idmp_maxsize?: number;
+    /**
+     * The rules by which the server removes the oldest entries. They replace earlier rules; null removes all rules.
+     */
+    retention?: RetentionBody;
 };
 
 /**
@@ -1691,6 +1722,54 @@ export type IdempotencyState = {
      * How many appends were repetitions: the stream returned the first result and appended nothing.
      */
     duplicates: number;
+};
+
+/**
+ * The retention of a stream, and what it has removed.
+ */
+export type RetentionState = {
+    /**
+     * How long an entry is kept, in milliseconds, from the time in its id on.
+     */
+    max_age_ms?: number;
+    /**
+     * How many entries are kept.
+     */
+    max_length?: number;
+    /**
+     * How many bytes of entries are kept, as compact JSON before compression. Whole blocks are removed; the last block stays.
+     */
+    max_bytes?: number;
+    /**
+     * Whether to remove entries that every group has read and acknowledged, up to the first one that a group has not. A stream without groups keeps all.
+     */
+    acknowledged?: boolean;
+    /**
+     * Whether to keep entries that a group has not read, whatever the other rules say.
+     */
+    protect_unread?: boolean;
+    /**
+     * The bytes of the entries, counted as for `max_bytes`.
+     */
+    bytes: number;
+    /**
+     * How many entries were ever removed, by the rule that removed the most at that time.
+     */
+    removed: {
+        [key: string]: number;
+    };
+    /**
+     * When the last entries were removed, in Unix milliseconds; null if none were.
+     */
+    removed_at_ms: number | null;
+    /**
+     * How many entries remain only because of `protect_unread`.
+     */
+    protected_entries: number;
+    /**
+     * The bytes of the blocks that have only such entries.
+     */
+    protected_bytes: number;
 };
 
 /**
@@ -1817,6 +1896,10 @@ export type StreamState = {
      * The idempotency keys that the stream remembers.
      */
     idempotency: IdempotencyState;
+    /**
+     * The rules by which the server removes the oldest entries; absent without rules.
+     */
+    retention?: RetentionState;
     /**
      * The first entry; null if the stream is empty.
      */

@@ -100,6 +100,9 @@ if TYPE_CHECKING:
     from .redrive_body import RedriveBody
     from .redrive_reply import RedriveReply
     from .redriven_entry import RedrivenEntry
+    from .retention_body import RetentionBody
+    from .retention_state import RetentionState
+    from .retention_state_removed import RetentionStateRemoved
     from .seek_position import SeekPosition
     from .slow_command import SlowCommand
     from .slow_command_sizes import SlowCommandSizes
@@ -245,6 +248,9 @@ _MODULES = {
     "RedriveBody": ".redrive_body",
     "RedriveReply": ".redrive_reply",
     "RedrivenEntry": ".redriven_entry",
+    "RetentionBody": ".retention_body",
+    "RetentionState": ".retention_state",
+    "RetentionStateRemoved": ".retention_state_removed",
     "SeekPosition": ".seek_position",
     "SlowCommand": ".slow_command",
     "SlowCommandSizes": ".slow_command_sizes",
@@ -391,6 +397,9 @@ __all__ = (
     "RedriveBody",
     "RedrivenEntry",
     "RedriveReply",
+    "RetentionBody",
+    "RetentionState",
+    "RetentionStateRemoved",
     "SeekPosition",
     "SlowCommand",
     "SlowCommandSizes",

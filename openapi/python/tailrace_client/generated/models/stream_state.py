@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..models.entry import Entry
     from ..models.group_detail import GroupDetail
     from ..models.idempotency_state import IdempotencyState
+    from ..models.retention_state import RetentionState
 
 
 T = TypeVar("T", bound="StreamState")
@@ -63,6 +64,8 @@ class StreamState:
     incarnation: str | Unset = UNSET
     """ An opaque text that tells the stream from every other one, also from one that is created under the same key
     after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none. """
+    retention: RetentionState | Unset = UNSET
+    """ The retention of a stream, and what it has removed. """
     entries: list[Entry] | Unset = UNSET
     """ The first `count` entries; only with `full=true`. """
     group_details: list[GroupDetail] | Unset = UNSET
@@ -110,6 +113,10 @@ class StreamState:
 
         incarnation = self.incarnation
 
+        retention: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.retention, Unset):
+            retention = self.retention.to_dict()
+
         entries: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.entries, Unset):
             entries = []
@@ -146,6 +153,8 @@ class StreamState:
             field_dict["encoding"] = encoding
         if incarnation is not UNSET:
             field_dict["incarnation"] = incarnation
+        if retention is not UNSET:
+            field_dict["retention"] = retention
         if entries is not UNSET:
             field_dict["entries"] = entries
         if group_details is not UNSET:
@@ -158,6 +167,7 @@ class StreamState:
         from ..models.entry import Entry  # noqa: PLC0415
         from ..models.group_detail import GroupDetail  # noqa: PLC0415
         from ..models.idempotency_state import IdempotencyState  # noqa: PLC0415
+        from ..models.retention_state import RetentionState  # noqa: PLC0415
 
         d = dict(src_dict)
         key = d.pop("key")
@@ -224,6 +234,13 @@ class StreamState:
 
         incarnation = d.pop("incarnation", UNSET)
 
+        _retention = d.pop("retention", UNSET)
+        retention: RetentionState | Unset
+        if isinstance(_retention, Unset):
+            retention = UNSET
+        else:
+            retention = RetentionState.from_dict(_retention)
+
         _entries = d.pop("entries", UNSET)
         entries: list[Entry] | Unset = UNSET
         if _entries is not UNSET:
@@ -257,6 +274,7 @@ class StreamState:
             last_entry=last_entry,
             encoding=encoding,
             incarnation=incarnation,
+            retention=retention,
             entries=entries,
             group_details=group_details,
         )

@@ -154,7 +154,7 @@ def sync_detailed(
 ) -> Response[Any | Problem]:
     """Configure a stream
 
-     Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1).
+     Change the settings of a stream. A change of idempotency makes the stream forget its keys. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -192,7 +192,7 @@ def sync(
 ) -> Any | Problem | None:
     """Configure a stream
 
-     Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1).
+     Change the settings of a stream. A change of idempotency makes the stream forget its keys. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -225,7 +225,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Problem]:
     """Configure a stream
 
-     Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1).
+     Change the settings of a stream. A change of idempotency makes the stream forget its keys. O(1).
 
     Args:
         key (str):  Example: race:france.
@@ -261,7 +261,7 @@ async def asyncio(
 ) -> Any | Problem | None:
     """Configure a stream
 
-     Change the settings of a stream. If a value changes, the stream forgets its idempotency keys. O(1).
+     Change the settings of a stream. A change of idempotency makes the stream forget its keys. O(1).
 
     Args:
         key (str):  Example: race:france.

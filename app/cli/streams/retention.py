@@ -1,0 +1,102 @@
+"""`tailrace retention`: the rules by which the server removes the oldest entries of a stream.
+
+It owns the options, and the units of ages and sizes. The server removes the entries; see docs/policies.md.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Annotated, Final
+
+import typer
+
+from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from tailrace.app.cli.client.http_client import stream_path
+from tailrace.app.cli.streams.listings import Key
+from tailrace.app.cli.streams.rows import print_json
+from tailrace.core.limits import KIB, MIB
+
+_AGE_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_SIZE_UNITS: Final = {"": 1, "KB": 1_000, "MB": 10**6, "GB": 10**9, "KiB": KIB, "MiB": MIB, "GiB": 1 << 30}
+_QUANTITY: Final = re.compile(r"(\d+) ?([A-Za-z]*)")
+
+
+def _age_ms(value: str) -> int:
+    return _quantity(value, _AGE_UNITS_MS, "an age such as 30m, 12h or 7d")
+
+
+def _bytes(value: str) -> int:
+    return _quantity(value, _SIZE_UNITS, "a size such as 500MB or 2GiB")
+
+
+def _quantity(value: str, units: dict[str, int], wanted: str) -> int:
+    found = _QUANTITY.fullmatch(value)
+    if found is None or found[2] not in units or not int(found[1]):
+        raise typer.BadParameter(f"{value!r} is not {wanted}; units: {', '.join(filter(None, units))}")
+    return int(found[1]) * units[found[2]]
+
+
+def retention(  # noqa: PLR0913 - one parameter an option
+    key: Key,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    max_age: Annotated[
+        int | None,
+        typer.Option(parser=_age_ms, metavar="AGE", help="Keep entries for so long.", show_default=False),
+    ] = None,
+    max_length: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="COUNT", help="Keep so many entries.", show_default=False),
+    ] = None,
+    max_bytes: Annotated[
+        int | None,
+        typer.Option(
+            parser=_bytes, metavar="SIZE", help="Keep so many bytes of entries.", show_default=False
+        ),
+    ] = None,
+    acknowledged: Annotated[
+        bool, typer.Option("--acknowledged", help="Remove what every group has acknowledged.")
+    ] = False,
+    protect_unread: Annotated[
+        bool, typer.Option("--protect-unread", help="Keep what a group has not read.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove all rules.")] = False,
+) -> None:
+    """Set, remove or show the retention of a stream; print it as JSON.
+
+    The server removes the oldest entries by these rules, within about a
+    second. An entry goes if one rule removes it. New rules replace all
+    earlier ones. Without options, the command shows the rules and what they
+    have removed; `null` means that the stream keeps all entries.
+
+    Exit status: 0; 1 if the stream does not exist or the server refuses; 2 for
+    wrong arguments.
+
+    [bold]Examples[/bold]
+
+      tailrace retention race:france --max-age 7d --protect-unread
+
+      tailrace retention race:france --remove
+    """
+    rules = {
+        name: rule
+        for name, rule in (
+            ("max_age_ms", max_age),
+            ("max_length", max_length),
+            ("max_bytes", max_bytes),
+            ("acknowledged", acknowledged),
+            ("protect_unread", protect_unread),
+        )
+        if rule
+    }
+    if remove and rules:
+        raise typer.BadParameter("give rules, or --remove")
+    with connected(url, token, token_file) as server:
+        if rules or remove:
+            server.request(
+                "POST", stream_path(os.fsencode(key), ":configure"), body={"retention": rules or None}
+            )
+        print_json(server.request("GET", stream_path(os.fsencode(key))).json().get("retention"))
