@@ -2,8 +2,8 @@
 
 An append removes whole blocks only, which takes O(1) for each. The sweep, which the server runs once a
 second, removes the rest exactly. Both are bounded, so that many expired entries delay no client: an append
-removes at most `RETIRED_BLOCKS_PER_APPEND` blocks, and one step of the sweep `RETIRED_ENTRIES_PER_STEP` entries of
-`RETENTION_STREAMS_PER_STEP` streams. This module never decides when the sweep runs.
+removes at most `RETIRED_BLOCKS_PER_APPEND` blocks, and one step of the sweep `RETIRED_ENTRIES_PER_STEP`
+entries of `RETENTION_STREAMS_PER_STEP` streams. This module never decides when the sweep runs.
 """
 
 from __future__ import annotations
