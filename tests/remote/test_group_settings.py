@@ -1,4 +1,4 @@
-"""A gateway refuses settings of groups, which no engine has, and says what would have them."""
+"""A gateway refuses settings that no engine has, and says what would have them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,31 @@ import asyncio
 
 import pytest
 
-from tailrace.core.commands import Append, Command, ConfigureGroup, Redrive
+from tailrace.core.commands import (
+    Append,
+    Command,
+    ConfigureGroup,
+    ConfigureStream,
+    CreateStream,
+    Redrive,
+    RetentionRules,
+)
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry import fragment_from_flat
 from tests.remote.test_returned_entries import redis, remote_store  # noqa: F401 - the fixture
 from tests.support.engines import RedisOnPort
 
 
-@pytest.mark.parametrize("command", [ConfigureGroup(b"s", b"g", 5, b"dead"), Redrive(b"s", b"g", 1)])
-def test_settings_of_groups_and_redrives_are_refused(redis: RedisOnPort, command: Command) -> None:  # noqa: F811
+COMMANDS = [
+    ConfigureGroup(b"s", b"g", 5, b"dead"),
+    Redrive(b"s", b"g", 1),
+    CreateStream(b"s", retention=RetentionRules(max_length=1)),
+    ConfigureStream(b"s", retention=None),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_settings_that_no_engine_has_are_refused(redis: RedisOnPort, command: Command) -> None:  # noqa: F811
     async def scenario() -> None:
         async with remote_store(redis) as store:
             await store.execute(Append(b"s", (fragment_from_flat([b"a", b"b"]),)))
