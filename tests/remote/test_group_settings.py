@@ -20,7 +20,6 @@ from tailrace.core.log.entry import fragment_from_flat
 from tests.remote.test_returned_entries import redis, remote_store  # noqa: F401 - the fixture
 from tests.support.engines import RedisOnPort
 
-
 COMMANDS = [
     ConfigureGroup(b"s", b"g", 5, b"dead"),
     Redrive(b"s", b"g", 1),
