@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from tailrace.api.access.token_end import GuardedStreamingResponse
 from tailrace.api.document.operations import operation
-from tailrace.api.http.disconnect import execute_while_connected
+from tailrace.api.http.disconnect import execute_while_connected, while_connected
 from tailrace.api.name_members import named
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.refusal_texts import quoted
@@ -33,7 +33,8 @@ from tailrace.api.wire.parameters import (
     position_of,
     start_of,
 )
-from tailrace.api.wire.replies import first_entry_json, json_response, range_json, tail_json
+from tailrace.api.wire.replies import first_entry_json, json_response, range_json, scanned_json, tail_json
+from tailrace.api.wire.scans import scanned_range, scanned_read
 from tailrace.api.wire.stream_replies import INCARNATION_HEADER, incarnation_headers
 from tailrace.api.wire.waiting import Waiting
 from tailrace.core.commands import Range, Read, ReadFrom, ReadLimits
@@ -62,6 +63,7 @@ EXPORT_EXAMPLE: Final = (
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
             ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.INVALID_FILTER,
             ErrorCode.POSITION_TRIMMED,
             ErrorCode.TOO_MANY_READERS,
         ),
@@ -80,9 +82,18 @@ async def xrange(
     With `after` and `wait_ms` (or `Prefer: wait=N`), the request waits for entries. The server responds as
     soon as there are entries, or with an empty page when the time is over. Send `next` as the `after` of the
     next request. O(log n + page).
+
+    With `filter`, the page has only the entries that match. One request examines a limited number of entries,
+    so a page with `next` can be empty: send the next request. O(log n + examined entries).
     """
     if following.after is not None:
         command = _read_after(ReadFrom(key, position_of(following.after)), page, following.wait)
+        if page.wanted is not None:
+            work = scanned_read(store, command, page.wanted)
+            found = await (
+                while_connected(request.scope, request.receive, work) if command.block_ms else work
+            )
+            return json_response(await scanned_json(found, page.shape), headers=following.wait.headers)
         reply = await execute_while_connected(request, store, command)
         assert isinstance(reply, ReadReply)
         return json_response(tail_json(reply.streams[0], page.shape), headers=following.wait.headers)
@@ -95,6 +106,8 @@ async def xrange(
         max_bytes=PAGE_BYTES_MAX,
         strict=page.strict,
     )
+    if page.wanted is not None:
+        return json_response(await scanned_json(await scanned_range(store, query, page.wanted), page.shape))
     return json_response(await range_json(await _range(store, query), page.shape))
 
 
