@@ -17,6 +17,7 @@ from tailrace.api.problems.refusal_texts import quoted
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.routes.range_parameters import BoundsParameter, FollowingParameter, Page, PageParameter
 from tailrace.api.schemas.entries import Entry, RangePage
+from tailrace.api.wire.filtering import FilterParameter
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.ndjson import LineForm, export_page, exported
 from tailrace.api.wire.negotiation import NDJSON
@@ -141,6 +142,7 @@ async def _range(store: StreamStore, query: Range) -> RangeReply:
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
             ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.INVALID_FILTER,
         ),
     ),
 )
@@ -162,6 +164,7 @@ async def export_entries(
         ),
     ] = "entry",
     encoding: EncodingParameter = None,
+    wanted: FilterParameter,
     field: Annotated[
         list[str] | None,
         Query(
@@ -175,13 +178,13 @@ async def export_entries(
     """Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
     The export includes entries in the range that are appended while it runs. All entries are of the stream
-    that `X-Incarnation` names.
+    that `X-Incarnation` names. With `filter`, the export has only the entries that match.
     """
     query = Range(key, start_of(start), end_of(end))
-    first = await _range(store, export_page(query))
+    first = await _range(store, export_page(query, wanted))
     choice = None if field is None else FieldChoice(field)
     form = LineForm(export_shape(shape, encoding), shape == "fields", choice)
-    lines = exported(store, query, first, form)
+    lines = exported(store, query, first, form, wanted)
     return GuardedStreamingResponse(store.guard, lines, NDJSON, incarnation_headers(first.incarnation))
 
 

@@ -7,6 +7,8 @@ served, however many clients filter. `api.wire.scans` decides which entries a re
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from collections.abc import Callable
 from typing import Annotated, Final, TypeAlias
 
 from fastapi import Depends, Query
@@ -27,33 +29,51 @@ FILTER_EXAMPLE: Final = 'fields.status == "failed"'
 
 
 class FilterTurns:
-    """Gives the filters of one server their turns, in the order in which they ask."""
+    """Gives the filters of one server their turns, in the order in which they ask: one in each turn of the
+    event loop."""
 
-    __slots__ = ("_lock",)
+    __slots__ = ("_waiting",)
 
     def __init__(self) -> None:
-        self._lock = asyncio.Lock()
+        self._waiting: deque[Callable[[], object]] = deque()
 
-    async def take(self) -> None:
-        """Return when it is this caller's turn, and all requests that were ready have been served."""
-        async with self._lock:
-            await asyncio.sleep(0)
+    def later(self, work: Callable[[], object]) -> None:
+        """Call `work` when it is its turn, after this call returns."""
+        self._waiting.append(work)
+        if len(self._waiting) == 1:
+            asyncio.get_running_loop().call_soon(self._next)
+
+    def _next(self) -> None:
+        work = self._waiting[0]
+        try:
+            work()
+        finally:
+            self._waiting.popleft()
+            if self._waiting:
+                asyncio.get_running_loop().call_soon(self._next)
+
+    async def take(self, entry_count: int) -> None:
+        """Return when it is this caller's turn to test this many entries: at once if they are few."""
+        if entry_count <= AT_ONCE_MAX:
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self.later(lambda: turn.done() or turn.set_result(None))
+        await turn
 
 
 class EntryFilter:
     """A filter of one request, with the turns of its server."""
 
-    __slots__ = ("_filter", "_turns")
+    __slots__ = ("_turns", "filter")
 
     def __init__(self, found: Filter, turns: FilterTurns) -> None:
-        self._filter = found
+        self.filter = found
         self._turns = turns
 
     async def of(self, entries: Entries) -> Entries:
         """Return the entries that match. O(bytes + tests)."""
-        if len(entries) > AT_ONCE_MAX:
-            await self._turns.take()
-        return self._filter.of(entries)
+        await self._turns.take(len(entries))
+        return self.filter.select(entries)
 
 
 async def compiled(text: str) -> Filter:

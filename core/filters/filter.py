@@ -48,7 +48,7 @@ class Filter:
         """Return for each stored entry whether it matches. O(bytes + tests)."""
         return [*map(self._test, self._reader.rows(fragments))]
 
-    def of(self, entries: Entries) -> Entries:
+    def select(self, entries: Entries) -> Entries:
         """Return the entries that match, in their order. `entries` has no deleted ones. O(bytes + tests)."""
         flags = self.flags([each for each in entries.fragments if each is not None])
         return Entries([*compress(entries.ids, flags)], [*compress(entries.fragments, flags)])

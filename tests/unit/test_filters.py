@@ -127,7 +127,7 @@ def test_a_name_that_json_escapes_can_be_filtered() -> None:
 
 def test_a_filter_keeps_the_order_and_the_ids_of_the_entries_that_match() -> None:
     fragments = [fragment_from_flat([b"n", b"%d" % number]) for number in range(6)]
-    chosen = compile_filter("int(fields.n) >= 4").of(Entries(range(10, 16), fragments))
+    chosen = compile_filter("int(fields.n) >= 4").select(Entries(range(10, 16), fragments))
     assert chosen == Entries([14, 15], fragments[4:])
 
 
