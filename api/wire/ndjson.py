@@ -39,7 +39,7 @@ class LineForm(NamedTuple):
         return _fields_lines(entries, self.shape) if self.fields_only else wire_ndjson(entries, self.shape)
 
 
-def export_page(query: Range, wanted: EntryFilter | None) -> Range:
+def export_page(query: Range, wanted: EntryFilter | None = None) -> Range:
     """Return `query` limited to one page of an export; to one step of a scan if it has a filter."""
     return Range(
         *(query.key, query.start, query.end),
@@ -50,7 +50,11 @@ def export_page(query: Range, wanted: EntryFilter | None) -> Range:
 
 
 async def exported(
-    store: StreamStore, query: Range, first: RangeReply, form: LineForm, wanted: EntryFilter | None
+    store: StreamStore,
+    query: Range,
+    first: RangeReply,
+    form: LineForm,
+    wanted: EntryFilter | None = None,
 ) -> AsyncIterator[bytes]:
     """Yield the lines of all pages, starting with `first`. Only one page is in memory at a time. With
     `wanted`, yield only the entries that match.
