@@ -73,7 +73,7 @@ class GroupFilter(RuleBasedStateMachine):
     def append(self, some: list[tuple[bytes, ...]]) -> None:
         numbers = range(len(self.entries) + 1, len(self.entries) + len(some) + 1)
         self.entries |= dict(zip(numbers, some, strict=True))
-        ids = [number << 64 for number in numbers]
+        ids = tuple(number << 64 for number in numbers)
         self.execute(c.Append(KEY, [fragment_from_flat(flat) for flat in some], ids))
 
     @rule(text=st.sampled_from(FILTERS))
