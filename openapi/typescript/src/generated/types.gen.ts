@@ -449,6 +449,10 @@ export type Group = {
      */
     dead_letter_stream?: string;
     /**
+     * The condition on the entries that the group delivers; absent if not set.
+     */
+    filter?: string;
+    /**
      * How many entries of the group ever moved to a dead-letter stream; absent if the group never had one.
      */
     dead_letters?: number;
@@ -643,6 +647,10 @@ export type GroupSettingsBody = {
      * The key of the stream to which such entries move. It is created with its first entry. The token needs `admin` on it, too.
      */
     dead_letter_stream?: string;
+    /**
+     * A condition, as in `GET .../entries`. The group delivers only entries that match; others count as read.
+     */
+    filter?: string;
     /**
      * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
@@ -5093,7 +5101,7 @@ export type ConfigureGroupData = {
 
 export type ConfigureGroupErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
