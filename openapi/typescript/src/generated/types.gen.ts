@@ -773,6 +773,22 @@ export type Limits = {
      */
     filter_tests_max: number;
     /**
+     * Entries that a filter examines before other requests are served; for a group, in one command.
+     */
+    filter_step_entries: number;
+    /**
+     * Bytes of entries that a filter examines before other requests are served.
+     */
+    filter_step_bytes: number;
+    /**
+     * Entries that the filters of groups examine in one transaction, or in one turn of a pipeline.
+     */
+    filter_turn_entries_max: number;
+    /**
+     * Milliseconds for which a read of a group that does not wait looks for an entry that matches.
+     */
+    filter_read_ms_max: number;
+    /**
      * Entries that one read with a filter examines, whether or not they match. `next` continues.
      */
     filter_scan_entries_max: number;
