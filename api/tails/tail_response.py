@@ -160,7 +160,7 @@ class Silence:
         self.end()
 
     def end(self) -> None:
-        """Begin anew: an event is sent."""
+        """Start again: an event is sent."""
         self._end_s = time.monotonic() + self._heartbeat_ms / 1000
 
     @property
