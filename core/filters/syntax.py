@@ -115,7 +115,8 @@ def _unexpected(text: str, error: UnexpectedCharacters | UnexpectedToken) -> Str
         allowed, offset, found = error.expected, error.token.start_pos or 0, str(error.token)
     given = f"found `{found}`" if found else "the filter ends here"
     hint = f"; {_HINTS[found]}" if found in _HINTS else ""
-    return invalid_filter(text, offset, f"expected {_expected(set(allowed))}, {given}{hint}")
+    message = f"expected {_expected(set(allowed))}, {given}{hint}"
+    return invalid_filter(text, offset, message)
 
 
 def _expected(names: set[str]) -> str:
