@@ -91,9 +91,7 @@ async def xrange(
         command = _read_after(ReadFrom(key, position_of(following.after)), page, following.wait)
         if page.wanted is not None:
             work = scanned_read(store, command, page.wanted)
-            found = await (
-                while_connected(request.scope, request.receive, work) if command.block_ms else work
-            )
+            found = await while_connected(request.scope, request.receive, work)
             return json_response(await scanned_json(found, page.shape), headers=following.wait.headers)
         reply = await execute_while_connected(request, store, command)
         assert isinstance(reply, ReadReply)
@@ -108,7 +106,10 @@ async def xrange(
         strict=page.strict,
     )
     if page.wanted is not None:
-        return json_response(await scanned_json(await scanned_range(store, query, page.wanted), page.shape))
+        found = await while_connected(
+            request.scope, request.receive, scanned_range(store, query, page.wanted)
+        )
+        return json_response(await scanned_json(found, page.shape))
     return json_response(await range_json(await _range(store, query), page.shape))
 
 

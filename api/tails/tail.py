@@ -125,7 +125,10 @@ class PlainTail:
     def read(self, block_ms: int) -> Read:
         """Return a read of all streams. It fails if entries after a position were trimmed, so that every gap
         is noticed."""
-        return Read(self._sources(), _EVENT_LIMITS, block_ms, strict=True)
+        limits = _EVENT_LIMITS
+        if self._wanted is not None:
+            limits = ReadLimits(self._wanted.step_entries, self._wanted.step_entries, sse.EVENT_BYTES_MAX)
+        return Read(self._sources(), limits, block_ms, strict=True)
 
     def taken(self, reply: ReadReply) -> list[bytes]:
         """Return one event for each stream with entries, or a comment if nothing was read."""

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from tailrace.api.ports import StreamStore
 from tailrace.api.wire.filtering import EntryFilter
 from tailrace.core.commands import Range
-from tailrace.core.limits import FILTER_STEP_BYTES, FILTER_STEP_ENTRIES, MIB
+from tailrace.core.limits import FILTER_STEP_BYTES, MIB
 from tailrace.core.log.entry_json import Shape, wire_lines, wire_ndjson
 from tailrace.core.log.field_choice import FieldChoice
 from tailrace.core.replies import Entries, RangeReply
@@ -43,7 +43,7 @@ def export_page(query: Range, wanted: EntryFilter | None = None) -> Range:
     """Return `query` limited to one page of an export; to one step of a scan if it has a filter."""
     return Range(
         *(query.key, query.start, query.end),
-        count=EXPORT_PAGE_ENTRIES if wanted is None else FILTER_STEP_ENTRIES,
+        count=EXPORT_PAGE_ENTRIES if wanted is None else wanted.filter.step_entries,
         max_bytes=EXPORT_PAGE_BYTES if wanted is None else FILTER_STEP_BYTES,
         with_incarnation=True,
     )

@@ -20,7 +20,6 @@ from tailrace.core.limits import (
     FILTER_SCAN_BYTES_MAX,
     FILTER_SCAN_ENTRIES_MAX,
     FILTER_STEP_BYTES,
-    FILTER_STEP_ENTRIES,
     PAGE_BYTES_MAX,
 )
 from tailrace.core.replies import Entries, RangeReply, ReadReply
@@ -58,7 +57,7 @@ class Scan:
         """How many entries to read next; 0 at the end of the scan."""
         if self._is_full or self._scan_bytes_left <= 0:
             return 0
-        return min(FILTER_STEP_ENTRIES, FILTER_SCAN_ENTRIES_MAX - self.scanned)
+        return min(self._wanted.filter.step_entries, FILTER_SCAN_ENTRIES_MAX - self.scanned)
 
     @property
     def has_matches(self) -> bool:

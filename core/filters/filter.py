@@ -27,20 +27,26 @@ from tailrace.core.filters.tree import (
     Not,
     Value,
 )
-from tailrace.core.limits import FILTER_CHARACTERS_MAX
+from tailrace.core.limits import FILTER_CHARACTERS_MAX, FILTER_STEP_ENTRIES
 from tailrace.core.replies import Entries
 
 FILTERS_KEPT: Final = 256
 """How many compiled filters are kept: about 10 KiB each. Compiling one takes about a millisecond."""
 
 
+TESTS_PER_FULL_STEP: Final = 8
+"""Up to so many tests, a step has `FILTER_STEP_ENTRIES` entries."""
+
+
 class Filter:
     """A filter, ready to test stored entries. `text` is what the client sent."""
 
-    __slots__ = ("_reader", "_test", "text")
+    __slots__ = ("_reader", "_test", "step_entries", "text")
 
     def __init__(self, text: str, condition: Condition) -> None:
         self.text = text
+        # How many entries to test at once, before others get a turn: fewer if the filter has many tests.
+        self.step_entries = FILTER_STEP_ENTRIES // -(-_test_count(condition) // TESTS_PER_FULL_STEP)
         self._reader = RowReader([*dict.fromkeys(_names(condition))])
         self._test = compiled(condition, self._reader.getter)
 
@@ -67,6 +73,13 @@ def compile_filter(text: str) -> Filter:
         message = f"a filter may have {FILTER_CHARACTERS_MAX} characters at most, this one has {len(text)}"
         raise invalid_filter(text, FILTER_CHARACTERS_MAX, message)
     return Filter(text, parse(text))
+
+
+def _test_count(condition: Condition) -> int:
+    """Return how many tests of single fields the condition has."""
+    if isinstance(condition, All | AnyOf):
+        return sum(map(_test_count, condition.parts))
+    return _test_count(condition.of) if isinstance(condition, Not) else 1
 
 
 def _names(part: Condition | Value) -> Iterator[str]:

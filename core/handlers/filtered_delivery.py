@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from tailrace.core.execution import Execution
 from tailrace.core.filters import Filter, compile_filter
 from tailrace.core.group_settings import GroupSettings
-from tailrace.core.limits import FILTER_STEP_BYTES, FILTER_STEP_ENTRIES
+from tailrace.core.limits import FILTER_STEP_BYTES
 from tailrace.core.replies import NO_ENTRIES, Entries
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
@@ -29,18 +29,19 @@ class FilterScan:
 
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
-        self._left = FILTER_STEP_ENTRIES
+        # In parts of a step: a filter with many tests examines fewer entries.
+        self._left = 1.0
         self._left_bytes = FILTER_STEP_BYTES
         self.is_behind = False
 
     def after(self, stream: Stream, position: StreamId, wanted: Filter) -> Examined:
         """Examine entries after `position`; the stream has at least one. O(log n + bytes examined)."""
-        most = min(self._left, self._execution.filter_entries_left)
+        most = min(int(self._left * wanted.step_entries), self._execution.filter_entries_left)
         if most <= 0 or self._left_bytes <= 0:
             self.is_behind = True
             return Examined((), NO_ENTRIES)
         ids, fragments = stream.log.range(position + 1, count=most, max_bytes=self._left_bytes)
-        self._left -= len(ids)
+        self._left -= len(ids) / wanted.step_entries
         self._execution.filter_entries_left -= len(ids)
         self._left_bytes -= sum(map(len, fragments))
         self.is_behind |= stream.log.last_id > ids[-1]

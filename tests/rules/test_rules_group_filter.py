@@ -197,6 +197,13 @@ def test_a_read_examines_a_limited_number_of_bytes(r: R) -> None:
     assert info(r)["last-delivered-id"] == "2-0"
 
 
+def test_a_filter_with_many_tests_examines_fewer_entries(r: R) -> None:
+    append(r, 1, FILTER_STEP_ENTRIES)
+    configure(r, "&&".join(["false"] * 64))
+    assert outcome(r).wait is not None
+    assert info(r)["last-delivered-id"] == f"{FILTER_STEP_ENTRIES // 8}-0"
+
+
 def test_all_streams_of_a_read_share_the_limit(r: R) -> None:
     append(r, 1, FILTER_STEP_ENTRIES)
     configure(r, "false")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import MutableMapping
 from random import Random
 from typing import Any
 
 import httpx
 import pytest
 
-from tailrace.core.commands import Append
+from tailrace.core.commands import Append, Command
 from tailrace.core.filters import compile_filter
 from tailrace.core.limits import FILTER_SCAN_BYTES_MAX, FILTER_SCAN_ENTRIES_MAX, FILTER_STEP_ENTRIES
 from tailrace.core.log.entry import fragment_from_flat
+from tailrace.core.replies import Reply
 from tests.support.api_client import FIRST, KEY, SECOND, THIRD, ApiClient, assert_problem
 from tests.support.naive_filter import random_entry, random_filter
 
@@ -186,3 +188,56 @@ def test_other_requests_are_served_while_many_clients_scan(long_api: ApiClient) 
     turns, *scanned = asyncio.run(served())
     assert scanned == [FILTER_SCAN_ENTRIES_MAX] * 20
     assert turns >= sum(scanned) // FILTER_STEP_ENTRIES
+
+
+def test_a_scan_ends_when_its_client_disconnects(long_api: ApiClient) -> None:
+    async def scene() -> list[str]:
+        gone = asyncio.Event()
+        sent: list[str] = []
+
+        async def receive() -> dict[str, str]:
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            sent.append(message["type"])
+
+        query = str(httpx.QueryParams({"filter": "false"})).encode()
+        path = ENTRIES.encode()
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": ENTRIES,
+            "raw_path": path,
+            "root_path": "",
+            "query_string": query,
+            "headers": [(b"host", b"localhost")],
+            "client": ("127.0.0.1", 1),
+            "server": ("localhost", 80),
+        }
+        before = len(reads)
+        asking = asyncio.create_task(long_api.app(scope, receive, send))
+        for _ in range(10_000):
+            await asyncio.sleep(0)
+            if len(reads) > before + 2:
+                break
+        gone.set()
+        await asking
+        assert len(reads) - before < FILTER_SCAN_ENTRIES_MAX // FILTER_STEP_ENTRIES
+        return sent
+
+    reads: list[Command] = []
+    execute = long_api.store.execute
+
+    async def counted(command: Command) -> Reply:
+        reads.append(command)
+        return await execute(command)
+
+    long_api.store.execute = counted  # type: ignore[method-assign]
+    try:
+        assert asyncio.run(scene()) == []
+    finally:
+        long_api.store.execute = execute  # type: ignore[method-assign]

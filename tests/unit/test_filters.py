@@ -202,6 +202,11 @@ def test_the_length_the_depth_and_the_number_of_tests_of_a_filter_are_bounded() 
     assert matches("&&".join(["true"] * FILTER_TESTS_MAX), b"x", b"y")
 
 
+@pytest.mark.parametrize(("tests", "entries"), [(1, 1000), (8, 1000), (9, 500), (64, 125)])
+def test_a_filter_with_many_tests_examines_fewer_entries_at_once(tests: int, entries: int) -> None:
+    assert compile_filter("&&".join(["!has(fields.x)"] * tests)).step_entries == entries
+
+
 @pytest.mark.parametrize("piece", ["(", "!", "[", "fields[", "has(", "true&&(", '"', "\\", "1", "a.", "'\\"])
 def test_any_repetition_gets_an_error_or_a_filter_and_never_another_exception(piece: str) -> None:
     text = (piece * FILTER_CHARACTERS_MAX)[:FILTER_CHARACTERS_MAX]
