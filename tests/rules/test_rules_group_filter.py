@@ -120,6 +120,17 @@ def test_a_read_that_claims_delivers_claimed_entries_and_new_ones_that_match(r: 
     assert ids(result) == ["2-0", "4-0"]
 
 
+def test_claimed_entries_that_use_up_the_limit_leave_the_position(r: R) -> None:
+    append(r, 1, 2)
+    outcome(r)
+    append(r, 3, 4)
+    r.now_ms += 10
+    sources = (c.ReadFrom(b"s", c.Special.NEW),)
+    command = c.ReadGroup(b"g", b"bob", sources, c.ReadLimits(max_count=1), claim_min_idle_ms=5)
+    assert ids(r.engine.execute(command, r.now_ms)) == ["2-0"]
+    assert info(r)["last-delivered-id"] == "2-0"
+
+
 def test_a_filter_applies_to_entries_that_are_not_read_yet_and_null_removes_it(r: R) -> None:
     append(r, 1, 3)
     assert ids(outcome(r)) == ["2-0"]
