@@ -214,3 +214,30 @@ RETIRED_ENTRIES_PER_STEP: Final = 50_000
 """How many entries one step of the retention sweep removes: 5 ms."""
 RETENTION_STREAMS_PER_STEP: Final = 100
 """How many streams one step of the retention sweep examines: 5 ms."""
+
+FILTER_CHARACTERS_MAX: Final = 4_096
+"""Characters of a filter. Parsing takes about 10 us for each word, so less than 10 ms for a filter."""
+
+FILTER_DEPTH_MAX: Final = 32
+"""How deeply the conditions of a filter may be nested: compiling and testing call a function for each."""
+
+FILTER_TESTS_MAX: Final = 64
+"""Tests of single fields in one filter: each takes up to 0.3 us for each entry."""
+
+FILTER_STEP_ENTRIES: Final = 1_000
+FILTER_STEP_BYTES: Final = 256 * KIB
+"""How many entries, and bytes of entries, are tested at once before other requests are served: about a
+millisecond of small entries. The last entry of a step may exceed the bytes."""
+
+FILTER_TURN_ENTRIES_MAX: Final = 10 * FILTER_STEP_ENTRIES
+"""How many entries the filters of groups examine in one transaction, or in one turn of a pipeline: about
+10 ms. A read beyond this finds nothing; the next one continues there."""
+
+FILTER_READ_MS_MAX: Final = 5_000
+"""How long a read of a group that does not wait looks for an entry that matches the group's filter, before it
+returns none. The next read continues there."""
+
+FILTER_SCAN_ENTRIES_MAX: Final = 100_000
+FILTER_SCAN_BYTES_MAX: Final = 64 * MIB
+"""How many entries, and bytes of entries, one request with a filter examines: about 0.1 s of work in all. The
+reply has the position from which the next request continues."""

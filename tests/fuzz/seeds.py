@@ -113,6 +113,11 @@ SEEDS: Final[Mapping[str, Sequence[bytes]]] = {
         b"race%3Afrance=1-1&b%FF=0-3",
         b"5",
     ),
+    "filters": (
+        b'fields.status == "failed" && !(fields.region.startsWith("eu")) && double(fields.amount) >= 10.5',
+        b"has(fields.a) || fields['odd name'] in [\"x\", r'\\d', b\"\\xff\"] || 1e3 < int(fields.b)",
+        b'!(fields.a.endsWith(fields.b)) || false || "\\u00e9\\n\\101" != fields.b',
+    ),
     "stored_values": (sealed(b"value", b"key"), sealed(b"value"), b"", b"abc"),
     "json_frames": (
         b"\n".join(map(msgspec.json.encode, REQUESTS)),

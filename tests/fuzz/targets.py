@@ -26,7 +26,8 @@ from tailrace.api.wire.redis_words import decode_command, decode_commands, outco
 from tailrace.api.wire.turns import Slices
 from tailrace.core.commands import Command
 from tailrace.core.engine import Engine
-from tailrace.core.errors import StreamError
+from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.filters import compile_filter
 from tailrace.core.invariants import check
 from tailrace.core.limits import PIPELINE_COMMANDS_MAX
 from tailrace.core.parser import parse_request
@@ -173,6 +174,18 @@ def resume_positions(data: bytes) -> None:
             continue
 
 
+def filters(data: bytes) -> None:
+    """Filters: a valid one tests any entry, and an error names a place in the text."""
+    text = data.decode("utf-8", "replace")
+    try:
+        wanted = compile_filter(text)
+    except StreamError as error:
+        if error.code is not ErrorCode.INVALID_FILTER or int(error.details["offset"]) > len(text):
+            raise
+    else:
+        wanted.flags([b'{"a":"1.5","b":"x"}', b'[["a","1"],["a","2"]]', b'~{"AA==":"/w=="}'])
+
+
 def stored_values(data: bytes) -> None:
     """A value of the data file that was not written so: named as damage, unless its checksum says it was."""
     try:
@@ -225,6 +238,7 @@ TARGETS: Final = {
     "hot_requests": Target(hot_requests, 1),
     "compressed_bodies": Target(compressed_bodies, 1),
     "resume_positions": Target(resume_positions, 1),
+    "filters": Target(filters, 1),
     "stored_values": Target(stored_values, 1),
     "json_frames": Target(json_frames, 2),
     "msgpack_frames": Target(msgpack_frames, 2),

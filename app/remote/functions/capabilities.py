@@ -71,6 +71,8 @@ class Capabilities(Struct, frozen=True):
     """Settings of groups, such as dead letters."""
     retention: Feature
     """The retention of streams."""
+    filters: Feature
+    """Filters of reads that are not of a group."""
 
     @property
     def how(self) -> How | None:
@@ -92,6 +94,11 @@ GROUP_SETTINGS: Final = Feature(
 )
 
 RETENTION: Final = Feature("retention of streams", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}")
+FILTERS: Final = Feature(
+    "filters of ranges, exports, tails and subscriptions",
+    Support.EMULATED,
+    "the gateway reads in steps and tests each entry",
+)
 
 _REASONS: Final[dict[str, tuple[str, str, str]]] = {
     "xnack": ("XNACK", "nacked entries belong to a hidden consumer", "XNACK (Redis 8.8)"),

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tailrace.app.remote.functions.capabilities import (
+    FILTERS,
     GROUP_SETTINGS,
     RETENTION,
     Capabilities,
@@ -109,6 +110,7 @@ class _Asking:
             empty_reads=await self._empty_reads(how),
             group_settings=GROUP_SETTINGS,
             retention=RETENTION,
+            filters=FILTERS,
         )
 
     async def _how(self) -> How | None:

@@ -449,6 +449,10 @@ export type Group = {
      */
     dead_letter_stream?: string;
     /**
+     * The condition on the entries that the group delivers; absent if not set.
+     */
+    filter?: string;
+    /**
      * How many entries of the group ever moved to a dead-letter stream; absent if the group never had one.
      */
     dead_letters?: number;
@@ -644,6 +648,10 @@ export type GroupSettingsBody = {
      */
     dead_letter_stream?: string;
     /**
+     * A condition, as in `GET .../entries`. The group delivers only entries that match; others count as read.
+     */
+    filter?: string;
+    /**
      * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
@@ -752,6 +760,42 @@ export type Limits = {
      * MiB of resident memory. Above it, commands that make the data grow are 507; reads, acknowledgments, deletions and trims still work. 0: no limit.
      */
     memory_limit_mb: number;
+    /**
+     * Characters of a filter.
+     */
+    filter_characters_max: number;
+    /**
+     * How deeply the conditions of a filter can be nested.
+     */
+    filter_depth_max: number;
+    /**
+     * Tests of single fields in one filter.
+     */
+    filter_tests_max: number;
+    /**
+     * Entries that a filter examines before other requests are served; for a group, in one command.
+     */
+    filter_step_entries: number;
+    /**
+     * Bytes of entries that a filter examines before other requests are served.
+     */
+    filter_step_bytes: number;
+    /**
+     * Entries that the filters of groups examine in one transaction, or in one turn of a pipeline.
+     */
+    filter_turn_entries_max: number;
+    /**
+     * Milliseconds for which a read of a group that does not wait looks for an entry that matches.
+     */
+    filter_read_ms_max: number;
+    /**
+     * Entries that one read with a filter examines, whether or not they match. `next` continues.
+     */
+    filter_scan_entries_max: number;
+    /**
+     * Bytes of entries that one read with a filter examines.
+     */
+    filter_scan_bytes_max: number;
     /**
      * Bytes of the name of a key, group or consumer.
      */
@@ -1211,6 +1255,14 @@ export type Problem = {
      */
     argument?: string;
     /**
+     * With `INVALID_FILTER`: how many characters of the filter come before the error.
+     */
+    offset?: string;
+    /**
+     * With `INVALID_FILTER`: the filter around the error, and below it a line with a caret.
+     */
+    excerpt?: string;
+    /**
      * The scope that the token lacks; with 403 `NOPERM`.
      */
     required_scope?: string;
@@ -1290,9 +1342,17 @@ export type RangePage = {
      */
     entries: Array<Entry>;
     /**
-     * The id of the page's last entry if more entries follow in the range, else null. For the next page send `start=(next`, or `end=(next` with `order=desc`. In a read with `after`, `next` is always an id (also if `after` was `$`): send it as the next `after`.
+     * The id of the page's last entry if more entries follow in the range, else null. For the next page send `start=(next`, or `end=(next` with `order=desc`. In a read with `after`, `next` is always an id (also if `after` was `$`): send it as the next `after`. With `filter`, a page with `next` can have no entries.
      */
     next: string | null;
+    /**
+     * With `filter`: how many entries this request examined. `next` is then the last one.
+     */
+    scanned?: number;
+    /**
+     * With `filter`: how many of them match; all are in `entries`.
+     */
+    matched?: number;
 };
 
 /**
@@ -2113,13 +2173,17 @@ export type XrangeData = {
          * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
+        /**
+         * Only entries that match this condition, in a subset of CEL: `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+         */
+        filter?: string;
     };
     url: '/v1/streams/{key}/entries';
 };
 
 export type XrangeErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2763,13 +2827,17 @@ export type ExportEntriesData = {
          * Write only the fields with these names, in this order. Repeat the parameter for each name. An entry without any of them is written with no fields.
          */
         field?: Array<string>;
+        /**
+         * Only entries that match this condition, in a subset of CEL: `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+         */
+        filter?: string;
     };
     url: '/v1/streams/{key}/entries:export';
 };
 
 export type ExportEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -5132,7 +5200,7 @@ export type ConfigureGroupData = {
 
 export type ConfigureGroupErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -6350,13 +6418,17 @@ export type TailData = {
          * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
+        /**
+         * Only entries that match this condition, in a subset of CEL: `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+         */
+        filter?: string;
     };
     url: '/v1/streams/{key}/entries:tail';
 };
 
 export type TailErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -6478,13 +6550,17 @@ export type TailStreamsData = {
          * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
+        /**
+         * Only entries that match this condition, in a subset of CEL: `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+         */
+        filter?: string;
     };
     url: '/v1/tail';
 };
 
 export type TailStreamsErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
