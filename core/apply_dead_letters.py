@@ -16,9 +16,11 @@ from tailrace.core.stream_id import StreamId
 
 
 def _group_configured(keyspace: Keyspace, effect: GroupConfigured) -> None:
-    settings = GroupSettings(effect.max_deliveries, effect.dead_letter_stream)
-    group: Group = keyspace.streams[effect.key].groups[effect.group]
+    settings = GroupSettings(*(getattr(effect, name) for name in GroupSettings.__struct_fields__))
+    stream = keyspace.streams[effect.key]
+    group: Group = stream.groups[effect.group]
     group.settings = None if settings.is_empty else settings
+    keyspace.note_settings(stream, group)
 
 
 def _dead_lettered(keyspace: Keyspace, effect: DeadLettered) -> None:

@@ -15,6 +15,11 @@ class GroupSettings(Struct, frozen=True, array_like=True, gc=False):
     """How often an entry is delivered at most. Set together with `dead_letter_stream`."""
     dead_letter_stream: bytes | None = None
     """The key of the stream to which an entry is moved instead of one more delivery."""
+    claim_min_idle_ms: int | None = None
+    """A read of new entries first claims entries that were delivered at least this many milliseconds ago,
+    unless the read says otherwise."""
+    consumer_expiry_ms: int | None = None
+    """A consumer that was not seen for this many milliseconds gives its entries back and is deleted."""
 
     @property
     def is_empty(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,6 +21,7 @@ from tailrace.api.wire.replies import json_response
 from tailrace.core import replies
 from tailrace.core.commands import ConfigureGroup, InfoGroups, Redrive
 from tailrace.core.errors import ErrorCode
+from tailrace.core.group_settings import GroupSettings
 
 router = APIRouter(tags=["groups"])
 
@@ -49,11 +49,13 @@ async def configure_group(key: KeyPath, group: GroupPath, request: Request, stor
     if not named:
         raise RequestRefused(
             ErrorCode.INVALID_ARGUMENT,
-            "the body has no settings; send `max_deliveries` and `dead_letter_stream`, or null for both",
+            "the body has no settings; send at least one, or null to remove it: "
+            + ", ".join(f"`{name}`" for name in GroupSettings.__struct_fields__),
         )
-    most = body.max_deliveries if "max_deliveries" in named else UNSET
-    stream = _stream_of(body) if "dead_letter_stream" in named else UNSET
-    _, infos = await execute_together(store, ConfigureGroup(key, group, most, stream), InfoGroups(key))
+    settings = {name: getattr(body, name) for name in named}
+    if "dead_letter_stream" in named:
+        settings["dead_letter_stream"] = _stream_of(body)
+    _, infos = await execute_together(store, ConfigureGroup(key, group, **settings), InfoGroups(key))
     return json_response(group_json(group_named(infos, key, group)))
 
 

@@ -88,6 +88,18 @@ class Group(WireModel):
         "not set.",
         examples=["race:france:dead"],
     )
+    claim_min_idle_ms: int | None = Field(
+        None,
+        description="A read of the group first claims entries that are idle for at least this long, in "
+        "milliseconds; absent if not set.",
+        examples=[30000],
+    )
+    consumer_expiry_ms: int | None = Field(
+        None,
+        description="A consumer that was not seen for this long, in milliseconds, gives its entries back and "
+        "is deleted; absent if not set.",
+        examples=[300000],
+    )
     dead_letters: int | None = Field(
         None,
         description="How many entries of the group ever moved to a dead-letter stream; absent if the group "

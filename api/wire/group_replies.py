@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import asdict
+
 from tailrace.api.name_members import named
 from tailrace.api.wire.replies import Json, entries_json, formatted, optional_id
 from tailrace.api.wire.turns import Slices
+from tailrace.core.group_settings import GroupSettings
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import (
     ClaimReply,
     ConsumerFullInfo,
     ConsumerInfo,
+    ExtendReply,
     GroupFullInfo,
     GroupInfo,
     PendingEntry,
@@ -35,9 +39,21 @@ def group_json(group: GroupInfo) -> Json:
         "last_delivered_id": format_id(group.last_delivered_id),
         "entries_read": group.entries_read,
         "lag": group.lag,
-        **({} if settings.max_deliveries is None else {"max_deliveries": settings.max_deliveries}),
+        **_numbers_of(settings),
         **({"dead_letters": group.dead_letter_count} if stream or group.dead_letter_count else {}),
     }
+
+
+def _numbers_of(settings: GroupSettings) -> Json:
+    """Return the settings that are set, without the dead-letter stream, whose name needs an encoding."""
+    values = asdict(settings)
+    del values["dead_letter_stream"]
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def extend_json(reply: ExtendReply) -> Json:
+    """Return the ids whose leases were extended, and those that the consumer does not own."""
+    return {"extended": formatted(reply.extended), "lost": formatted(reply.lost)}
 
 
 def redrive_json(reply: RedriveReply) -> Json:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, cast
 
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.app.clock import Clock
 from tailrace.app.observability.timing import WAIT, note_phase
-from tailrace.core.commands import Command
+from tailrace.core.commands import Command, ReadGroup
 from tailrace.core.errors import StreamError, kept, too_many_readers
 from tailrace.core.outcome import Outcome, Wait, WakeUp
 from tailrace.core.replies import Reply, ServerStats
@@ -78,6 +78,14 @@ class WaitingReaders:
 
     def __len__(self) -> int:
         return len(self._queue)
+
+    def consumers(self) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """Return key, group and consumer of each stream that a reader of a group waits for. O(readers)."""
+        for reader in cast("list[WaitingRead]", self._queue.tokens()):
+            command = reader.command
+            if isinstance(command, ReadGroup):
+                for source in command.streams:
+                    yield source.key, command.group, command.consumer
 
     def require_room(self) -> None:
         """Raise `StreamError` if `readers_max` reads are waiting. O(1)."""

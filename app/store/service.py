@@ -24,16 +24,17 @@ from tailrace.app.observability.timing import note_commands
 from tailrace.app.store.admission import Admission
 from tailrace.app.store.batches import Batches
 from tailrace.app.store.commit import Log
+from tailrace.app.store.expiry import ConsumerExpiry
 from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, MeasuredEngine
 from tailrace.app.store.publishing import Publisher
 from tailrace.app.store.readers import Receive, WaitingReaders
 from tailrace.app.store.recorder import Recorder
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Command, ExpireIdempotencyKeys, Read, ReadGroup
+from tailrace.core.commands import Command, ExpireConsumers, ExpireIdempotencyKeys, Read, ReadGroup
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.replies import Reply
+from tailrace.core.replies import ExpiryReply, Reply
 
 
 class EngineStore:
@@ -57,6 +58,12 @@ class EngineStore:
             lambda: self._recorder.ran_at_ms,
             monotonic_clock,
             readers_max,
+        )
+        self._expiry = ConsumerExpiry(
+            self._expire_consumers,
+            lambda: self.is_ready and bool(self.keyspace.expiring),
+            self._readers.consumers,
+            (clock, monotonic_clock),
         )
         self._batches = Batches(self._recorder, self._admission, self._readers, self._publisher)
         self._committed: Callable[[], Keyspace | None] = lambda: None
@@ -182,15 +189,24 @@ class EngineStore:
         return self._publisher.hand_over_later(receive, outcome.reply)
 
     def tick(self) -> None:
-        """Expire idempotency keys and check for a step of the system clock. Call it once a second."""
+        """Expire idempotency keys and consumers, and check for a step of the system clock. Call it once a
+        second."""
         if self.is_ready:
             self._recorder.run(ExpireIdempotencyKeys(), partial(self._engine.execute_for, TICK))
             self._readers.compare_clocks()
+        self._expiry.tick()
 
     def serve_due(self) -> None:
         """Do what is due after both clocks were moved forward: expire keys, and retry and end waits."""
+        self._expiry.look_now()
         self.tick()
         self._readers.serve_due()
+
+    def _expire_consumers(self, command: ExpireConsumers) -> ExpiryReply:
+        outcome = self._recorder.run(command, partial(self._engine.execute_for, TICK))
+        self._readers.wake(outcome.wake_ups)
+        assert isinstance(outcome.reply, ExpiryReply)
+        return outcome.reply
 
     # --- rejecting -----------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from tailrace.core.commands.arguments import (
     Special,
     Trim,
 )
-from tailrace.core.commands.dead_letters import ConfigureGroup, Redrive
+from tailrace.core.commands.dead_letters import ConfigureGroup, ExpireConsumers, ExtendLeases, Redrive
 from tailrace.core.commands.groups import (
     CreateConsumer,
     CreateGroup,
@@ -104,7 +104,9 @@ __all__ = [
     "DeleteEntriesByPolicy",
     "DeleteKeys",
     "DestroyGroup",
+    "ExpireConsumers",
     "ExpireIdempotencyKeys",
+    "ExtendLeases",
     "FindAppend",
     "Flush",
     "GetConfig",

@@ -43,6 +43,10 @@ class GroupConfigured(Effect, frozen=True):
     """As `GroupSettings.max_deliveries`."""
     dead_letter_stream: bytes | None
     """As `GroupSettings.dead_letter_stream`."""
+    claim_min_idle_ms: int | None = None
+    """As `GroupSettings.claim_min_idle_ms`. Journals of earlier releases lack it and what follows."""
+    consumer_expiry_ms: int | None = None
+    """As `GroupSettings.consumer_expiry_ms`."""
 
 
 class GroupDestroyed(Effect, frozen=True):

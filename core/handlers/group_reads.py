@@ -13,9 +13,11 @@ from tailrace.core.bounds.reply_budget import ReplyBudget
 from tailrace.core.commands import ReadFrom, ReadGroup, Special
 from tailrace.core.errors import no_group_for_read
 from tailrace.core.execution import Execution, parsed_position
+from tailrace.core.handlers.expiry import expire_before_read
 from tailrace.core.handlers.group_reader import GroupReader
 from tailrace.core.handlers.groups import missing_for
 from tailrace.core.handlers.idle_entries import claimable_from_ms
+from tailrace.core.handlers.leases import own_min_idle_ms
 from tailrace.core.handlers.reads import deadline_ms
 from tailrace.core.outcome import Wait
 from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
@@ -30,6 +32,10 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     """
     positions = [_checked_position(execution, command, source) for source in command.streams]
     execution.room(command.limits.page_bytes).require_any()
+    if execution.keyspace.presence.is_behind:
+        for key in dict.fromkeys(source.key for source in command.streams):
+            group = execution.keyspace.streams[key].groups[command.group]
+            expire_before_read(execution, key, group, command.consumer)
     budget = ReplyBudget(command.limits)
     min_idle_ms = command.claim_min_idle_ms
     reads = []
@@ -69,14 +75,21 @@ def _unread(execution: Execution, command: ReadGroup, key: bytes, after: StreamI
 
 def _wait(execution: Execution, command: ReadGroup, min_idle_ms: int | None) -> Wait:
     keys = tuple(source.key for source in command.streams)
-    claim_at_ms = None
-    if min_idle_ms is not None:
-        claim_at_ms = min(_claimable_at_ms(execution, key, command.group, min_idle_ms) for key in keys)
+    times = [_claimable_at_ms(execution, key, command, min_idle_ms) for key in keys]
+    claim_at_ms = min((time for time in times if time is not None), default=None)
     return Wait(keys, command.group, deadline_ms(execution, command), claim_at_ms)
 
 
-def _claimable_at_ms(execution: Execution, key: bytes, group: bytes, min_idle_ms: int) -> int:
-    """When the oldest live pending entry becomes idle enough, in Unix milliseconds (rule 41)."""
+def _claimable_at_ms(
+    execution: Execution, key: bytes, command: ReadGroup, min_idle_ms: int | None
+) -> int | None:
+    """When the oldest live pending entry becomes idle enough, in Unix milliseconds (rule 41); None if the
+    read claims nothing there."""
     stream = execution.keyspace.streams[key]
-    from_ms = claimable_from_ms(stream, stream.groups[group])
+    group = stream.groups[command.group]
+    if min_idle_ms is None:
+        min_idle_ms = own_min_idle_ms(command, group)
+    if min_idle_ms is None:
+        return None
+    from_ms = claimable_from_ms(stream, group)
     return (execution.now_ms if from_ms is None else from_ms) + min_idle_ms

@@ -19,7 +19,14 @@ from tailrace.core.replies.info import (
     StreamInfo,
 )
 from tailrace.core.replies.keyspace import KeyScan, StreamList, StreamSummary
-from tailrace.core.replies.pending import ClaimReply, PendingEntry, PendingSummaryReply, RedriveReply
+from tailrace.core.replies.pending import (
+    ClaimReply,
+    ExpiryReply,
+    ExtendReply,
+    PendingEntry,
+    PendingSummaryReply,
+    RedriveReply,
+)
 from tailrace.core.replies.reading import (
     Boundary,
     RangeReply,
@@ -45,6 +52,8 @@ Reply: TypeAlias = (
     | ClaimReply
     | PendingSummaryReply
     | RedriveReply
+    | ExtendReply
+    | ExpiryReply
     | StreamInfo
     | StreamFullInfo
     | StreamList
@@ -66,6 +75,8 @@ __all__ = [
     "DeleteResult",
     "Entries",
     "EpochInfo",
+    "ExpiryReply",
+    "ExtendReply",
     "GroupFullInfo",
     "GroupInfo",
     "KeyScan",

@@ -47,6 +47,7 @@ KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.GroupConfigured,
     e.DeadLettered,
     e.Redriven,
+    e.LeasesExtended,
 )
 
 Convert = Callable[[Any], Any]

@@ -8,6 +8,7 @@ from tailrace_client import group_calls
 from tailrace_client.entries import Delivery, Entry
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
+from tailrace_client.generated.types import UNSET, Unset
 from tailrace_client.group_calls import ClaimChanges, NackMode, ScanResult
 from tailrace_client.session import AsyncSession
 
@@ -50,10 +51,22 @@ class AsyncGroup:
         """Return the state of the group, like `Group.info`."""
         return await self._session.send(group_calls.info(self.key, self.name))
 
-    async def configure(self, *, max_deliveries: int | None, dead_letter_stream: str | None) -> models.Group:
-        """Set or remove dead letters, like `Group.configure`."""
-        call = group_calls.configure(self.key, self.name, max_deliveries, dead_letter_stream)
-        return await self._session.send(call)
+    async def configure(
+        self,
+        *,
+        max_deliveries: int | Unset | None = UNSET,
+        dead_letter_stream: str | Unset | None = UNSET,
+        claim_min_idle_ms: int | Unset | None = UNSET,
+        consumer_expiry_ms: int | Unset | None = UNSET,
+    ) -> models.Group:
+        """Change settings of the group, like `Group.configure`."""
+        settings: dict[str, int | str | Unset | None] = {
+            "max_deliveries": max_deliveries,
+            "dead_letter_stream": dead_letter_stream,
+            "claim_min_idle_ms": claim_min_idle_ms,
+            "consumer_expiry_ms": consumer_expiry_ms,
+        }
+        return await self._session.send(group_calls.configure(self.key, self.name, settings))
 
     async def redrive(self, *ids: str, start: str = "-", limit: int = 100) -> models.RedriveReply:
         """Send dead letters of the group back to its stream, like `Group.redrive`."""
@@ -135,10 +148,10 @@ class AsyncGroup:
         )
 
     async def extend(self, consumer: str, *ids: str) -> list[str]:
-        """Set the idle time of pending entries to 0, like `Group.extend`."""
+        """Begin the idle time of the consumer's own entries again, like `Group.extend`."""
         if not ids:
             return []
-        return await self._session.send(group_calls.extend(self.key, self.name, consumer, ids))
+        return await self._session.send(group_calls.extend_own(self.key, self.name, consumer, ids))
 
     async def autoclaim(
         self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100

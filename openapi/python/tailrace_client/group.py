@@ -11,6 +11,7 @@ from tailrace_client import group_calls
 from tailrace_client.entries import Delivery, Entry
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
+from tailrace_client.generated.types import UNSET, Unset
 from tailrace_client.group_calls import ClaimChanges, NackMode, ScanResult
 from tailrace_client.session import Session
 
@@ -58,14 +59,27 @@ class Group:
         """Return the position, the lag and the number of pending entries of the group."""
         return self._session.send(group_calls.info(self.key, self.name))
 
-    def configure(self, *, max_deliveries: int | None, dead_letter_stream: str | None) -> models.Group:
-        """Set or remove dead letters, and return the state of the group.
+    def configure(
+        self,
+        *,
+        max_deliveries: int | Unset | None = UNSET,
+        dead_letter_stream: str | Unset | None = UNSET,
+        claim_min_idle_ms: int | Unset | None = UNSET,
+        consumer_expiry_ms: int | Unset | None = UNSET,
+    ) -> models.Group:
+        """Change the settings that are given, and return the state of the group. None removes a setting.
 
         An entry that was delivered `max_deliveries` times moves to `dead_letter_stream` instead of one more
-        delivery. None for both removes the settings. O(1).
+        delivery; set both, or remove both. A read first claims entries that are idle for `claim_min_idle_ms`.
+        A consumer that was not seen for `consumer_expiry_ms` gives its entries back and is deleted. O(1).
         """
-        call = group_calls.configure(self.key, self.name, max_deliveries, dead_letter_stream)
-        return self._session.send(call)
+        settings: dict[str, int | str | Unset | None] = {
+            "max_deliveries": max_deliveries,
+            "dead_letter_stream": dead_letter_stream,
+            "claim_min_idle_ms": claim_min_idle_ms,
+            "consumer_expiry_ms": consumer_expiry_ms,
+        }
+        return self._session.send(group_calls.configure(self.key, self.name, settings))
 
     def redrive(self, *ids: str, start: str = "-", limit: int = 100) -> models.RedriveReply:
         """Send dead letters of the group back to its stream, each once, and delete them.
@@ -167,11 +181,14 @@ class Group:
         return self._session.send(group_calls.claim(self.key, self.name, consumer, ids, min_idle_ms, changes))
 
     def extend(self, consumer: str, *ids: str) -> list[str]:
-        """Set the idle time of entries that are pending for a consumer to 0, without counting a delivery, and
-        return the ids (XCLAIM JUSTID). Pending entries of other consumers are taken over."""
+        """Begin the idle time of a consumer's own entries again, and return their ids (a heartbeat).
+
+        No delivery is counted. Ids that are missing from the result belong to another consumer now, or are no
+        longer pending: stop working on them.
+        """
         if not ids:
             return []
-        return self._session.send(group_calls.extend(self.key, self.name, consumer, ids))
+        return self._session.send(group_calls.extend_own(self.key, self.name, consumer, ids))
 
     def autoclaim(
         self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100

@@ -48,6 +48,16 @@ export interface ClaimOptions extends Waiting, EntryForm {
   readonly ids: readonly string[];
 }
 
+export interface GroupSettings extends Waiting {
+  /** Deliver an entry at most this often; then it moves to `deadLetterStream`. Set both; null removes one. */
+  readonly maxDeliveries?: number | null;
+  readonly deadLetterStream?: string | null;
+  /** Reads first claim entries that are idle for this long. */
+  readonly claimMinIdleMs?: number | null;
+  /** A consumer that was not seen for this long gives its entries back and is deleted. */
+  readonly consumerExpiryMs?: number | null;
+}
+
 export interface PendingOptions extends Waiting {
   readonly consumer?: string;
   readonly minIdleMs?: number;
@@ -144,6 +154,29 @@ export class Group {
     const called = { repeatable: false, signal };
     const reply = await this.calls.call((common) => api.xclaim({ ...common, ...request }), called);
     return (reply.entries ?? []).map(fromWire);
+  }
+
+  /** Changes the settings of the group that are given; null removes one. Returns the state of the group. */
+  configure(settings: GroupSettings): Promise<api.Group> {
+    const { signal } = settings;
+    const body = {
+      max_deliveries: settings.maxDeliveries,
+      dead_letter_stream: settings.deadLetterStream,
+      claim_min_idle_ms: settings.claimMinIdleMs,
+      consumer_expiry_ms: settings.consumerExpiryMs,
+    };
+    const request = { path: this.#path, body: body as api.GroupSettingsBody };
+    return this.calls.call((common) => api.configureGroup({ ...common, ...request }), { repeatable: true, signal });
+  }
+
+  /**
+   * Begins the idle time of this consumer's own entries again (a heartbeat), and returns their ids. The other
+   * ids belong to another consumer now, or are no longer pending: stop working on them.
+   */
+  async extend(consumer: string, ids: readonly string[], options: Waiting = {}): Promise<string[]> {
+    const request = { path: this.#path, body: { consumer, ids: [...ids] } };
+    const called = { repeatable: true, ...options };
+    return (await this.calls.call((common) => api.extend({ ...common, ...request }), called)).extended;
   }
 
   /** Yields all pending entries in id order, read page by page. */
