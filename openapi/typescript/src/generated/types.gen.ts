@@ -238,6 +238,38 @@ export type ClaimReply = {
 };
 
 /**
+ * Entries that a consumer still works on.
+ */
+export type ExtendBody = {
+    /**
+     * The consumer that owns the entries.
+     */
+    consumer: string;
+    /**
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
+     */
+    encoding?: 'base64';
+    /**
+     * Entry ids. If one of them is invalid, the request fails and changes nothing.
+     */
+    ids: Array<string>;
+};
+
+/**
+ * Which entries the consumer keeps.
+ */
+export type ExtendReply = {
+    /**
+     * The ids that the consumer owns; their idle time begins again.
+     */
+    extended: Array<string>;
+    /**
+     * The ids that the consumer does not own: another consumer claimed them, or they are no longer pending. Stop working on them.
+     */
+    lost: Array<string>;
+};
+
+/**
  * An argument that is not UTF-8.
  */
 export type Base64Argument = {
@@ -449,6 +481,14 @@ export type Group = {
      */
     dead_letter_stream?: string;
     /**
+     * A read of the group first claims entries that are idle for at least this long, in milliseconds; absent if not set.
+     */
+    claim_min_idle_ms?: number;
+    /**
+     * A consumer that was not seen for this long, in milliseconds, gives its entries back and is deleted; absent if not set.
+     */
+    consumer_expiry_ms?: number;
+    /**
      * How many entries of the group ever moved to a dead-letter stream; absent if the group never had one.
      */
     dead_letters?: number;
@@ -643,6 +683,14 @@ export type GroupSettingsBody = {
      * The key of the stream to which such entries move. It is created with its first entry. The token needs `admin` on it, too.
      */
     dead_letter_stream?: string;
+    /**
+     * Before new entries, a read of the group claims entries that are idle for at least this long, in milliseconds, unless the read has a `claim_min_idle_ms` of its own.
+     */
+    claim_min_idle_ms?: number;
+    /**
+     * A consumer that was not seen for this long, in milliseconds, gives its entries back to the group and is deleted. Reading, waiting, claiming and extending count as being seen.
+     */
+    consumer_expiry_ms?: number;
     /**
      * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
@@ -4102,6 +4150,110 @@ export type XclaimResponses = {
 };
 
 export type XclaimResponse = XclaimResponses[keyof XclaimResponses];
+
+export type ExtendData = {
+    body: ExtendBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+        /**
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
+         */
+        group: string;
+    };
+    query?: never;
+    url: '/v1/streams/{key}/groups/{group}:extend';
+};
+
+export type ExtendErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NOGROUP`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     */
+    415: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
+     */
+    422: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+};
+
+export type ExtendError = ExtendErrors[keyof ExtendErrors];
+
+export type ExtendResponses = {
+    /**
+     * The response.
+     */
+    200: ExtendReply;
+};
+
+export type ExtendResponse = ExtendResponses[keyof ExtendResponses];
 
 export type XautoclaimData = {
     body: AutoClaimBody;

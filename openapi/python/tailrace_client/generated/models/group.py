@@ -39,6 +39,12 @@ class Group:
     """ How often an entry is delivered at most; absent if not set. """
     dead_letter_stream: str | Unset = UNSET
     """ The key of the stream to which an entry moves instead of one more delivery; absent if not set. """
+    claim_min_idle_ms: int | Unset = UNSET
+    """ A read of the group first claims entries that are idle for at least this long, in milliseconds; absent if
+    not set. """
+    consumer_expiry_ms: int | Unset = UNSET
+    """ A consumer that was not seen for this long, in milliseconds, gives its entries back and is deleted; absent
+    if not set. """
     dead_letters: int | Unset = UNSET
     """ How many entries of the group ever moved to a dead-letter stream; absent if the group never had one. """
 
@@ -65,6 +71,10 @@ class Group:
 
         dead_letter_stream = self.dead_letter_stream
 
+        claim_min_idle_ms = self.claim_min_idle_ms
+
+        consumer_expiry_ms = self.consumer_expiry_ms
+
         dead_letters = self.dead_letters
 
         field_dict: dict[str, Any] = {}
@@ -85,6 +95,10 @@ class Group:
             field_dict["max_deliveries"] = max_deliveries
         if dead_letter_stream is not UNSET:
             field_dict["dead_letter_stream"] = dead_letter_stream
+        if claim_min_idle_ms is not UNSET:
+            field_dict["claim_min_idle_ms"] = claim_min_idle_ms
+        if consumer_expiry_ms is not UNSET:
+            field_dict["consumer_expiry_ms"] = consumer_expiry_ms
         if dead_letters is not UNSET:
             field_dict["dead_letters"] = dead_letters
 
@@ -126,6 +140,10 @@ class Group:
 
         dead_letter_stream = d.pop("dead_letter_stream", UNSET)
 
+        claim_min_idle_ms = d.pop("claim_min_idle_ms", UNSET)
+
+        consumer_expiry_ms = d.pop("consumer_expiry_ms", UNSET)
+
         dead_letters = d.pop("dead_letters", UNSET)
 
         group = cls(
@@ -138,6 +156,8 @@ class Group:
             encoding=encoding,
             max_deliveries=max_deliveries,
             dead_letter_stream=dead_letter_stream,
+            claim_min_idle_ms=claim_min_idle_ms,
+            consumer_expiry_ms=consumer_expiry_ms,
             dead_letters=dead_letters,
         )
 

@@ -29,6 +29,12 @@ class GroupSettingsBody:
     dead_letter_stream: str | Unset = UNSET
     """ The key of the stream to which such entries move. It is created with its first entry. The token needs
     `admin` on it, too. """
+    claim_min_idle_ms: int | Unset = UNSET
+    """ Before new entries, a read of the group claims entries that are idle for at least this long, in
+    milliseconds, unless the read has a `claim_min_idle_ms` of its own. """
+    consumer_expiry_ms: int | Unset = UNSET
+    """ A consumer that was not seen for this long, in milliseconds, gives its entries back to the group and is
+    deleted. Reading, waiting, claiming and extending count as being seen. """
     encoding: GroupSettingsBodyEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
@@ -36,6 +42,10 @@ class GroupSettingsBody:
         max_deliveries = self.max_deliveries
 
         dead_letter_stream = self.dead_letter_stream
+
+        claim_min_idle_ms = self.claim_min_idle_ms
+
+        consumer_expiry_ms = self.consumer_expiry_ms
 
         encoding: str | Unset = UNSET
         if not isinstance(self.encoding, Unset):
@@ -48,6 +58,10 @@ class GroupSettingsBody:
             field_dict["max_deliveries"] = max_deliveries
         if dead_letter_stream is not UNSET:
             field_dict["dead_letter_stream"] = dead_letter_stream
+        if claim_min_idle_ms is not UNSET:
+            field_dict["claim_min_idle_ms"] = claim_min_idle_ms
+        if consumer_expiry_ms is not UNSET:
+            field_dict["consumer_expiry_ms"] = consumer_expiry_ms
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
 
@@ -60,6 +74,10 @@ class GroupSettingsBody:
 
         dead_letter_stream = d.pop("dead_letter_stream", UNSET)
 
+        claim_min_idle_ms = d.pop("claim_min_idle_ms", UNSET)
+
+        consumer_expiry_ms = d.pop("consumer_expiry_ms", UNSET)
+
         _encoding = d.pop("encoding", UNSET)
         encoding: GroupSettingsBodyEncoding | Unset
         if isinstance(_encoding, Unset):
@@ -70,6 +88,8 @@ class GroupSettingsBody:
         group_settings_body = cls(
             max_deliveries=max_deliveries,
             dead_letter_stream=dead_letter_stream,
+            claim_min_idle_ms=claim_min_idle_ms,
+            consumer_expiry_ms=consumer_expiry_ms,
             encoding=encoding,
         )
 
