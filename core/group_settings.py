@@ -20,6 +20,8 @@ class GroupSettings(Struct, frozen=True, array_like=True, gc=False):
     unless the read says otherwise."""
     consumer_expiry_ms: int | None = None
     """A consumer that was not seen for this many milliseconds gives its entries back and is deleted."""
+    max_lag_ms: int | None = None
+    """The age of the oldest unread entry, in milliseconds, from which the server warns."""
 
     @property
     def is_empty(self) -> bool:

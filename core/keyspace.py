@@ -66,6 +66,8 @@ class Keyspace:
         # Serial and name of each group whose consumers expire. A group that is gone, or whose settings were
         # removed, stays here until the next look at it.
         self.expiring: SortedSet[tuple[int, bytes]] = SortedSet()
+        # The same for groups that have a greatest lag.
+        self.watched: SortedSet[tuple[int, bytes]] = SortedSet()
         # The last step of the expiry of consumers; not stored.
         self.presence = Presence()
 
@@ -129,6 +131,7 @@ class Keyspace:
         self.keys_by_serial = {}
         self.scan_order = ScanOrder()
         self.expiring = SortedSet()
+        self.watched = SortedSet()
 
     def put(self, key: bytes, stream: Stream) -> None:
         """Add `stream` under `key`, which is free, and under its serial. O(log n)."""
@@ -142,5 +145,8 @@ class Keyspace:
 
     def note_settings(self, stream: Stream, group: Group) -> None:
         """Remember the group if its settings need work over time. O(log n)."""
-        if group.settings is not None and group.settings.consumer_expiry_ms is not None:
+        settings = group.settings
+        if settings is not None and settings.consumer_expiry_ms is not None:
             self.expiring.add((stream.serial, group.name))
+        if settings is not None and settings.max_lag_ms is not None:
+            self.watched.add((stream.serial, group.name))

@@ -21,7 +21,6 @@ from tailrace.api.wire.replies import json_response
 from tailrace.core import replies
 from tailrace.core.commands import ConfigureGroup, InfoGroups, Redrive
 from tailrace.core.errors import ErrorCode
-from tailrace.core.group_settings import GroupSettings
 
 router = APIRouter(tags=["groups"])
 
@@ -50,7 +49,7 @@ async def configure_group(key: KeyPath, group: GroupPath, request: Request, stor
         raise RequestRefused(
             ErrorCode.INVALID_ARGUMENT,
             "the body has no settings; send at least one, or null to remove it: "
-            + ", ".join(f"`{name}`" for name in GroupSettings.__struct_fields__),
+            + ", ".join(f"`{name}`" for name in GroupSettingsBody.model_fields if name != "encoding"),
         )
     settings = {name: getattr(body, name) for name in named}
     if "dead_letter_stream" in named:

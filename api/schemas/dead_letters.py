@@ -51,6 +51,12 @@ class GroupSettingsBody(WireModel):
         "the group and is deleted. Reading, waiting, claiming and extending count as being seen.",
         examples=[300000],
     )
+    max_lag_ms: Annotated[int, Field(ge=1, le=I64_MAX)] | None = Field(
+        None,
+        description="The server warns in its log and its metrics while the oldest entry that the group has "
+        "not read is at least this old, in milliseconds.",
+        examples=[60000],
+    )
     encoding: NameEncodingField = None
 
 

@@ -79,6 +79,12 @@ class Group(WireModel):
     lag: int | None = Field(
         description="How many entries are not yet delivered; null if unknown.", examples=[1]
     )
+    lag_ms: int | None = Field(
+        None,
+        description="The age of the oldest entry that is not yet delivered, in milliseconds, by the time in "
+        "its id; absent if all are delivered, and behind a gateway.",
+        examples=[1500],
+    )
     max_deliveries: int | None = Field(
         None, description="How often an entry is delivered at most; absent if not set.", examples=[5]
     )
@@ -99,6 +105,11 @@ class Group(WireModel):
         description="A consumer that was not seen for this long, in milliseconds, gives its entries back and "
         "is deleted; absent if not set.",
         examples=[300000],
+    )
+    max_lag_ms: int | None = Field(
+        None,
+        description="The `lag_ms` from which the server warns; absent if not set.",
+        examples=[60000],
     )
     dead_letters: int | None = Field(
         None,

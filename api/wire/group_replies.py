@@ -12,7 +12,6 @@ from msgspec.structs import asdict
 from tailrace.api.name_members import named
 from tailrace.api.wire.replies import Json, entries_json, formatted, optional_id
 from tailrace.api.wire.turns import Slices
-from tailrace.core.group_settings import GroupSettings
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import (
     ClaimReply,
@@ -39,16 +38,15 @@ def group_json(group: GroupInfo) -> Json:
         "last_delivered_id": format_id(group.last_delivered_id),
         "entries_read": group.entries_read,
         "lag": group.lag,
-        **_numbers_of(settings),
+        **({} if group.lag_ms is None else {"lag_ms": group.lag_ms}),
+        **_set_numbers(asdict(settings)),
         **({"dead_letters": group.dead_letter_count} if stream or group.dead_letter_count else {}),
     }
 
 
-def _numbers_of(settings: GroupSettings) -> Json:
+def _set_numbers(settings: Json) -> Json:
     """Return the settings that are set, without the dead-letter stream, whose name needs an encoding."""
-    values = asdict(settings)
-    del values["dead_letter_stream"]
-    return {name: value for name, value in values.items() if value is not None}
+    return {name: value for name, value in settings.items() if isinstance(value, int)}
 
 
 def extend_json(reply: ExtendReply) -> Json:

@@ -25,6 +25,7 @@ from tailrace.app.store.admission import Admission
 from tailrace.app.store.batches import Batches
 from tailrace.app.store.commit import Log
 from tailrace.app.store.expiry import ConsumerExpiry
+from tailrace.app.store.lag_alerts import LagAlerts
 from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, MeasuredEngine
 from tailrace.app.store.publishing import Publisher
 from tailrace.app.store.readers import Receive, WaitingReaders
@@ -65,6 +66,7 @@ class EngineStore:
             self._readers.consumers,
             (clock, monotonic_clock),
         )
+        self.lag_alerts = LagAlerts(lambda: self.keyspace)
         self._batches = Batches(self._recorder, self._admission, self._readers, self._publisher)
         self._committed: Callable[[], Keyspace | None] = lambda: None
 
@@ -195,6 +197,7 @@ class EngineStore:
             self._recorder.run(ExpireIdempotencyKeys(), partial(self._engine.execute_for, TICK))
             self._readers.compare_clocks()
         self._expiry.tick()
+        self.lag_alerts.tick(self.now_ms())
 
     def serve_due(self) -> None:
         """Do what is due after both clocks were moved forward: expire keys, and retry and end waits."""

@@ -29,6 +29,8 @@ class ConfigureGroup(Command, frozen=True):
     """As `GroupSettings.claim_min_idle_ms`; at least 1."""
     consumer_expiry_ms: int | UnsetType | None = UNSET
     """As `GroupSettings.consumer_expiry_ms`; at least `core.limits.CONSUMER_EXPIRY_MS_MIN`."""
+    max_lag_ms: int | UnsetType | None = UNSET
+    """As `GroupSettings.max_lag_ms`; at least 1."""
 
 
 class Redrive(Command, frozen=True):

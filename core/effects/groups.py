@@ -47,6 +47,8 @@ class GroupConfigured(Effect, frozen=True):
     """As `GroupSettings.claim_min_idle_ms`. Journals of earlier releases lack it and what follows."""
     consumer_expiry_ms: int | None = None
     """As `GroupSettings.consumer_expiry_ms`."""
+    max_lag_ms: int | None = None
+    """As `GroupSettings.max_lag_ms`."""
 
 
 class GroupDestroyed(Effect, frozen=True):

@@ -19,6 +19,7 @@ _LEAST: Final = {
     "max_deliveries": 1,
     "claim_min_idle_ms": 1,
     "consumer_expiry_ms": CONSUMER_EXPIRY_MS_MIN,
+    "max_lag_ms": 1,
 }
 """The least value of each setting that is a number."""
 

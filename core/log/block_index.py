@@ -70,6 +70,23 @@ class BlockIndex:
         b)."""
         return max(bisect_right(self._first_ids, value) - 1, 0)
 
+    def first_after(self, value: StreamId, *, decode: bool = True) -> StreamId | None:
+        """Return the first live id above `value`, None if there is none, or if it is unknown without decoding
+        a block and `decode` is False. O(log b), and one block may be decoded."""
+        start = self.index_of(value)
+        for block in self._blocks[start : start + 2]:
+            if block.last_id <= value:
+                continue
+            if value < block.first_id and not block.holes:
+                return block.first_id
+            if not (decode or block.is_open or block.is_run):
+                return None
+            ids = self._ids_of(block)
+            positions = live_positions(block.holes, count_below(ids, value + 1), block.count)
+            if positions:
+                return ids[positions[0]]
+        return None
+
     # --- counting ------------------------------------------------------------------------------
 
     def rank(self, value: StreamId) -> int:

@@ -13,7 +13,7 @@ from tailrace.core.handlers import expiry
 from tailrace.core.invariants import check
 from tailrace.core.outcome import Outcome
 from tailrace.core.possible_moves import STEPS_PER_RETURN
-from tailrace.core.replies import ExpiryReply, ExtendReply
+from tailrace.core.replies import ExpiryReply, ExtendReply, ReadReply
 from tailrace.core.stream_id import format_id, parse_id
 from tailrace.core.transaction_work import Work
 from tests.support.redis_like import START_MS, R
@@ -128,14 +128,16 @@ def test_a_waiting_reader_wakes_when_an_entry_is_idle_long_enough() -> None:
     assert outcome.wait is not None
     assert outcome.wait.claim_at_ms == START_MS + IDLE_MS
     r.now_ms = outcome.wait.claim_at_ms
-    assert [len(each.entries) for each in r.again(outcome).reply.streams] == [1]
+    reply = r.again(outcome).reply
+    assert isinstance(reply, ReadReply)
+    assert [len(each.entries) for each in reply.streams] == [1]
 
 
 def test_a_waiting_reader_wakes_for_the_stream_whose_entry_is_idle_first() -> None:
     r = started(1, claim_min_idle_ms=IDLE_MS)
     r.run("XGROUP", "CREATE", "other", "g", 0, "MKSTREAM")
-    words = ["BLOCK", 0, "STREAMS", "other", "race", ">", ">"]
-    outcome = r.outcome("XREADGROUP", "GROUP", "g", "bob", *words)
+    streams = ["STREAMS", "other", "race", ">", ">"]
+    outcome = r.outcome("XREADGROUP", "GROUP", "g", "bob", "BLOCK", 0, *streams)
     assert outcome.wait is not None
     assert outcome.wait.claim_at_ms == START_MS + IDLE_MS
 

@@ -53,6 +53,12 @@ def configure(  # noqa: PLR0913 - the settings
             show_default=False,
         ),
     ] = None,
+    max_lag_ms: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="MS", help="Warn if the oldest unread entry is so old.", show_default=False
+        ),
+    ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove all settings.")] = False,
 ) -> None:
     """Change settings of a group, and print its state as JSON.
@@ -78,6 +84,7 @@ def configure(  # noqa: PLR0913 - the settings
         "dead_letter_stream": dead_letter_stream,
         "claim_min_idle_ms": claim_min_idle_ms,
         "consumer_expiry_ms": consumer_expiry_ms,
+        "max_lag_ms": max_lag_ms,
     }
     given = {name: value for name, value in settings.items() if value is not None}
     if remove == bool(given):

@@ -58,6 +58,7 @@ class AsyncGroup:
         dead_letter_stream: str | Unset | None = UNSET,
         claim_min_idle_ms: int | Unset | None = UNSET,
         consumer_expiry_ms: int | Unset | None = UNSET,
+        max_lag_ms: int | Unset | None = UNSET,
     ) -> models.Group:
         """Change settings of the group, like `Group.configure`."""
         settings: dict[str, int | str | Unset | None] = {
@@ -65,6 +66,7 @@ class AsyncGroup:
             "dead_letter_stream": dead_letter_stream,
             "claim_min_idle_ms": claim_min_idle_ms,
             "consumer_expiry_ms": consumer_expiry_ms,
+            "max_lag_ms": max_lag_ms,
         }
         return await self._session.send(group_calls.configure(self.key, self.name, settings))
 

@@ -66,18 +66,21 @@ class Group:
         dead_letter_stream: str | Unset | None = UNSET,
         claim_min_idle_ms: int | Unset | None = UNSET,
         consumer_expiry_ms: int | Unset | None = UNSET,
+        max_lag_ms: int | Unset | None = UNSET,
     ) -> models.Group:
         """Change the settings that are given, and return the state of the group. None removes a setting.
 
         An entry that was delivered `max_deliveries` times moves to `dead_letter_stream` instead of one more
         delivery; set both, or remove both. A read first claims entries that are idle for `claim_min_idle_ms`.
-        A consumer that was not seen for `consumer_expiry_ms` gives its entries back and is deleted. O(1).
+        A consumer that was not seen for `consumer_expiry_ms` gives its entries back and is deleted.
+        The server warns if the oldest unread entry is older than `max_lag_ms`. O(1).
         """
         settings: dict[str, int | str | Unset | None] = {
             "max_deliveries": max_deliveries,
             "dead_letter_stream": dead_letter_stream,
             "claim_min_idle_ms": claim_min_idle_ms,
             "consumer_expiry_ms": consumer_expiry_ms,
+            "max_lag_ms": max_lag_ms,
         }
         return self._session.send(group_calls.configure(self.key, self.name, settings))
 

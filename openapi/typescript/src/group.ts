@@ -56,6 +56,8 @@ export interface GroupSettings extends Waiting {
   readonly claimMinIdleMs?: number | null;
   /** A consumer that was not seen for this long gives its entries back and is deleted. */
   readonly consumerExpiryMs?: number | null;
+  /** The server warns while the oldest unread entry is at least this old. */
+  readonly maxLagMs?: number | null;
 }
 
 export interface PendingOptions extends Waiting {
@@ -164,6 +166,7 @@ export class Group {
       dead_letter_stream: settings.deadLetterStream,
       claim_min_idle_ms: settings.claimMinIdleMs,
       consumer_expiry_ms: settings.consumerExpiryMs,
+      max_lag_ms: settings.maxLagMs,
     };
     const request = { path: this.#path, body: body as api.GroupSettingsBody };
     return this.calls.call((common) => api.configureGroup({ ...common, ...request }), { repeatable: true, signal });
