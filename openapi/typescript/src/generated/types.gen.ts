@@ -238,38 +238,6 @@ export type ClaimReply = {
 };
 
 /**
- * Entries that a consumer still works on.
- */
-export type ExtendBody = {
-    /**
-     * The consumer that owns the entries.
-     */
-    consumer: string;
-    /**
-     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
-     */
-    encoding?: 'base64';
-    /**
-     * Entry ids. If one of them is invalid, the request fails and changes nothing.
-     */
-    ids: Array<string>;
-};
-
-/**
- * Which entries the consumer keeps.
- */
-export type ExtendReply = {
-    /**
-     * The ids that the consumer owns; their idle time begins again.
-     */
-    extended: Array<string>;
-    /**
-     * The ids that the consumer does not own: another consumer claimed them, or they are no longer pending. Stop working on them.
-     */
-    lost: Array<string>;
-};
-
-/**
  * An argument that is not UTF-8.
  */
 export type Base64Argument = {
@@ -441,6 +409,38 @@ export type EntryToAppend = {
 };
 
 /**
+ * Entries that a consumer still works on.
+ */
+export type ExtendBody = {
+    /**
+     * The consumer that owns the entries.
+     */
+    consumer: string;
+    /**
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
+     */
+    encoding?: 'base64';
+    /**
+     * Entry ids. If one of them is invalid, the request fails and changes nothing.
+     */
+    ids: Array<string>;
+};
+
+/**
+ * Which entries the consumer keeps.
+ */
+export type ExtendReply = {
+    /**
+     * The ids that the consumer owns; their idle time begins again.
+     */
+    extended: Array<string>;
+    /**
+     * The ids that the consumer does not own: another consumer claimed them, or they are no longer pending. Stop working on them.
+     */
+    lost: Array<string>;
+};
+
+/**
  * A consumer group.
  */
 export type Group = {
@@ -473,6 +473,10 @@ export type Group = {
      */
     lag: number | null;
     /**
+     * The age of the oldest entry that is not yet delivered, in milliseconds, by the time in its id; absent if all are delivered, and behind a gateway.
+     */
+    lag_ms?: number;
+    /**
      * How often an entry is delivered at most; absent if not set.
      */
     max_deliveries?: number;
@@ -488,6 +492,10 @@ export type Group = {
      * A consumer that was not seen for this long, in milliseconds, gives its entries back and is deleted; absent if not set.
      */
     consumer_expiry_ms?: number;
+    /**
+     * The `lag_ms` from which the server warns; absent if not set.
+     */
+    max_lag_ms?: number;
     /**
      * How many entries of the group ever moved to a dead-letter stream; absent if the group never had one.
      */
@@ -691,6 +699,10 @@ export type GroupSettingsBody = {
      * A consumer that was not seen for this long, in milliseconds, gives its entries back to the group and is deleted. Reading, waiting, claiming and extending count as being seen.
      */
     consumer_expiry_ms?: number;
+    /**
+     * The server warns in its log and its metrics while the oldest entry that the group has not read is at least this old, in milliseconds.
+     */
+    max_lag_ms?: number;
     /**
      * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
@@ -956,6 +968,10 @@ export type Limits = {
      * Entries that one request moves to a dead-letter stream, or back.
      */
     dead_letters_max: number;
+    /**
+     * The shortest `consumer_expiry_ms` of a group, in milliseconds.
+     */
+    consumer_expiry_ms_min: number;
     /**
      * Bytes of entries that one request moves in this way.
      */

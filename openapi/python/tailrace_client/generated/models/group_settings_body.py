@@ -35,6 +35,9 @@ class GroupSettingsBody:
     consumer_expiry_ms: int | Unset = UNSET
     """ A consumer that was not seen for this long, in milliseconds, gives its entries back to the group and is
     deleted. Reading, waiting, claiming and extending count as being seen. """
+    max_lag_ms: int | Unset = UNSET
+    """ The server warns in its log and its metrics while the oldest entry that the group has not read is at least
+    this old, in milliseconds. """
     encoding: GroupSettingsBodyEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
@@ -46,6 +49,8 @@ class GroupSettingsBody:
         claim_min_idle_ms = self.claim_min_idle_ms
 
         consumer_expiry_ms = self.consumer_expiry_ms
+
+        max_lag_ms = self.max_lag_ms
 
         encoding: str | Unset = UNSET
         if not isinstance(self.encoding, Unset):
@@ -62,6 +67,8 @@ class GroupSettingsBody:
             field_dict["claim_min_idle_ms"] = claim_min_idle_ms
         if consumer_expiry_ms is not UNSET:
             field_dict["consumer_expiry_ms"] = consumer_expiry_ms
+        if max_lag_ms is not UNSET:
+            field_dict["max_lag_ms"] = max_lag_ms
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
 
@@ -78,6 +85,8 @@ class GroupSettingsBody:
 
         consumer_expiry_ms = d.pop("consumer_expiry_ms", UNSET)
 
+        max_lag_ms = d.pop("max_lag_ms", UNSET)
+
         _encoding = d.pop("encoding", UNSET)
         encoding: GroupSettingsBodyEncoding | Unset
         if isinstance(_encoding, Unset):
@@ -90,6 +99,7 @@ class GroupSettingsBody:
             dead_letter_stream=dead_letter_stream,
             claim_min_idle_ms=claim_min_idle_ms,
             consumer_expiry_ms=consumer_expiry_ms,
+            max_lag_ms=max_lag_ms,
             encoding=encoding,
         )
 
