@@ -6,14 +6,22 @@ import asyncio
 
 import pytest
 
-from tailrace.core.commands import Append, Command, ConfigureGroup, Redrive
+from tailrace.core.commands import Append, Command, ConfigureGroup, ExtendLeases, Redrive
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry import fragment_from_flat
 from tests.remote.test_returned_entries import redis, remote_store  # noqa: F401 - the fixture
 from tests.support.engines import RedisOnPort
 
 
-@pytest.mark.parametrize("command", [ConfigureGroup(b"s", b"g", 5, b"dead"), Redrive(b"s", b"g", 1)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ConfigureGroup(b"s", b"g", 5, b"dead"),
+        ConfigureGroup(b"s", b"g", claim_min_idle_ms=5),
+        ExtendLeases(b"s", b"g", b"alice", (1,)),
+        Redrive(b"s", b"g", 1),
+    ],
+)
 def test_settings_of_groups_and_redrives_are_refused(redis: RedisOnPort, command: Command) -> None:  # noqa: F811
     async def scenario() -> None:
         async with remote_store(redis) as store:

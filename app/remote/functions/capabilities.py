@@ -86,7 +86,9 @@ NEEDS_OWN_STORAGE: Final = "a server with its own storage"
 """What a feature needs that the gateway has on no engine."""
 
 GROUP_SETTINGS: Final = Feature(
-    "settings of groups (dead letters)", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}"
+    "settings of groups (dead letters, leases, lag alert), and `:extend`",
+    Support.REFUSED,
+    f"needs {NEEDS_OWN_STORAGE}",
 )
 
 _REASONS: Final[dict[str, tuple[str, str, str]]] = {
