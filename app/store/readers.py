@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.app.clock import Clock
 from tailrace.app.observability.timing import WAIT, note_phase
-from tailrace.core.commands import Command, ReadGroup
+from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError, kept, too_many_readers
 from tailrace.core.outcome import Outcome, Wait, WakeUp
 from tailrace.core.replies import Reply, ServerStats
@@ -184,14 +184,21 @@ class WaitingReaders:
             self.wake(wake_ups)
 
     def _serve(self, reader: WaitingRead) -> Sequence[WakeUp]:
+        is_over = self._is_over(reader)
+        command = reader.command
+        if is_over and isinstance(command, Read | ReadGroup):
+            # At the end of the wait, a read returns what it has gathered.
+            command = replace(command, batch=None)
         try:
-            outcome = self._run(reader.command)
+            outcome = self._run(command)
         except (StreamError, StoreUnavailable) as refusal:
             self._hand_over(reader.receive, kept(refusal))
             return ()
-        if outcome.wait is None or self._is_over(reader):
+        if outcome.wait is None or is_over:
             self._hand_over(reader.receive, outcome.reply)
         else:
+            assert outcome.retry is not None
+            reader.command = outcome.retry
             self._enqueue(reader, outcome.wait)
         return outcome.wake_ups
 

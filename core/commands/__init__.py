@@ -61,6 +61,7 @@ from tailrace.core.commands.pending import (
 )
 from tailrace.core.commands.producers import FindAppend, InfoProducer, TakeOverEpoch
 from tailrace.core.commands.reading import (
+    Batch,
     Range,
     Read,
     ReadFrom,
@@ -89,6 +90,7 @@ __all__ = [
     "Append",
     "AutoClaim",
     "AutoSeq",
+    "Batch",
     "Claim",
     "ClaimOptions",
     "Command",

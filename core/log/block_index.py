@@ -87,6 +87,21 @@ class BlockIndex:
                 return ids[positions[0]]
         return None
 
+    def count_after(self, value: StreamId, most: int) -> int:
+        """Return how many live entries are above `value`, but at most `most`. O(log b + most / 100), and one
+        block may be decoded."""
+        start, found = self.index_of(value), 0
+        for index in range(start, len(self._blocks)):
+            block = self._blocks[index]
+            if value < block.first_id:
+                found += block.live
+            elif value < block.last_id:
+                position = count_below(self._ids_of(block), value + 1)
+                found += len(live_positions(block.holes, position, block.count))
+            if found >= most:
+                return most
+        return found
+
     # --- counting ------------------------------------------------------------------------------
 
     def rank(self, value: StreamId) -> int:

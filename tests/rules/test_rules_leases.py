@@ -433,4 +433,3 @@ def test_one_effect_deletes_an_expired_consumer() -> None:
     assert r.engine.execute(c.ExpireConsumers(0), r.now_ms).effects == [
         ConsumerDeleted(b"race", b"g", b"alice")
     ]
-
