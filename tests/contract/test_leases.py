@@ -1,4 +1,7 @@
-"""Leases over HTTP, Server-Sent Events and the WebSocket: claims by the group's setting, and heartbeats."""
+"""Leases over HTTP, Server-Sent Events and the WebSocket: claims by the group's setting, and heartbeats.
+
+Also reads that gather entries (`min_count`).
+"""
 
 from __future__ import annotations
 
@@ -109,3 +112,45 @@ def test_a_bad_request_is_refused_and_changes_nothing(
     assert (refused.status_code, refused.json()["code"]) == (status, code), refused.text
     assert client.get(f"/streams/{key}/groups/g").json() == before
     assert (before["claim_min_idle_ms"], before["consumer_expiry_ms"]) == (60_000, (1 << 63) - 1)
+
+
+@pytest.mark.parametrize("path", ["/read", "/read-group"])
+def test_a_read_gathers_what_arrives_while_it_lingers(
+    client: httpx.Client,  # noqa: F811
+    key: str,  # noqa: F811
+    path: str,
+) -> None:
+    client.put(f"/streams/{key}/groups/g", json={"after": "0", "create_stream": True})
+    post(client, f"/streams/{key}/entries:batch", {"entries": [{"fields": {"n": "1"}}] * 2})
+    who = {"streams": [{"key": key, "after": "0"}]}
+    if path == "/read-group":
+        who = {"group": "g", "consumer": "bob", "streams": [{"key": key}]}  # type: ignore[dict-item]
+    bounds = {"wait_ms": WAIT_MS, "min_count": 3, "linger_ms": 20}
+    assert len(post(client, path, {**who, **bounds})["streams"][0]["entries"]) == 2
+    if path == "/read-group":
+        assert post(client, path, {**who, **bounds, "wait_ms": 20})["streams"][0]["entries"] == []
+    post(client, f"/streams/{key}/entries", {"fields": {"n": "1"}})
+    capped = {**bounds, "count": 1, "linger_ms": WAIT_MS}
+    assert len(post(client, path, {**who, **capped})["streams"][0]["entries"]) == 1
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"linger_ms": 5},
+        {"min_count": 0},
+        {"min_count": -1},
+        {"min_count": 1 << 40},
+        {"min_count": 3, "max_count": 2},
+        {"min_count": 3, "linger_ms": -1},
+        {"min_count": 3, "linger_ms": 60_001},
+        {"min_count": 2.5},
+    ],
+)
+def test_bounds_that_do_not_fit_together_are_refused(
+    client: httpx.Client,  # noqa: F811
+    key: str,  # noqa: F811
+    bounds: Any,
+) -> None:
+    refused = client.post("/read", json={"streams": [{"key": key, "after": "0"}], **bounds})
+    assert (refused.status_code, refused.json()["code"]) == (422, "BODY_MISMATCH")

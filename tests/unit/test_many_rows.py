@@ -18,6 +18,7 @@ from tailrace.core.command_table import HANDLERS
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
+from tailrace.core.handlers.group_reads import CLAIM_LOOK_MS
 from tailrace.core.idle import idle_since
 from tailrace.core.invariants import check
 from tailrace.core.limits import XAUTOCLAIM_SCAN_FACTOR

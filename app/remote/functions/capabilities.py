@@ -86,7 +86,7 @@ NEEDS_OWN_STORAGE: Final = "a server with its own storage"
 """What a feature needs that the gateway has on no engine."""
 
 GROUP_SETTINGS: Final = Feature(
-    "settings of groups (dead letters, leases, lag alert), and `:extend`",
+    "settings of groups (dead letters, leases, lag alert), `:extend`, `min_count` of a read",
     Support.REFUSED,
     f"needs {NEEDS_OWN_STORAGE}",
 )

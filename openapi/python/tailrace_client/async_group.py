@@ -93,7 +93,7 @@ class AsyncGroup:
 
     # --- entries -------------------------------------------------------------------------------
 
-    async def read(
+    async def read(  # noqa: PLR0913 - the options of XREADGROUP
         self,
         consumer: str,
         count: int | None = None,
@@ -101,6 +101,8 @@ class AsyncGroup:
         id: str = ">",  # noqa: A002 - entry ids have this name everywhere
         max_bytes: int | None = None,
         wait_ms: int | None = None,
+        min_count: int | None = None,
+        linger_ms: int | None = None,
         claim_min_idle_ms: int | None = None,
         noack: bool = False,
     ) -> list[Delivery]:
@@ -112,6 +114,8 @@ class AsyncGroup:
             count=count,
             max_bytes=max_bytes,
             wait_ms=wait_ms,
+            min_count=min_count,
+            linger_ms=linger_ms,
             claim_min_idle_ms=claim_min_idle_ms,
             noack=noack,
         )

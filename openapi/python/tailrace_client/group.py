@@ -113,7 +113,7 @@ class Group:
 
     # --- entries -------------------------------------------------------------------------------
 
-    def read(
+    def read(  # noqa: PLR0913 - the options of XREADGROUP
         self,
         consumer: str,
         count: int | None = None,
@@ -121,6 +121,8 @@ class Group:
         id: str = ">",  # noqa: A002 - entry ids have this name everywhere
         max_bytes: int | None = None,
         wait_ms: int | None = None,
+        min_count: int | None = None,
+        linger_ms: int | None = None,
         claim_min_idle_ms: int | None = None,
         noack: bool = False,
     ) -> list[Delivery]:
@@ -129,7 +131,8 @@ class Group:
         With `claim_min_idle_ms`, the result begins with entries that have been pending for any consumer for
         that time. With an `id` instead of `>`, the result is the consumer's own pending entries after that
         id. A lost response is an error, and its entries are pending. `max_bytes`: end the result once it has
-        this many bytes.
+        this many bytes. With `wait_ms` and `min_count`, the server gathers that many entries, or what has
+        arrived `linger_ms` after the first one.
         """
         call = group_calls.read(
             self.name,
@@ -138,6 +141,8 @@ class Group:
             count=count,
             max_bytes=max_bytes,
             wait_ms=wait_ms,
+            min_count=min_count,
+            linger_ms=linger_ms,
             claim_min_idle_ms=claim_min_idle_ms,
             noack=noack,
         )

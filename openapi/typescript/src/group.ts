@@ -31,6 +31,9 @@ export interface GroupReadOptions extends Waiting, EntryForm {
   readonly count?: number;
   /** How long to wait for entries if there are none, at most 60 000. */
   readonly waitMs?: number;
+  /** With `waitMs`: gather this many entries, or what has arrived `lingerMs` after the first one. */
+  readonly minCount?: number;
+  readonly lingerMs?: number;
   /** First take over entries that have been pending for any consumer for at least this long. */
   readonly claimMinIdleMs?: number;
   /** New entries do not become pending. */
@@ -115,7 +118,8 @@ export class Group {
   /** Returns entries for a consumer: claimed entries first, then new ones; none if there are none in time. */
   async read(options: GroupReadOptions): Promise<Delivered[]> {
     const { consumer, count, waitMs, claimMinIdleMs, noack, after: id = ">", signal } = options;
-    const bounds = { count, wait_ms: waitMs, claim_min_idle_ms: claimMinIdleMs, noack };
+    const gathering = { min_count: options.minCount, linger_ms: options.lingerMs };
+    const bounds = { count, wait_ms: waitMs, ...gathering, claim_min_idle_ms: claimMinIdleMs, noack };
     const body = { group: this.name, consumer, streams: [{ key: this.key, id }], ...bounds };
     const request = { body, query: { shape: options.shape, encoding: options.encoding } };
     // The entries of a lost response are pending: a repetition would return other entries.
