@@ -583,6 +583,14 @@ export type GroupReadBody = {
      */
     wait_ms?: number;
     /**
+     * While waiting, gather entries: respond when this many of all streams together are available, or after `linger_ms`, or at the end of `wait_ms`. 1 by default.
+     */
+    min_count?: number;
+    /**
+     * With `min_count`: wait at most this many milliseconds after the first entry is available. Without it: until the end of `wait_ms`.
+     */
+    linger_ms?: number;
+    /**
      * The consumer group; it must exist on all of the streams.
      */
     group: string;
@@ -1397,6 +1405,14 @@ export type ReadBody = {
      * How many milliseconds to wait if there are no entries; 0 by default. `Prefer: wait=N` also sets it, in seconds.
      */
     wait_ms?: number;
+    /**
+     * While waiting, gather entries: respond when this many of all streams together are available, or after `linger_ms`, or at the end of `wait_ms`. 1 by default.
+     */
+    min_count?: number;
+    /**
+     * With `min_count`: wait at most this many milliseconds after the first entry is available. Without it: until the end of `wait_ms`.
+     */
+    linger_ms?: number;
     /**
      * The streams; the response has the same order.
      */
