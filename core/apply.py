@@ -30,7 +30,6 @@ from tailrace.core.effects import (
     IdempotencyConfigured,
     IdempotencyExpired,
     KeyspaceFlushed,
-    LeasesExtended,
     Nacked,
     PendingBetweenRemoved,
     PendingRemoved,
@@ -180,13 +179,6 @@ def _claimed(keyspace: Keyspace, effect: Claimed) -> None:
     group.pending.claim(effect.ids, consumer, effect.delivered_at_ms, effect.deliveries)
 
 
-def _leases_extended(keyspace: Keyspace, effect: LeasesExtended) -> None:
-    group = _group(keyspace, effect)
-    units = group.pending.units_of(effect.ids)
-    counts = [units[value].deliveries_of(value) for value in effect.ids]
-    group.pending.claim(effect.ids, group.consumers[effect.consumer], effect.at_ms, counts)
-
-
 def _transferred(keyspace: Keyspace, effect: Transferred) -> None:
     _group(keyspace, effect).transfer(effect.consumer, effect.new_consumer)
 
@@ -248,7 +240,6 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     ConsumerSeen: _consumer_seen,
     Delivered: _delivered,
     Claimed: _claimed,
-    LeasesExtended: _leases_extended,
     Transferred: _transferred,
     Nacked: _nacked,
     PendingRemoved: _pending_removed,

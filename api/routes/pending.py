@@ -199,7 +199,7 @@ async def xclaim(
     ),
 )
 async def extend(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
-    """Begin the idle time of a consumer's own pending entries again, so that nobody claims them.
+    """Begin the idle time of a consumer's own pending entries again, so that no other consumer claims them.
 
     Delivery counts stay. The consumer counts as seen. Ids that it does not own are in `lost`, and stay
     unchanged. O(ids log n).

@@ -1,8 +1,8 @@
 """Waiting reads that gather entries: they return when enough are available, or have lingered long enough.
 
-A read with a `Batch` counts the entries that it would return, and waits on if they are too few. It takes none
-of them meanwhile, so other readers of a group may take them; then it begins to linger again with the next
-entry. The count comes from the block index, so a wake-up costs little, however many entries are waiting.
+A read with a `Batch` counts the entries that it would return, and continues to wait if they are too few. It
+takes none of them meanwhile, so other readers of a group may take them; then it begins to linger again with
+the next entry. The count comes from the block index, so a wake-up costs little, however many entries are waiting.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def waits_for_more(command: Read | ReadGroup) -> bool:
 
 
 def lingering(execution: Execution, command: Read | ReadGroup, available: int) -> Batch | None:
-    """Return the batch with which the read waits on, None if it returns what is available.
+    """Return the batch with which the read continues to wait, None if it returns what is available.
 
     `available`: how many entries the read could return, counted up to `min_count`. Lingering begins with the
     first attempt that finds an entry. It begins again if the entries are gone, and if the clock stepped back,
