@@ -2,7 +2,7 @@
 
 A read with a `Batch` counts the entries that it would return, and continues to wait if they are too few. It
 takes none of them meanwhile, so other readers of a group may take them; then it begins to linger again with
-the next entry. The count comes from the block index, so a wake-up costs little, however many entries are waiting.
+the next entry. The count comes from the block index, so a wake-up costs little.
 """
 
 from __future__ import annotations
