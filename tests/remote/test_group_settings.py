@@ -6,7 +6,17 @@ import asyncio
 
 import pytest
 
-from tailrace.core.commands import Append, Command, ConfigureGroup, ExtendLeases, Redrive
+from tailrace.core.commands import (
+    Append,
+    Batch,
+    Command,
+    ConfigureGroup,
+    ExtendLeases,
+    Read,
+    ReadFrom,
+    ReadGroup,
+    Redrive,
+)
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry import fragment_from_flat
 from tests.remote.test_returned_entries import redis, remote_store  # noqa: F401 - the fixture
@@ -33,5 +43,20 @@ def test_settings_of_groups_and_redrives_are_refused(redis: RedisOnPort, command
             for error in (alone.value, replies[0]):
                 assert error.code is ErrorCode.ENGINE_LACKS_FEATURE
                 assert error.details["needs"] == "a server with its own storage"
+
+    asyncio.run(scenario())
+
+
+def test_reads_that_gather_entries_are_refused(redis: RedisOnPort) -> None:  # noqa: F811
+    async def scenario() -> None:
+        async with remote_store(redis) as store:
+            sources = (ReadFrom(b"s", 0),)
+            for command in (
+                Read(sources, block_ms=5, batch=Batch(2, 5)),
+                ReadGroup(b"g", b"alice", sources, block_ms=5, batch=Batch(2, None)),
+            ):
+                with pytest.raises(StreamError) as refused:
+                    await store.execute(command)
+                assert refused.value.code is ErrorCode.ENGINE_LACKS_FEATURE
 
     asyncio.run(scenario())

@@ -287,3 +287,10 @@ def test_a_reader_that_may_claim_at_once_does_not_poll() -> None:
     outcome = r.outcome("XREADGROUP", "GROUP", "g", "alice", "BLOCK", 0, "STREAMS", "s", ">")
     assert outcome.wait is not None
     assert outcome.wait.claim_at_ms == START_MS + 100
+
+
+@READS
+def test_streams_after_enough_entries_are_not_counted(make: Any) -> None:
+    r = with_group("s", "t")
+    add(r, "s", 3)
+    assert count(run(r, make("s", "t"))) == 3
