@@ -35,6 +35,7 @@ class LagAlerts:
     def __init__(self, keyspace: Callable[[], Keyspace]) -> None:
         self._keyspace = keyspace
         self._behind: set[Place] = set()
+        self._watched: object = None
         self._after: Place | None = None
 
     def is_behind(self, serial: int, group: bytes) -> bool:
@@ -49,7 +50,11 @@ class LagAlerts:
     def tick(self, now_ms: int) -> None:
         """Examine the next groups. O(1) if no group has a `max_lag_ms`."""
         watched = self._keyspace().watched
-        if not watched and not self._behind:
+        if watched is not self._watched:
+            # A flush, or the committed state after a failure of the disk.
+            self._watched = watched
+            self._behind.clear()
+        if not watched:
             return
         lines = 0
         places = list(islice(watched.irange(self._after, inclusive=(False, True)), LOOKS_MAX))
@@ -59,7 +64,6 @@ class LagAlerts:
             if lines == LINES_MAX:
                 self._after = place
                 break
-        self._behind &= watched
 
     def _examine(self, place: Place, now_ms: int) -> bool:
         """Return whether a line was written."""
@@ -71,6 +75,7 @@ class LagAlerts:
         most_ms = None if group is None or group.settings is None else group.settings.max_lag_ms
         if key is None or stream is None or group is None or most_ms is None:
             keyspace.watched.discard(place)
+            self._behind.discard(place)
             return False
         since_ms = unread_since_ms(stream, group)
         lag_ms = 0 if since_ms is None else idle_since(since_ms, now_ms)

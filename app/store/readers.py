@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Final, cast
 
 from msgspec.structs import replace
@@ -79,11 +79,12 @@ class WaitingReaders:
     def __len__(self) -> int:
         return len(self._queue)
 
-    def consumers(self) -> Iterator[tuple[bytes, bytes, bytes]]:
-        """Return key, group and consumer of each stream that a reader of a group waits for. O(readers)."""
+    def consumers(self, groups: Container[bytes]) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """Return key, group and consumer of each stream that a reader of one of `groups` waits for. O(readers
+        + streams of these readers)."""
         for reader in cast("list[WaitingRead]", self._queue.tokens()):
             command = reader.command
-            if isinstance(command, ReadGroup):
+            if isinstance(command, ReadGroup) and command.group in groups:
                 for source in command.streams:
                     yield source.key, command.group, command.consumer
 

@@ -63,7 +63,7 @@ class EngineStore:
         self._expiry = ConsumerExpiry(
             self._expire_consumers,
             lambda: self.is_ready and bool(self.keyspace.expiring),
-            self._readers.consumers,
+            lambda: self._readers.consumers({name for _, name in self.keyspace.expiring}),
             (clock, monotonic_clock),
         )
         self.lag_alerts = LagAlerts(lambda: self.keyspace)

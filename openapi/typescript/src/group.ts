@@ -173,7 +173,10 @@ export class Group {
       max_lag_ms: settings.maxLagMs,
     };
     const request = { path: this.#path, body: body as api.GroupSettingsBody };
-    return this.calls.call((common) => api.configureGroup({ ...common, ...request }), { repeatable: true, signal });
+    return this.calls.call((common) => api.configureGroup({ ...common, ...request }), {
+      repeatable: true,
+      signal,
+    });
   }
 
   /**
