@@ -18,6 +18,7 @@ GROUP_EXAMPLE: Final[JsonDict] = {
     "last_delivered_id": "1692632094485-0",
     "entries_read": 2,
     "lag": 1,
+    "lag_ms": 44997,
 }
 
 
@@ -83,7 +84,7 @@ class Group(WireModel):
         None,
         description="The age of the oldest entry that is not yet delivered, in milliseconds, by the time in "
         "its id; absent if all are delivered, and behind a gateway.",
-        examples=[1500],
+        examples=[44997],
     )
     max_deliveries: int | None = Field(
         None, description="How often an entry is delivered at most; absent if not set.", examples=[5]
