@@ -308,7 +308,7 @@ export const xclaim = <ThrowOnError extends boolean = false>(options: Options<Xc
 /**
  * Keep entries (heartbeat)
  *
- * Begin the idle time of a consumer's own pending entries again, so that nobody claims them.
+ * Begin the idle time of a consumer's own pending entries again, so that no other consumer claims them.
  *
  * Delivery counts stay. The consumer counts as seen. Ids that it does not own are in `lost`, and stay
  * unchanged. O(ids log n).

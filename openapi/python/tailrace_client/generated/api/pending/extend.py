@@ -159,7 +159,8 @@ def sync_detailed(
 ) -> Response[ExtendReply | Problem]:
     """Keep entries (heartbeat)
 
-     Begin the idle time of a consumer's own pending entries again, so that nobody claims them.
+     Begin the idle time of a consumer's own pending entries again, so that no other consumer claims
+    them.
 
     Delivery counts stay. The consumer counts as seen. Ids that it does not own are in `lost`, and stay
     unchanged. O(ids log n).
@@ -203,7 +204,8 @@ def sync(
 ) -> ExtendReply | Problem | None:
     """Keep entries (heartbeat)
 
-     Begin the idle time of a consumer's own pending entries again, so that nobody claims them.
+     Begin the idle time of a consumer's own pending entries again, so that no other consumer claims
+    them.
 
     Delivery counts stay. The consumer counts as seen. Ids that it does not own are in `lost`, and stay
     unchanged. O(ids log n).
@@ -242,7 +244,8 @@ async def asyncio_detailed(
 ) -> Response[ExtendReply | Problem]:
     """Keep entries (heartbeat)
 
-     Begin the idle time of a consumer's own pending entries again, so that nobody claims them.
+     Begin the idle time of a consumer's own pending entries again, so that no other consumer claims
+    them.
 
     Delivery counts stay. The consumer counts as seen. Ids that it does not own are in `lost`, and stay
     unchanged. O(ids log n).
@@ -284,7 +287,8 @@ async def asyncio(
 ) -> ExtendReply | Problem | None:
     """Keep entries (heartbeat)
 
-     Begin the idle time of a consumer's own pending entries again, so that nobody claims them.
+     Begin the idle time of a consumer's own pending entries again, so that no other consumer claims
+    them.
 
     Delivery counts stay. The consumer counts as seen. Ids that it does not own are in `lost`, and stay
     unchanged. O(ids log n).
