@@ -141,6 +141,7 @@ GROUPS: Final = (
     ids_case("xackdel", "ackdel", "/v1/streams/{key}/groups/g:ack", delete=True, references="delete"),
     ids_case("xnack", "nack", "/v1/streams/{key}/groups/g:nack", mode="silent"),
     ids_case("xclaim", "claim", "/v1/streams/{key}/groups/g:claim", consumer="bob", min_idle_ms=0),
+    ids_case("extend", "extend", "/v1/streams/{key}/groups/g:extend", consumer="alice"),
     post_case(
         "xautoclaim",
         "as many as it gives",

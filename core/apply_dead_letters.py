@@ -1,4 +1,4 @@
-"""Applying the effects of groups' settings and of dead letters. Only `core.apply` uses this module.
+"""Applying the effects of groups' settings, leases and dead letters. Only `core.apply` uses this module.
 
 As there, applying decides nothing and cannot fail.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from tailrace.core.effects import DeadLettered, Effect, GroupConfigured, Redriven
+from tailrace.core.effects import DeadLettered, Effect, GroupConfigured, LeasesExtended, Redriven
 from tailrace.core.group import Group
 from tailrace.core.group_settings import GroupSettings
 from tailrace.core.keyspace import Keyspace
@@ -16,9 +16,18 @@ from tailrace.core.stream_id import StreamId
 
 
 def _group_configured(keyspace: Keyspace, effect: GroupConfigured) -> None:
-    settings = GroupSettings(effect.max_deliveries, effect.dead_letter_stream, filter=effect.filter)
-    group: Group = keyspace.streams[effect.key].groups[effect.group]
+    settings = GroupSettings(*(getattr(effect, name) for name in GroupSettings.__struct_fields__))
+    stream = keyspace.streams[effect.key]
+    group: Group = stream.groups[effect.group]
     group.settings = None if settings.is_empty else settings
+    keyspace.note_settings(stream, group)
+
+
+def _leases_extended(keyspace: Keyspace, effect: LeasesExtended) -> None:
+    group: Group = keyspace.streams[effect.key].groups[effect.group]
+    units = group.pending.units_of(effect.ids)
+    counts = [units[value].deliveries_of(value) for value in effect.ids]
+    group.pending.claim(effect.ids, group.consumers[effect.consumer], effect.at_ms, counts)
 
 
 def _dead_lettered(keyspace: Keyspace, effect: DeadLettered) -> None:
@@ -46,6 +55,7 @@ def _append(keyspace: Keyspace, key: bytes, ids: Sequence[StreamId], fragments: 
 
 APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     GroupConfigured: _group_configured,
+    LeasesExtended: _leases_extended,
     DeadLettered: _dead_lettered,
     Redriven: _redriven,
 }

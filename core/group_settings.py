@@ -17,6 +17,13 @@ class GroupSettings(Struct, frozen=True, array_like=True, gc=False):
     """The key of the stream to which an entry is moved instead of one more delivery."""
     filter: str | None = None
     """The condition on entries that the group delivers (`core.filters`). Others count as read."""
+    claim_min_idle_ms: int | None = None
+    """A read of new entries first claims entries that were delivered at least this many milliseconds ago,
+    unless the read says otherwise."""
+    consumer_expiry_ms: int | None = None
+    """A consumer that was not seen for this many milliseconds gives its entries back and is deleted."""
+    max_lag_ms: int | None = None
+    """The age of the oldest unread entry, in milliseconds, from which the server warns."""
 
     @property
     def is_empty(self) -> bool:

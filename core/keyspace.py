@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sortedcontainers import SortedDict, SortedList
+from sortedcontainers import SortedDict, SortedList, SortedSet
 
 from tailrace.core.garbage import Garbage
 from tailrace.core.group import Group
@@ -22,6 +22,7 @@ from tailrace.core.limits import (
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.node_size import NodeLimits
 from tailrace.core.log.sealing import SealingQueue
+from tailrace.core.presence import Presence
 from tailrace.core.retention import Retention, RetentionRules
 from tailrace.core.scan_order import ScanOrder
 from tailrace.core.stream import Stream
@@ -65,6 +66,13 @@ class Keyspace:
         self.retained: SortedList[int] = SortedList()
         # The keys in the order of SCAN.
         self.scan_order = ScanOrder()
+        # Serial and name of each group whose consumers expire. A group that is gone, or whose settings were
+        # removed, stays here until the next look at it.
+        self.expiring: SortedSet[tuple[int, bytes]] = SortedSet()
+        # The same for groups that have a greatest lag.
+        self.watched: SortedSet[tuple[int, bytes]] = SortedSet()
+        # The last step of the expiry of consumers; not stored.
+        self.presence = Presence()
 
     def _node_limits(self) -> NodeLimits:
         return NodeLimits(self.config[NODE_MAX_ENTRIES], self.config[NODE_MAX_BYTES])
@@ -143,6 +151,8 @@ class Keyspace:
         self.keys_by_serial = {}
         self.retained = SortedList()
         self.scan_order = ScanOrder()
+        self.expiring = SortedSet()
+        self.watched = SortedSet()
 
     def put(self, key: bytes, stream: Stream) -> None:
         """Add `stream` under `key`, which is free, and under its serial. O(log n)."""
@@ -152,3 +162,14 @@ class Keyspace:
         if stream.retention is not None:
             self._list_retention(stream)
         self.scan_order.add(key)
+        for group in stream.groups.values():
+            if group.settings is not None:
+                self.note_settings(stream, group)
+
+    def note_settings(self, stream: Stream, group: Group) -> None:
+        """Remember the group if its settings need work over time. O(log n)."""
+        settings = group.settings
+        if settings is not None and settings.consumer_expiry_ms is not None:
+            self.expiring.add((stream.serial, group.name))
+        if settings is not None and settings.max_lag_ms is not None:
+            self.watched.add((stream.serial, group.name))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tailrace.core.group import Group
 from tailrace.core.stream import Stream
-from tailrace.core.stream_id import StreamId
+from tailrace.core.stream_id import SEQ_BITS, StreamId
 
 
 def _tombstone_ahead(stream: Stream, position: StreamId) -> bool:
@@ -55,6 +55,13 @@ def entries_read_after(
 
 def _counts_on(stream: Stream, position: StreamId) -> bool:
     return position >= stream.first_id and not _tombstone_ahead(stream, position)
+
+
+def unread_since_ms(stream: Stream, group: Group, *, decode: bool = True) -> int | None:
+    """Return the time in the id of the oldest entry that the group has not read, in Unix milliseconds; None
+    if it has read all, or as `BlockIndex.first_after` if `decode` is False. O(log b)."""
+    first = stream.log.first_after(group.last_delivered_id, decode=decode)
+    return None if first is None else first >> SEQ_BITS
 
 
 def lag_of(stream: Stream, group: Group) -> int | None:

@@ -205,6 +205,10 @@ DEAD_LETTERS_MAX: Final = 1_000
 """Entries that one command moves to a dead-letter stream, and dead letters that one redrive sends back: each
 takes about 10 us, 0.01 s of the writer's time together. The next command moves the following ones."""
 
+CONSUMER_EXPIRY_MS_MIN: Final = 5_000
+"""The shortest `consumer_expiry_ms`. The server looks once a second, and marks a consumer that waits as seen
+after a quarter of its time, so a delay of seconds expires no consumer."""
+
 DEAD_LETTER_BYTES_MAX: Final = 8 * MIB
 """Bytes of entries that one command moves in either direction; the last entry may exceed it."""
 

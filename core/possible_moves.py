@@ -1,4 +1,5 @@
-"""The moves to dead-letter streams that a command may cause, seen before the command runs.
+"""What the settings of groups may make a command do besides, seen before it runs: it moves entries to
+dead-letter streams, and takes entries from expired consumers.
 
 Only a group with settings can cause any. This module never runs a command, and never changes anything.
 """
@@ -12,9 +13,13 @@ from tailrace.core import commands as c
 from tailrace.core.group import Group
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import DEAD_LETTERS_MAX
+from tailrace.core.presence import EXPIRED_ENTRIES_MAX
 
 STEPS_PER_MOVE: Final = 10
 """One entry that is moved, in the steps of `core.transaction_work`."""
+
+STEPS_PER_RETURN: Final = 3
+"""One entry that a consumer gives back because it expired."""
 
 _DELIVERING: Final = (c.ReadGroup, c.Claim, c.AutoClaim, c.NegativeAcknowledge)
 
@@ -30,8 +35,14 @@ def steps_of_moves(keyspace: Keyspace, command: c.Command) -> int:
     """Return an upper bound of the steps that the moves of the command take."""
     if not isinstance(command, _DELIVERING):
         return 0
-    groups = [group for group in _groups(keyspace, command) if group.settings is not None]
-    return STEPS_PER_MOVE * sum(min(group.pending.count, DEAD_LETTERS_MAX) for group in groups)
+    steps = 0
+    for group in _groups(keyspace, command):
+        settings = group.settings
+        if settings is not None and settings.max_deliveries is not None:
+            steps += STEPS_PER_MOVE * min(group.pending.count, DEAD_LETTERS_MAX)
+        if settings is not None and settings.consumer_expiry_ms is not None and keyspace.presence.is_behind:
+            steps += STEPS_PER_RETURN * min(group.pending.count, EXPIRED_ENTRIES_MAX)
+    return steps
 
 
 def _groups(keyspace: Keyspace, command: c.Command) -> Iterator[Group]:

@@ -38,8 +38,7 @@ STEPS_PER_DESCRIPTION: Final = 15
 STEPS_PER_LOOK: Final = 5
 """One block or entry that a trim with ACKED examines."""
 STEPS_PER_PART: Final = 2  # one part that COPY copies
-ENTRIES_PER_STEP: Final = 4
-"""Entries that XRANGE or XREAD reads in one step."""
+ENTRIES_PER_STEP: Final = 4  # entries that XRANGE or XREAD reads in one step
 
 
 def require_bounded(keyspace: Keyspace, commands: Sequence[c.Command]) -> None:
@@ -161,7 +160,7 @@ def _readable(keyspace: Keyspace, group: Group, command: c.ReadGroup, source: c.
         return 0 if consumer is None else consumer.pending_count
     stream = keyspace.streams[source.key]
     new = stream.length if stream.last_id > group.last_delivered_id else 0
-    return new if command.claim_min_idle_ms is None else new + group.pending.count
+    return new + group.pending.count if command.claim_min_idle_ms is not None or group.settings else new
 
 
 def _of_pending_range(keyspace: Keyspace, command: c.PendingRange) -> int:
@@ -215,7 +214,7 @@ def _of_listing(keyspace: Keyspace, command: c.Listing) -> int:
     return 0 if command.visible is None else len(keyspace.streams)
 
 
-def _of_match(keyspace: Keyspace, _command: c.MatchKeys) -> int:
+def _of_match(keyspace: Keyspace, _: c.MatchKeys) -> int:
     return len(keyspace.streams)
 
 
@@ -225,6 +224,7 @@ def _of_scan(keyspace: Keyspace, command: c.ScanKeys) -> int:
 
 _ESTIMATES: Final[Mapping[type[c.Command], Callable[[Keyspace, Any], int]]] = {
     c.Acknowledge: _of_ids,
+    c.ExtendLeases: _of_ids,
     c.NegativeAcknowledge: _of_ids,
     c.DeleteEntries: _of_ids,
     c.DeleteEntriesByPolicy: _of_deletion,

@@ -41,6 +41,7 @@ _OWN_NEEDS: Final[Mapping[str, Need]] = {
     "redrive": "admin",
     # pending
     "xpending_summary": "read",
+    "extend": "consume",
     # commands: each command has its own scope
     "command": "any",
     "pipeline": "any",

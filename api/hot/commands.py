@@ -21,7 +21,7 @@ from tailrace.api.wire.bodies import parse_body
 from tailrace.api.wire.entry_lines import FIELDS_LINES, decode_lines
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.parameters import group_read_position_of, optional_id_of, position_of
-from tailrace.core.commands import Append, Idempotency, Read, ReadFrom, ReadGroup, ReadLimits
+from tailrace.core.commands import Append, Batch, Idempotency, Read, ReadFrom, ReadGroup, ReadLimits
 from tailrace.core.limits import PAGE_BYTES_MAX, READ_ENTRIES_MAX
 
 IdempotencyOf = Callable[[bool], Idempotency | None]
@@ -92,7 +92,11 @@ def parse_read(raw: bytes) -> ReadBody:
 def read_command(body: ReadBody, block_ms: int | None) -> Read:
     """Return the command that reads several streams."""
     return Read(
-        tuple([_read_from(position) for position in body.streams]), read_limits(body), block_ms, body.strict
+        tuple([_read_from(position) for position in body.streams]),
+        read_limits(body),
+        block_ms,
+        body.strict,
+        batch=batch_of(body),
     )
 
 
@@ -115,12 +119,21 @@ def group_read_command(body: GroupReadBody, block_ms: int | None) -> ReadGroup:
         block_ms,
         body.claim_min_idle_ms,
         body.noack,
+        batch=batch_of(body),
     )
 
 
 def _group_read_from(position: GroupReadPosition) -> ReadFrom:
     key = name_from_body(position.key, position.encoding, "key")
     return ReadFrom(key, group_read_position_of(position.id))
+
+
+def batch_of(bounds: ReadBounds) -> Batch | None:
+    """Return how the read gathers entries, None if it returns the first ones. It never waits for more than
+    `count` of all streams together."""
+    if bounds.min_count is None:
+        return None
+    return Batch(min(bounds.min_count, bounds.count or bounds.min_count), bounds.linger_ms)
 
 
 def read_limits(bounds: ReadBounds) -> ReadLimits:

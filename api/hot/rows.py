@@ -62,14 +62,16 @@ def _batch_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf
     return None if len(body) > AT_ONCE_BYTES_MAX else commands.batch_command(key, body, *idempotency)
 
 
-def _read_command(body: bytes) -> Read:
+def _read_command(body: bytes) -> Read | None:
+    """Return the command, or None if the read gathers entries: the documented route waits for them."""
     asked = commands.parse_read(body)
-    return commands.read_command(asked, asked.wait_ms or None)
+    return None if asked.min_count else commands.read_command(asked, asked.wait_ms or None)
 
 
-def _group_read_command(body: bytes) -> ReadGroup:
+def _group_read_command(body: bytes) -> ReadGroup | None:
+    """As `_read_command`, for a read as a consumer."""
     asked = commands.parse_group_read(body)
-    return commands.group_read_command(asked, asked.wait_ms or None)
+    return None if asked.min_count else commands.group_read_command(asked, asked.wait_ms or None)
 
 
 def _ack_command(key: bytes, group: bytes, body: bytes) -> Command | None:

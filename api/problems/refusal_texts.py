@@ -13,7 +13,7 @@ from typing import Final
 from tailrace.core.errors import ErrorCode, StreamError, printable
 
 VERBS: Final = frozenset(
-    {b"setid", b"configure", b"ack", b"nack", b"claim", b"autoclaim", b"takeover", b"redrive"}
+    {b"setid", b"configure", b"ack", b"nack", b"claim", b"autoclaim", b"takeover", b"redrive", b"extend"}
 )
 """The actions that can follow the name of a stream or a group. With GET, they are part of the name."""
 

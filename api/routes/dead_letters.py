@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -51,15 +50,15 @@ async def configure_group(key: KeyPath, group: GroupPath, request: Request, stor
     if not named:
         raise RequestRefused(
             ErrorCode.INVALID_ARGUMENT,
-            "the body has no settings; send `filter`, or `max_deliveries` and `dead_letter_stream`, or null",
+            "the body has no settings; send at least one, or null to remove it: "
+            + ", ".join(f"`{name}`" for name in GroupSettingsBody.model_fields if name != "encoding"),
         )
-    most = body.max_deliveries if "max_deliveries" in named else UNSET
-    stream = _stream_of(body) if "dead_letter_stream" in named else UNSET
-    wanted = body.filter if "filter" in named else UNSET
-    if wanted:
-        await compiled(wanted)
-    command = ConfigureGroup(key, group, most, stream, filter=wanted)
-    _, infos = await execute_together(store, command, InfoGroups(key))
+    settings = {name: getattr(body, name) for name in named}
+    if "dead_letter_stream" in named:
+        settings["dead_letter_stream"] = _stream_of(body)
+    if body.filter is not None:
+        await compiled(body.filter)
+    _, infos = await execute_together(store, ConfigureGroup(key, group, **settings), InfoGroups(key))
     return json_response(group_json(group_named(infos, key, group)))
 
 

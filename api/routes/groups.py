@@ -33,6 +33,7 @@ NEW_GROUP_EXAMPLE: Final = {
     "last_delivered_id": "0-0",
     "entries_read": 0,
     "lag": 3,
+    "lag_ms": 61603,
 }
 
 

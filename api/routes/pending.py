@@ -14,11 +14,18 @@ from tailrace.api.hot.operations import XACK, XAUTOCLAIM, XCLAIM, XNACK
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.base import I64_MAX
-from tailrace.api.schemas.claims import AutoClaimBody, AutoClaimReply, ClaimBody, ClaimReply
+from tailrace.api.schemas.claims import (
+    AutoClaimBody,
+    AutoClaimReply,
+    ClaimBody,
+    ClaimReply,
+    ExtendBody,
+    ExtendReply,
+)
 from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.wire.bodies import read_body
-from tailrace.api.wire.group_replies import overview_json, pending_page_json
-from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath
+from tailrace.api.wire.group_replies import extend_json, overview_json, pending_page_json
+from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath, name_from_body
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import (
     EntryShape,
@@ -33,7 +40,7 @@ from tailrace.api.wire.parameters import (
 )
 from tailrace.api.wire.replies import Json, deletions_json, json_response
 from tailrace.core import replies
-from tailrace.core.commands import AcknowledgeAndDelete, PendingRange, PendingSummary
+from tailrace.core.commands import AcknowledgeAndDelete, ExtendLeases, PendingRange, PendingSummary
 from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import READ_ENTRIES_MAX
 
@@ -179,6 +186,29 @@ async def xclaim(
     body = await read_body(request, ClaimBody)
     command = pending_commands.claim_command(key, group, body)
     return Response(answers.claim_bytes(await store.execute(command), shape), media_type=JSON)
+
+
+@router.post(
+    "/v1/streams/{key}/groups/{group}:extend",
+    **operation(
+        "extend",
+        "Keep entries (heartbeat)",
+        reply=ExtendReply,
+        body=ExtendBody,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
+    ),
+)
+async def extend(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
+    """Begin the idle time of a consumer's own pending entries again, so that no other consumer claims them.
+
+    Delivery counts stay. The consumer counts as seen. Ids that it does not own are in `lost`, and stay
+    unchanged. O(ids log n).
+    """
+    body = await read_body(request, ExtendBody)
+    consumer = name_from_body(body.consumer, body.encoding, "consumer")
+    reply = await store.execute(ExtendLeases(key, group, consumer, ids_of(body.ids)))
+    assert isinstance(reply, replies.ExtendReply)
+    return json_response(extend_json(reply))
 
 
 @router.post(

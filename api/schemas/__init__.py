@@ -21,7 +21,14 @@ from tailrace.api.schemas.appends import (
     XaddBody,
     XaddReply,
 )
-from tailrace.api.schemas.claims import AutoClaimBody, AutoClaimReply, ClaimBody, ClaimReply
+from tailrace.api.schemas.claims import (
+    AutoClaimBody,
+    AutoClaimReply,
+    ClaimBody,
+    ClaimReply,
+    ExtendBody,
+    ExtendReply,
+)
 from tailrace.api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
 from tailrace.api.schemas.dead_letters import GroupSettingsBody, RedriveBody, RedriveReply
 from tailrace.api.schemas.entries import (
@@ -78,6 +85,8 @@ DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     DeleteReply,
     Entry,
     EntryToAppend,
+    ExtendBody,
+    ExtendReply,
     Group,
     GroupBody,
     GroupList,

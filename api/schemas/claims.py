@@ -77,6 +77,34 @@ class ClaimReply(WireModel):
     )
 
 
+class ExtendBody(WireModel):
+    """Entries that a consumer still works on."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"consumer": "alice", "ids": ["1692632086370-0"]}}
+    )
+
+    consumer: str = Field(description="The consumer that owns the entries.", examples=["alice"])
+    encoding: NameEncodingField = None
+    ids: EntryIds
+
+
+class ExtendReply(WireModel):
+    """Which entries the consumer keeps."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"extended": ["1692632086370-0"], "lost": []}})
+
+    extended: list[str] = Field(
+        description="The ids that the consumer owns; their idle time begins again.",
+        examples=[["1692632086370-0"]],
+    )
+    lost: list[str] = Field(
+        description="The ids that the consumer does not own: another consumer claimed them, or they are no "
+        "longer pending. Stop working on them.",
+        examples=[["1692632086370-0"]],
+    )
+
+
 class AutoClaimBody(WireModel):
     """Idle pending entries that a consumer takes over, found by a scan in id order."""
 

@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 
 from tailrace.api.schemas.base import I64_MAX, EntryIds, NameEncodingField, WireModel
 from tailrace.api.schemas.groups import GROUP_EXAMPLE
-from tailrace.core.limits import DEAD_LETTERS_MAX, FILTER_CHARACTERS_MAX
+from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN, DEAD_LETTERS_MAX, FILTER_CHARACTERS_MAX
 
 REDRIVEN_EXAMPLE: Final[JsonDict] = {"id": "1692632147973-0", "new_id": "1692632147973-0"}
 CONFIGURED_EXAMPLE: Final[JsonDict] = {
@@ -44,6 +44,24 @@ class GroupSettingsBody(WireModel):
         description="A condition, as in `GET .../entries`. The group delivers only entries that match; "
         "others count as read.",
         examples=['fields.rider == "Castilla"'],
+    )
+    claim_min_idle_ms: Annotated[int, Field(ge=1, le=I64_MAX)] | None = Field(
+        None,
+        description="Before new entries, a read of the group claims entries that are idle for at least this "
+        "long, in milliseconds, unless the read has a `claim_min_idle_ms` of its own.",
+        examples=[30000],
+    )
+    consumer_expiry_ms: Annotated[int, Field(ge=CONSUMER_EXPIRY_MS_MIN, le=I64_MAX)] | None = Field(
+        None,
+        description="A consumer that was not seen for this long, in milliseconds, gives its entries back to "
+        "the group and is deleted. Reading, waiting, claiming and extending count as being seen.",
+        examples=[300000],
+    )
+    max_lag_ms: Annotated[int, Field(ge=1, le=I64_MAX)] | None = Field(
+        None,
+        description="The server warns in its log and its metrics while the oldest entry that the group has "
+        "not read is at least this old, in milliseconds.",
+        examples=[60000],
     )
     encoding: NameEncodingField = None
 

@@ -18,6 +18,7 @@ GROUP_EXAMPLE: Final[JsonDict] = {
     "last_delivered_id": "1692632094485-0",
     "entries_read": 2,
     "lag": 1,
+    "lag_ms": 44997,
 }
 
 
@@ -79,6 +80,12 @@ class Group(WireModel):
     lag: int | None = Field(
         description="How many entries are not yet delivered; null if unknown.", examples=[1]
     )
+    lag_ms: int | None = Field(
+        None,
+        description="The age of the oldest entry that is not yet delivered, in milliseconds, by the time in "
+        "its id; absent if all are delivered, and behind a gateway.",
+        examples=[44997],
+    )
     max_deliveries: int | None = Field(
         None, description="How often an entry is delivered at most; absent if not set.", examples=[5]
     )
@@ -92,6 +99,23 @@ class Group(WireModel):
         None,
         description="The condition on the entries that the group delivers; absent if not set.",
         examples=['fields.rider == "Castilla"'],
+    )
+    claim_min_idle_ms: int | None = Field(
+        None,
+        description="A read of the group first claims entries that are idle for at least this long, in "
+        "milliseconds; absent if not set.",
+        examples=[30000],
+    )
+    consumer_expiry_ms: int | None = Field(
+        None,
+        description="A consumer that was not seen for this long, in milliseconds, gives its entries back and "
+        "is deleted; absent if not set.",
+        examples=[300000],
+    )
+    max_lag_ms: int | None = Field(
+        None,
+        description="The `lag_ms` from which the server warns; absent if not set.",
+        examples=[60000],
     )
     dead_letters: int | None = Field(
         None,

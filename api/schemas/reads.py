@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 
 from tailrace.api.schemas.base import I64_MAX, Milliseconds, NameEncodingField, WireModel
 from tailrace.api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
-from tailrace.core.limits import PAGE_ENTRIES_MAX, READ_STREAMS_MAX, WAIT_MS_MAX
+from tailrace.core.limits import PAGE_ENTRIES_MAX, READ_ENTRIES_MAX, READ_STREAMS_MAX, WAIT_MS_MAX
 
 DELIVERED_EXAMPLE: Final[JsonDict] = {**LAST_ENTRY_EXAMPLE, "idle_ms": 0, "deliveries": 0}
 
@@ -69,6 +69,31 @@ class ReadBounds(WireModel):
         ),
         examples=[0],
     )
+
+    min_count: Annotated[int, Field(ge=1, le=READ_ENTRIES_MAX)] | None = Field(
+        None,
+        description=(
+            "While waiting, gather entries: respond when this many of all streams together are available, "
+            "or after `linger_ms`, or at the end of `wait_ms`. 1 by default."
+        ),
+        examples=[100],
+    )
+    linger_ms: Annotated[int, Field(ge=0, le=WAIT_MS_MAX)] | None = Field(
+        None,
+        description=(
+            "With `min_count`: wait at most this many milliseconds after the first entry is available. "
+            "Without it: until the end of `wait_ms`."
+        ),
+        examples=[200],
+    )
+
+    @model_validator(mode="after")
+    def _gathers_what_it_returns(self) -> Self:
+        if self.linger_ms is not None and self.min_count is None:
+            raise ValueError("`linger_ms` needs `min_count`")
+        if self.min_count is not None and self.min_count > (self.max_count or self.min_count):
+            raise ValueError("`min_count` must be at most `max_count`")
+        return self
 
     @model_validator(mode="after")
     def _budget_holds_count(self) -> Self:

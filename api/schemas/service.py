@@ -165,6 +165,9 @@ class Limits(WireModel, FilterLimits, ServerLimits):
     dead_letters_max: int = _bound(
         limits.DEAD_LETTERS_MAX, "Entries that one request moves to a dead-letter stream, or back."
     )
+    consumer_expiry_ms_min: int = _bound(
+        limits.CONSUMER_EXPIRY_MS_MIN, "The shortest `consumer_expiry_ms` of a group, in milliseconds."
+    )
     dead_letter_bytes_max: int = _bound(
         limits.DEAD_LETTER_BYTES_MAX, "Bytes of entries that one request moves in this way."
     )

@@ -7,8 +7,15 @@ from functools import partial
 
 from tailrace.api.websocket.codecs import name_of
 from tailrace.api.websocket.plan import Answers, Content, Plan, PlanContext, allowed, result_of
-from tailrace.api.websocket.requests import AckRequest, ClaimRequest, NackRequest
+from tailrace.api.websocket.requests import (
+    AckRequest,
+    ClaimRequest,
+    ExtendRequest,
+    GroupRequest,
+    NackRequest,
+)
 from tailrace.api.websocket.unsettled import Owner
+from tailrace.api.wire.group_replies import extend_json
 from tailrace.api.wire.parameters import ids_of, references_of
 from tailrace.api.wire.replies import deletions_json, formatted
 from tailrace.core.commands import (
@@ -16,6 +23,7 @@ from tailrace.core.commands import (
     AcknowledgeAndDelete,
     Claim,
     ClaimOptions,
+    ExtendLeases,
     NackMode,
     NegativeAcknowledge,
 )
@@ -84,6 +92,22 @@ def _claimed(context: PlanContext, owner: Owner, answers: Answers) -> Content:
     return {"entries": context.codec.entries(reply.entries)}
 
 
-def _stream_and_group(request: AckRequest | NackRequest | ClaimRequest) -> tuple[bytes, bytes]:
+def extend(context: PlanContext, raw: bytes) -> Plan:
+    """Return the plan of a heartbeat."""
+    request = context.codec.request(raw, ExtendRequest)
+    key, group = _stream_and_group(request)
+    consumer = name_of(request.consumer, request.encoding, "consumer")
+    command = ExtendLeases(key, group, consumer, ids_of(request.ids))
+    context.guard.allow("consume", command, "extend")
+    return Plan((command,), _extended)
+
+
+def _extended(answers: Answers) -> Content:
+    return extend_json(result_of(answers))
+
+
+def _stream_and_group(
+    request: GroupRequest,
+) -> tuple[bytes, bytes]:
     encoding = request.encoding
     return name_of(request.key, encoding, "key"), name_of(request.group, encoding, "group")

@@ -62,6 +62,7 @@ _PLANS: Final[Mapping[str, Callable[[PlanContext, bytes], Plan]]] = {
     "ack": pending_plans.ack,
     "nack": pending_plans.nack,
     "claim": pending_plans.claim,
+    "extend": pending_plans.extend,
     "unsubscribe": subscription_plans.unsubscribe,
     "ping": _ping,
 }

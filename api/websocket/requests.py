@@ -144,6 +144,27 @@ class ClaimRequest(GroupRequest):
     )
 
 
+class ExtendRequest(GroupRequest):
+    """Begin the idle time of a consumer's own pending entries again (a heartbeat)."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "id": 9,
+                "op": "extend",
+                "key": "race:france",
+                "group": "judges",
+                "consumer": "alice",
+                "ids": ["1692632086370-0"],
+            }
+        }
+    )
+
+    op: Literal["extend"]
+    consumer: Name = Field(description="The consumer that owns the entries.", examples=["alice"])
+    ids: EntryIds
+
+
 class PingRequest(Request):
     """Do nothing, and reply in order. The server also answers pings of the WebSocket protocol."""
 
@@ -161,6 +182,7 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "ack": AckRequest,
     "nack": NackRequest,
     "claim": ClaimRequest,
+    "extend": ExtendRequest,
     "unsubscribe": UnsubscribeRequest,
     "ping": PingRequest,
 }

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import asdict
+
 from tailrace.api.name_members import named
 from tailrace.api.wire.replies import Json, entries_json, formatted, optional_id
 from tailrace.api.wire.turns import Slices
@@ -15,6 +17,7 @@ from tailrace.core.replies import (
     ClaimReply,
     ConsumerFullInfo,
     ConsumerInfo,
+    ExtendReply,
     GroupFullInfo,
     GroupInfo,
     PendingEntry,
@@ -35,10 +38,20 @@ def group_json(group: GroupInfo) -> Json:
         "last_delivered_id": format_id(group.last_delivered_id),
         "entries_read": group.entries_read,
         "lag": group.lag,
-        **({} if settings.max_deliveries is None else {"max_deliveries": settings.max_deliveries}),
-        **({} if settings.filter is None else {"filter": settings.filter}),
+        **({} if group.lag_ms is None else {"lag_ms": group.lag_ms}),
+        **_set_numbers(asdict(settings)),
         **({"dead_letters": group.dead_letter_count} if stream or group.dead_letter_count else {}),
     }
+
+
+def _set_numbers(settings: Json) -> Json:
+    """Return the settings that are set, without the dead-letter stream, whose name needs an encoding."""
+    return {name: value for name, value in settings.items() if isinstance(value, int)}
+
+
+def extend_json(reply: ExtendReply) -> Json:
+    """Return the ids whose leases were extended, and those that the consumer does not own."""
+    return {"extended": formatted(reply.extended), "lost": formatted(reply.lost)}
 
 
 def redrive_json(reply: RedriveReply) -> Json:

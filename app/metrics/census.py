@@ -6,7 +6,7 @@ covers all streams and groups. The module reads the keyspace and never changes i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import heappush, heappushpop
 from itertools import islice
 from typing import Final, NamedTuple
@@ -16,11 +16,14 @@ from sortedcontainers import SortedDict
 from tailrace.core.group import Group
 from tailrace.core.idle import idle_since
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.lag import lag_of
+from tailrace.core.lag import lag_of, unread_since_ms
 from tailrace.core.stream import Stream
 
 SLICE: Final = 250
 """How many streams and groups one slice covers: about 0.9 ms."""
+
+DECODED_MAX: Final = 500
+"""Blocks that one census decodes to find the oldest unread entry of a group; further groups have none."""
 
 
 class GroupState(NamedTuple):
@@ -28,7 +31,8 @@ class GroupState(NamedTuple):
 
     `pending`: pending entries. `lag`: entries that the group has not read, -1 if unknown. `oldest_ms`: the
     time since the earliest delivery of an owned pending entry; 0 if there is none. `dead_letters`: entries
-    ever moved to a dead-letter stream; -1 if the group never had one.
+    ever moved to a dead-letter stream; -1 if the group never had one. `lag_ms`: the age of the oldest unread
+    entry; -1 if unknown. `behind`: whether that is above the group's `max_lag_ms`; -1 if it has none.
     """
 
     pending: int
@@ -37,6 +41,8 @@ class GroupState(NamedTuple):
     key: bytes
     group: bytes
     dead_letters: int = -1
+    lag_ms: int = 0
+    behind: int = -1
 
     def joined(self, other: GroupState) -> GroupState:
         """Return the sum of both groups. An unknown lag counts as 0, and so do dead letters of a group
@@ -45,7 +51,16 @@ class GroupState(NamedTuple):
         known = [each.dead_letters for each in (self, other) if each.dead_letters >= 0]
         dead_letters = sum(known) if known else -1
         oldest_ms = max(self.oldest_ms, other.oldest_ms)
-        return GroupState(self.pending + other.pending, lag, oldest_ms, self.key, self.group, dead_letters)
+        return GroupState(
+            self.pending + other.pending,
+            lag,
+            oldest_ms,
+            self.key,
+            self.group,
+            dead_letters,
+            max(self.lag_ms, other.lag_ms),
+            max(self.behind, other.behind),
+        )
 
 
 class Census:
@@ -55,7 +70,13 @@ class Census:
     equals with the greatest lag. `rest`: the sum of all other groups; None if there are none.
     """
 
-    def __init__(self, keyspace: Keyspace, now_ms: int, named_max: int) -> None:
+    def __init__(
+        self,
+        keyspace: Keyspace,
+        now_ms: int,
+        named_max: int,
+        is_behind: Callable[[int, bytes], bool] = lambda _serial, _group: False,
+    ) -> None:
         self.streams = 0
         self.entries = 0
         self.groups = 0
@@ -65,6 +86,8 @@ class Census:
         self._keyspace = keyspace
         self._now_ms = now_ms
         self._named_max = named_max
+        self._is_behind = is_behind
+        self._decoded = 0
 
     def steps(self) -> Iterator[None]:
         """Walk the keyspace and yield after each slice; it may change at a yield. O(streams + groups)."""
@@ -97,11 +120,42 @@ class Census:
     def _add(self, key: bytes, stream: Stream, group: Group) -> None:
         self.groups += 1
         self.pending += group.pending.count
-        state = _state_of(key, stream, group, self._now_ms)
+        state = self._state_of(key, stream, group)
         if len(self.named) < self._named_max:
             heappush(self.named, state)
         else:
             self._add_to_rest(heappushpop(self.named, state))
+
+    def _state_of(self, key: bytes, stream: Stream, group: Group) -> GroupState:
+        lag = lag_of(stream, group)
+        oldest_at_ms = group.pending.order.oldest_owned_ms()
+        oldest_ms = 0 if oldest_at_ms is None else idle_since(oldest_at_ms, self._now_ms)
+        settings = group.settings
+        has_dead_letters = group.dead_letter_count or (settings is not None and settings.max_deliveries)
+        dead_letters = group.dead_letter_count if has_dead_letters else -1
+        is_watched = settings is not None and settings.max_lag_ms is not None
+        return GroupState(
+            group.pending.count,
+            -1 if lag is None else lag,
+            oldest_ms,
+            key,
+            group.name,
+            dead_letters,
+            self._lag_ms(stream, group),
+            int(self._is_behind(stream.serial, group.name)) if is_watched else -1,
+        )
+
+    def _lag_ms(self, stream: Stream, group: Group) -> int:
+        """Return the age of the oldest unread entry. A block is decoded for it up to `DECODED_MAX` times."""
+        if group.last_delivered_id >= stream.log.last_id:
+            return 0
+        since_ms = unread_since_ms(stream, group, decode=False)
+        if since_ms is None:
+            if self._decoded >= DECODED_MAX:
+                return -1
+            self._decoded += 1
+            since_ms = unread_since_ms(stream, group)
+        return 0 if since_ms is None else idle_since(since_ms, self._now_ms)
 
     def _add_to_rest(self, state: GroupState) -> None:
         self.rest = _NO_GROUP.joined(state) if self.rest is None else self.rest.joined(state)
@@ -117,13 +171,3 @@ def _all_groups(stream: Stream) -> Iterator[Group]:
         present = [stream.groups[name] for name in names]
         yield from present
         after = names[-1]
-
-
-def _state_of(key: bytes, stream: Stream, group: Group, now_ms: int) -> GroupState:
-    lag = lag_of(stream, group)
-    oldest_at_ms = group.pending.order.oldest_owned_ms()
-    oldest_ms = 0 if oldest_at_ms is None else idle_since(oldest_at_ms, now_ms)
-    dead_letters = group.dead_letter_count if group.settings or group.dead_letter_count else -1
-    return GroupState(
-        group.pending.count, -1 if lag is None else lag, oldest_ms, key, group.name, dead_letters
-    )

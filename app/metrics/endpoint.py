@@ -37,6 +37,14 @@ _GROUP_FIGURES: Final[dict[str, tuple[str, Callable[[GroupState], float]]]] = {
         "Entries that the group has not read, by group; absent if deletions make it unknown.",
         lambda state: state.lag,
     ),
+    "group_lag_seconds": (
+        "Age of the oldest entry that the group has not read, by group; absent if it is unknown.",
+        lambda state: state.lag_ms / 1000,
+    ),
+    "group_behind": (
+        "1 while the lag of the group is above its max_lag_ms, else 0; absent for groups without it.",
+        lambda state: state.behind,
+    ),
     "group_oldest_pending_seconds": (
         "Time since the earliest delivery of an owned pending entry, by group.",
         lambda state: state.oldest_ms / 1000,
@@ -86,8 +94,16 @@ class MetricsEndpoint:
         if census is not None:
             yield from _totals(census)
             yield from _groups(census)
+            yield from self._behind()
         yield from families(self._sources)
         yield from self._process.collect()
+
+    def _behind(self) -> Iterator[Metric]:
+        store = self._sources.store
+        if isinstance(store, EngineStore):
+            yield gauge(
+                "groups_behind", "Groups whose lag is above their max_lag_ms.", store.lag_alerts.count
+            )
 
 
 class _One(Collector):

@@ -52,7 +52,7 @@ class CensusReuse:
     async def _walk(self, store: EngineStore, named_max: int) -> Census:
         self._kept.pop(named_max, None)
         began_ns = self._clock_ns()
-        census = Census(store.keyspace, store.now_ms(), named_max)
+        census = Census(store.keyspace, store.now_ms(), named_max, store.lag_alerts.is_behind)
         for _ in census.steps():
             await asyncio.sleep(0)
         now_ns = self._clock_ns()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Final, cast
 
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.app.clock import Clock
 from tailrace.app.observability.timing import WAIT, note_phase
-from tailrace.core.commands import Command
+from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError, kept, too_many_readers
 from tailrace.core.outcome import Outcome, Wait, WakeUp
 from tailrace.core.replies import Reply, ServerStats
@@ -82,6 +82,15 @@ class WaitingReaders:
 
     def __len__(self) -> int:
         return len(self._queue)
+
+    def consumers(self, groups: Container[bytes]) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """Return key, group and consumer of each stream that a reader of one of `groups` waits for. O(readers
+        + streams of these readers)."""
+        for reader in cast("list[WaitingRead]", self._queue.tokens()):
+            command = reader.command
+            if isinstance(command, ReadGroup) and command.group in groups:
+                for source in command.streams:
+                    yield source.key, command.group, command.consumer
 
     def require_room(self) -> None:
         """Raise `StreamError` if `readers_max` reads are waiting. O(1)."""
@@ -193,14 +202,21 @@ class WaitingReaders:
             self.wake(wake_ups)
 
     def _serve(self, reader: WaitingRead) -> Sequence[WakeUp]:
+        is_over = self._is_over(reader)
+        command = reader.command
+        if is_over and isinstance(command, Read | ReadGroup):
+            # At the end of the wait, a read returns what it has gathered.
+            command = replace(command, batch=None)
         try:
-            outcome = self._run(reader.command)
+            outcome = self._run(command)
         except (StreamError, StoreUnavailable) as refusal:
             self._hand_over(reader.receive, kept(refusal))
             return ()
-        if outcome.wait is None or self._is_over(reader):
+        if outcome.wait is None or is_over:
             self._hand_over(reader.receive, outcome.reply)
         else:
+            assert outcome.retry is not None
+            reader.command = outcome.retry
             self._enqueue(reader, outcome.wait)
         return outcome.wake_ups
 

@@ -5,8 +5,8 @@ releases a reply, an error or a pushed entry only after everything that it revea
 lock: each command reads and changes the keyspace without an `await` in between, on one event loop.
 
 Its collaborators: `admission` accepts or rejects commands, `recorder` runs them and records their effects,
-`readers` keeps blocking reads, `batches` runs several commands, and `publishing` releases results. The store
-never decides what a command does.
+`readers` keeps blocking reads, `batches` runs several commands, `publishing` releases results, and `upkeep`
+does what becomes due with time. The store never decides what a command does.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from tailrace.app.observability.timing import note_commands
 from tailrace.app.store.admission import Admission
 from tailrace.app.store.batches import Batches
 from tailrace.app.store.commit import Log
+from tailrace.app.store.lag_alerts import LagAlerts
 from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, MeasuredEngine
 from tailrace.app.store.publishing import Publisher
 from tailrace.app.store.readers import Receive, WaitingReaders
 from tailrace.app.store.recorder import Recorder
-from tailrace.app.store.retention_sweep import RetentionSweep
+from tailrace.app.store.upkeep import Upkeep
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Command, ExpireIdempotencyKeys, Read, ReadGroup, SweepRetention
+from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.keyspace import Keyspace
@@ -59,7 +60,13 @@ class EngineStore:
             monotonic_clock,
             readers_max,
         )
-        self._retention = RetentionSweep(self._sweep_retention)
+        self._upkeep = Upkeep(
+            partial(self._recorder.run, execute=partial(self._engine.execute_for, TICK)),
+            self._readers,
+            lambda: self.keyspace,
+            lambda: self.is_ready,
+            (clock, monotonic_clock),
+        )
         self._batches = Batches(self._recorder, self._admission, self._readers, self._publisher)
         self._committed: Callable[[], Keyspace | None] = lambda: None
 
@@ -106,6 +113,11 @@ class EngineStore:
     def waiting_count(self) -> int:
         """Return the number of waiting reads."""
         return len(self._readers)
+
+    @property
+    def lag_alerts(self) -> LagAlerts:
+        """Return the groups whose lag is above their `max_lag_ms`."""
+        return self._upkeep.lag_alerts
 
     def now_ms(self) -> int:
         """Return the time from which idle times are measured, in Unix milliseconds."""
@@ -188,26 +200,12 @@ class EngineStore:
         return self._publisher.hand_over_later(receive, outcome.reply)
 
     def tick(self) -> None:
-        """Expire idempotency keys, start the retention sweep, and check for a step of the system clock. Call
-        it once a second."""
-        if self.is_ready:
-            self._recorder.run(ExpireIdempotencyKeys(), partial(self._engine.execute_for, TICK))
-            if self.keyspace.retained:
-                self._retention.begin()
-            self._readers.compare_clocks()
-
-    def _sweep_retention(self, start_serial: int) -> int:
-        """Carry out one step of the retention sweep. Return where to continue, 0 at the end."""
-        if not self.is_ready:
-            return 0
-        command = SweepRetention(start_serial)
-        reply = self._recorder.run(command, partial(self._engine.execute_for, TICK)).reply
-        assert isinstance(reply, int)
-        return reply
+        """Do the upkeep that is due: see `upkeep`. Call it once a second."""
+        self._upkeep.tick()
 
     def serve_due(self) -> None:
-        """Do what is due after both clocks were moved forward: expire keys, and retry and end waits."""
-        self.tick()
+        """Do what is due after both clocks were moved forward: the upkeep, and retry and end waits."""
+        self._upkeep.clocks_moved()
         self._readers.serve_due()
 
     # --- rejecting -----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from tailrace.core.command_table.descriptor import Descriptor, Row, Syntax, sour
 from tailrace.core.grammar import claims as claims_grammar
 from tailrace.core.grammar import deletion as deletion_grammar
 from tailrace.core.grammar import reads as reads_grammar
-from tailrace.core.handlers import acks, claims, delete, group_reads, pending_views
+from tailrace.core.handlers import acks, claims, delete, group_reads, leases, pending_views
 
 ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
@@ -87,6 +87,7 @@ ROWS: Final[tuple[Row, ...]] = (
         ),
     ),
     Descriptor(c.PendingRange, "xpending", pending_views.pending_range, "read", is_read_only=True),
+    Descriptor(c.ExtendLeases, "extend", leases.extend, "consume"),
     Descriptor(
         c.Claim,
         "xclaim",

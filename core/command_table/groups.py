@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from tailrace.core import commands as c
-from tailrace.core.command_table.descriptor import Descriptor, Row, Syntax, configured_keys
+from tailrace.core.command_table.descriptor import Descriptor, Reach, Row, Syntax, configured_keys
 from tailrace.core.grammar import groups as groups_grammar
 from tailrace.core.grammar import help_texts as help_texts_grammar
 from tailrace.core.grammar import info as info_grammar
-from tailrace.core.handlers import consumers, groups, info, redrive
+from tailrace.core.handlers import consumers, expiry, group_settings, groups, info, redrive
 
 ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
@@ -84,11 +84,12 @@ ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
         c.ConfigureGroup,
         "configure_group",
-        redrive.configure_group,
+        group_settings.configure_group,
         "admin",
         keys_of=configured_keys,
     ),
     Descriptor(c.Redrive, "redrive", redrive.redrive, "admin", grows=True),
+    Descriptor(c.ExpireConsumers, "expire_consumers", expiry.expire_consumers, "admin", reach=Reach.INTERNAL),
     Syntax("xgroup|help", 2, help_texts_grammar.parse_help, "", "List the subcommands of XGROUP."),
     Descriptor(
         c.InfoStream,

@@ -18,7 +18,7 @@ from tailrace.core.commands.arguments import (
     Special,
     Trim,
 )
-from tailrace.core.commands.dead_letters import ConfigureGroup, Redrive
+from tailrace.core.commands.dead_letters import ConfigureGroup, ExpireConsumers, ExtendLeases, Redrive
 from tailrace.core.commands.groups import (
     CreateConsumer,
     CreateGroup,
@@ -62,6 +62,7 @@ from tailrace.core.commands.pending import (
 )
 from tailrace.core.commands.producers import FindAppend, InfoProducer, TakeOverEpoch
 from tailrace.core.commands.reading import (
+    Batch,
     Range,
     Read,
     ReadFrom,
@@ -91,6 +92,7 @@ __all__ = [
     "Append",
     "AutoClaim",
     "AutoSeq",
+    "Batch",
     "Claim",
     "ClaimOptions",
     "Command",
@@ -106,7 +108,9 @@ __all__ = [
     "DeleteEntriesByPolicy",
     "DeleteKeys",
     "DestroyGroup",
+    "ExpireConsumers",
     "ExpireIdempotencyKeys",
+    "ExtendLeases",
     "FindAppend",
     "Flush",
     "GetConfig",

@@ -1,4 +1,4 @@
-"""The commands on the settings of a group and on its dead letters.
+"""The commands on the settings of a group, on its dead letters and on its leases.
 
 This module holds data only.
 """
@@ -27,6 +27,12 @@ class ConfigureGroup(Command, frozen=True):
     """As `GroupSettings.dead_letter_stream`."""
     filter: str | UnsetType | None = UNSET
     """As `GroupSettings.filter`."""
+    claim_min_idle_ms: int | UnsetType | None = UNSET
+    """As `GroupSettings.claim_min_idle_ms`; at least 1."""
+    consumer_expiry_ms: int | UnsetType | None = UNSET
+    """As `GroupSettings.consumer_expiry_ms`; at least `core.limits.CONSUMER_EXPIRY_MS_MIN`."""
+    max_lag_ms: int | UnsetType | None = UNSET
+    """As `GroupSettings.max_lag_ms`; at least 1."""
 
 
 class Redrive(Command, frozen=True):
@@ -43,3 +49,30 @@ class Redrive(Command, frozen=True):
     """The ids in the dead-letter stream; an id may repeat. None: all from `start` on."""
     start: StreamId = ZERO_ID
     """The first id to examine, without `ids`."""
+
+
+class ExtendLeases(Command, frozen=True):
+    """Begin the idle time of a consumer's own pending entries again, without a delivery. The reply is an
+    `ExtendReply`. Redis has no such command: XCLAIM JUSTID also takes entries of other consumers."""
+
+    key: bytes
+    """The stream's key."""
+    group: bytes
+    """The group's name."""
+    consumer: bytes
+    """The consumer's name; a missing consumer owns nothing and is not created."""
+    ids: tuple[StreamId, ...] | range
+    """The ids of the entries; an id may repeat."""
+
+
+class ExpireConsumers(Command, frozen=True):
+    """Take entries from consumers that were not seen for too long, and delete them. The reply is an
+    `ExpiryReply`. The server runs it; clients cannot."""
+
+    since_ms: int
+    """Unix time: consumers count as seen then. Later than the last start of the server, the last pause and
+    the last step of the clock, so that none of them expires a consumer."""
+    waiting: tuple[tuple[bytes, bytes, bytes], ...] = ()
+    """Key, group and consumer of each waiting read: such a consumer counts as seen now."""
+    after: tuple[int, bytes, bytes] | None = None
+    """Where to continue: `ExpiryReply.next` of the previous step. None: begin with the first group."""

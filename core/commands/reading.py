@@ -89,6 +89,18 @@ class ReadLimits(Struct, frozen=True):
     size is known without converting an entry."""
 
 
+class Batch(Struct, frozen=True):
+    """How a waiting read gathers entries instead of returning the first one. Redis has no such option."""
+
+    min_count: int
+    """Wait until this many entries of all streams together are available; at least 1."""
+    linger_ms: int | None
+    """Wait at most this many milliseconds after an entry is available; None: until the wait ends."""
+    until_ms: int | None = None
+    """The Unix time at which lingering ends. The engine sets it on the command that it returns for a later
+    retry, once an entry is available."""
+
+
 class Read(Command, frozen=True):
     """XREAD. The reply is a `ReadReply`, also if nothing was found."""
 
@@ -103,6 +115,8 @@ class Read(Command, frozen=True):
     until_ms: int | None = None
     """The Unix time at which the wait ends. The engine sets it on the command that it returns for a later
     retry, so that the retry keeps the first deadline."""
+    batch: Batch | None = None
+    """How to gather entries, for a read that waits; None: return the first ones."""
 
 
 class ReadGroup(Command, frozen=True):
@@ -129,3 +143,5 @@ class ReadGroup(Command, frozen=True):
     """Deliver new entries without making them pending."""
     until_ms: int | None = None
     """As in `Read`."""
+    batch: Batch | None = None
+    """As in `Read`. A read that may claim an entry does not wait for more."""

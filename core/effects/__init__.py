@@ -43,6 +43,7 @@ from tailrace.core.effects.keyspace import (
 from tailrace.core.effects.pending import (
     Claimed,
     Delivered,
+    LeasesExtended,
     Nacked,
     PendingBetweenRemoved,
     PendingRemoved,
@@ -74,6 +75,7 @@ __all__ = [
     "IdempotencyConfigured",
     "IdempotencyExpired",
     "KeyspaceFlushed",
+    "LeasesExtended",
     "Nacked",
     "PendingBetweenRemoved",
     "PendingRemoved",

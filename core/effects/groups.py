@@ -45,6 +45,12 @@ class GroupConfigured(Effect, frozen=True):
     """As `GroupSettings.dead_letter_stream`."""
     filter: str | None = None
     """As `GroupSettings.filter`."""
+    claim_min_idle_ms: int | None = None
+    """As `GroupSettings.claim_min_idle_ms`. Journals of earlier releases lack it and what follows."""
+    consumer_expiry_ms: int | None = None
+    """As `GroupSettings.consumer_expiry_ms`."""
+    max_lag_ms: int | None = None
+    """As `GroupSettings.max_lag_ms`."""
 
 
 class GroupDestroyed(Effect, frozen=True):

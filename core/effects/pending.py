@@ -41,6 +41,21 @@ class Claimed(Effect, frozen=True):
     """The new delivery count of each id."""
 
 
+class LeasesExtended(Effect, frozen=True):
+    """A consumer keeps entries that it owns: their time of delivery changed, their counts did not."""
+
+    key: bytes
+    """The stream's key."""
+    group: bytes
+    """The group's name."""
+    consumer: bytes
+    """The owner's name, before and after."""
+    ids: Sequence[StreamId]
+    """The ids, distinct, in their new order of delivery; at least one."""
+    at_ms: int
+    """Unix time of delivery of all of them."""
+
+
 class Transferred(Effect, frozen=True):
     """All pending entries of one consumer got another owner; counts, times and order did not change."""
 

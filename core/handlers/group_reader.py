@@ -19,6 +19,7 @@ from tailrace.core.group import Group
 from tailrace.core.handlers.dead_letters import LOOK_AHEAD, DeadLetters, dead_letters_of
 from tailrace.core.handlers.filtered_delivery import FilterScan, filter_of
 from tailrace.core.handlers.idle_entries import IdleEntries, without_deleted
+from tailrace.core.handlers.leases import own_min_idle_ms
 from tailrace.core.handlers.ranges import smaller
 from tailrace.core.handlers.reads import take_after
 from tailrace.core.idle import idle_since
@@ -56,12 +57,14 @@ class GroupReader:
             execution.do(ConsumerCreated(key, command.group, command.consumer, execution.now_ms))
 
     def read_new(self, min_idle_ms: int | None) -> StreamRead:
-        """Claim idle entries if `min_idle_ms` is given, then deliver new ones.
+        """Claim idle entries if `min_idle_ms` is given or set for the group, then deliver new ones.
 
         COUNT bounds both together (rule 34). O(log n + entries returned); pending entries that are not idle
         cost nothing.
         """
         count = self._command.limits.count
+        if min_idle_ms is None:
+            min_idle_ms = own_min_idle_ms(self._command, self._group)
         if min_idle_ms is None:
             entries = self._deliver_new(count, claim=False)
         else:

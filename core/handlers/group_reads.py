@@ -7,21 +7,31 @@ Every stream is checked before the first one changes.
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from tailrace.core.bounds.reply_budget import ReplyBudget
 from tailrace.core.commands import ReadFrom, ReadGroup, Special
 from tailrace.core.errors import no_group_for_read
 from tailrace.core.execution import Execution, parsed_position
+from tailrace.core.handlers.consumers import touch_consumer
+from tailrace.core.handlers.expiry import expire_before_read
 from tailrace.core.handlers.filtered_delivery import FilterScan
 from tailrace.core.handlers.group_reader import GroupReader
 from tailrace.core.handlers.groups import missing_for
 from tailrace.core.handlers.idle_entries import claimable_from_ms
+from tailrace.core.handlers.leases import own_min_idle_ms
+from tailrace.core.handlers.lingering import lingering, waits_for_more
 from tailrace.core.handlers.reads import deadline_ms
+from tailrace.core.idle import idle_since
 from tailrace.core.limits import FILTER_READ_MS_MAX
 from tailrace.core.outcome import Wait
 from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
 from tailrace.core.stream_id import MAX_ID, StreamId
+
+CLAIM_LOOK_MS: Final = 100
+"""How often a reader that may claim entries at once looks for new pending ones at least: it does not poll."""
 
 
 def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
@@ -33,6 +43,11 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     """
     positions = [_checked_position(execution, command, source) for source in command.streams]
     execution.room(command.limits.page_bytes).require_any()
+    if execution.keyspace.presence.is_behind:
+        _expire_first(execution, command)
+    empty = _gathered(execution, command, positions) if waits_for_more(command) else None
+    if empty is not None:
+        return empty
     budget = ReplyBudget(command.limits)
     min_idle_ms = command.claim_min_idle_ms
     scan: FilterScan | None = None
@@ -51,11 +66,19 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
             min_idle_ms = None
             reads.append(reader.read_history(after))
     reply = ReadReply(reads)
-    if reply.is_empty and scan is not None and scan.is_behind:
-        _wait_as(execution, command, _wait_to_catch_up(execution, command))
-    elif command.block_ms is not None and reply.is_empty:
-        _wait_as(execution, command, _wait(execution, command, min_idle_ms))
+    if reply.is_empty:
+        _wait_if_asked(execution, command, scan, min_idle_ms)
     return reply
+
+
+def _wait_if_asked(
+    execution: Execution, command: ReadGroup, scan: FilterScan | None, min_idle_ms: int | None
+) -> None:
+    """Let a read that found nothing wait: until the filter has examined all entries, or for new ones."""
+    if scan is not None and scan.is_behind:
+        _wait_as(execution, command, _wait_to_catch_up(execution, command))
+    elif command.block_ms is not None:
+        _wait_as(execution, command, _wait(execution, command, min_idle_ms))
 
 
 def _wait_as(execution: Execution, command: ReadGroup, wait: Wait) -> None:
@@ -68,6 +91,56 @@ def _wait_to_catch_up(execution: Execution, command: ReadGroup) -> Wait:
     if until_ms is None and command.block_ms is None:
         until_ms = execution.now_ms + FILTER_READ_MS_MAX
     return Wait((), command.group, until_ms, None, is_behind=True)
+
+
+def _expire_first(execution: Execution, command: ReadGroup) -> None:
+    """Expire consumers of the groups that the read names: the current look may not have reached them."""
+    for key in dict.fromkeys(source.key for source in command.streams):
+        group = execution.keyspace.streams[key].groups[command.group]
+        expire_before_read(execution, key, group, command.consumer)
+
+
+def _gathered(
+    execution: Execution, command: ReadGroup, positions: list[StreamId | Special]
+) -> ReadReply | None:
+    """Wait for more entries, and return the empty reply; None if the read returns what is available, because
+    that is enough, an entry can be claimed, or the read shows a history."""
+    assert command.batch is not None
+    if not all(isinstance(after, Special) for after in positions):
+        return None
+    most, available = command.batch.min_count, 0
+    wait = _wait(execution, command, command.claim_min_idle_ms)
+    for source in command.streams:
+        stream = execution.keyspace.streams[source.key]
+        if _has_claimable(execution, command, source.key):
+            return None
+        if available < most:
+            after = stream.groups[command.group].last_delivered_id
+            available += stream.log.count_after(after, most - available)
+    batch = lingering(execution, command, available)
+    if batch is None:
+        return None
+    if command.until_ms is None:
+        for key in wait.keys:
+            group = execution.keyspace.streams[key].groups[command.group]
+            touch_consumer(execution, key, group, command.consumer)
+    times = [time for time in (wait.claim_at_ms, batch.until_ms) if time is not None]
+    execution.wait = replace(wait, claim_at_ms=min(times, default=None))
+    execution.retry = replace(command, until_ms=wait.until_ms, batch=batch)
+    return ReadReply([_unread(execution, command, source.key, Special.NEW) for source in command.streams])
+
+
+def _has_claimable(execution: Execution, command: ReadGroup, key: bytes) -> bool:
+    """Return whether the read would claim an entry now."""
+    stream = execution.keyspace.streams[key]
+    group = stream.groups[command.group]
+    min_idle_ms = command.claim_min_idle_ms
+    if min_idle_ms is None:
+        min_idle_ms = own_min_idle_ms(command, group)
+    if min_idle_ms is None:
+        return False
+    from_ms = claimable_from_ms(stream, group)
+    return from_ms is not None and idle_since(from_ms, execution.now_ms) >= min_idle_ms
 
 
 def _checked_position(execution: Execution, command: ReadGroup, source: ReadFrom) -> StreamId | Special:
@@ -88,14 +161,24 @@ def _unread(execution: Execution, command: ReadGroup, key: bytes, after: StreamI
 
 def _wait(execution: Execution, command: ReadGroup, min_idle_ms: int | None) -> Wait:
     keys = tuple(source.key for source in command.streams)
-    claim_at_ms = None
-    if min_idle_ms is not None:
-        claim_at_ms = min(_claimable_at_ms(execution, key, command.group, min_idle_ms) for key in keys)
+    times = [_claimable_at_ms(execution, key, command, min_idle_ms) for key in keys]
+    claim_at_ms = min((time for time in times if time is not None), default=None)
     return Wait(keys, command.group, deadline_ms(execution, command), claim_at_ms)
 
 
-def _claimable_at_ms(execution: Execution, key: bytes, group: bytes, min_idle_ms: int) -> int:
-    """When the oldest live pending entry becomes idle enough, in Unix milliseconds (rule 41)."""
+def _claimable_at_ms(
+    execution: Execution, key: bytes, command: ReadGroup, min_idle_ms: int | None
+) -> int | None:
+    """When the oldest live pending entry becomes idle enough, in Unix milliseconds (rule 41); None if the
+    read claims nothing there."""
     stream = execution.keyspace.streams[key]
-    from_ms = claimable_from_ms(stream, stream.groups[group])
-    return (execution.now_ms if from_ms is None else from_ms) + min_idle_ms
+    group = stream.groups[command.group]
+    if min_idle_ms is None:
+        min_idle_ms = own_min_idle_ms(command, group)
+    if min_idle_ms is None:
+        return None
+    from_ms = claimable_from_ms(stream, group)
+    if from_ms is None:
+        # An entry may become pending meanwhile, without a wake-up of this reader.
+        return execution.now_ms + max(min_idle_ms, CLAIM_LOOK_MS)
+    return from_ms + min_idle_ms

@@ -13,7 +13,7 @@ from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows, requ
 from tailrace.core.handlers.ranges import exact_entries
 from tailrace.core.handlers.retention import retention_info
 from tailrace.core.idle import idle_since
-from tailrace.core.lag import lag_of
+from tailrace.core.lag import lag_of, unread_since_ms
 from tailrace.core.pending.consumer import NEVER_ACTIVE_MS, Consumer
 from tailrace.core.replies import (
     ConsumerFullInfo,
@@ -151,9 +151,15 @@ def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
             lag=lag_of(stream, group),
             settings=group.settings or NO_SETTINGS,
             dead_letter_count=group.dead_letter_count,
+            lag_ms=_lag_ms(stream, group, execution.now_ms),
         )
         for group in stream.groups.values()
     ]
+
+
+def _lag_ms(stream: Stream, group: Group, now_ms: int) -> int | None:
+    since_ms = unread_since_ms(stream, group)
+    return None if since_ms is None else idle_since(since_ms, now_ms)
 
 
 def info_consumers(execution: Execution, command: InfoConsumers) -> list[ConsumerInfo]:

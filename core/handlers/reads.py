@@ -8,6 +8,7 @@ from tailrace.core.bounds.reply_budget import ReplyBudget
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Read, ReadFrom, ReadGroup, Special
 from tailrace.core.execution import Execution, parsed_position
+from tailrace.core.handlers.lingering import lingering, waits_for_more
 from tailrace.core.handlers.ranges import require_untrimmed, smaller
 from tailrace.core.log.id_sequence import as_run
 from tailrace.core.outcome import Wait
@@ -27,6 +28,10 @@ def read(execution: Execution, command: Read) -> ReadReply:
     positions = [_resolve(execution, source) for source in command.streams]
     if command.strict:
         _require_untrimmed(execution, command, positions)
+    if waits_for_more(command):
+        empty = _gathered(execution, command, positions)
+        if empty is not None:
+            return empty
     budget = ReplyBudget(command.limits)
     reply = ReadReply(
         [
@@ -40,6 +45,24 @@ def read(execution: Execution, command: Read) -> ReadReply:
         execution.wait = Wait(keys, group=None, until_ms=until_ms, claim_at_ms=None)
         execution.retry = _resolved(command, positions, until_ms)
     return reply
+
+
+def _gathered(execution: Execution, command: Read, positions: list[StreamId]) -> ReadReply | None:
+    """Wait for more entries, and return the empty reply; None if the read returns what is available."""
+    assert command.batch is not None
+    most, available = command.batch.min_count, 0
+    for source, after in zip(command.streams, positions, strict=True):
+        stream = execution.stream(source.key)
+        if stream is not None and available < most:
+            available += stream.log.count_after(after, most - available)
+    batch = lingering(execution, command, available)
+    if batch is None:
+        return None
+    keys, until_ms = tuple(source.key for source in command.streams), deadline_ms(execution, command)
+    execution.wait = Wait(keys, group=None, until_ms=until_ms, claim_at_ms=batch.until_ms)
+    execution.retry = replace(_resolved(command, positions, until_ms), batch=batch)
+    pairs = zip(command.streams, positions, strict=True)
+    return ReadReply([StreamRead(source.key, NO_ENTRIES, next=after) for source, after in pairs])
 
 
 def deadline_ms(execution: Execution, command: Read | ReadGroup) -> int | None:

@@ -1,54 +1,22 @@
-"""Settings of a group, and the way back of its dead letters to the stream that they came from."""
+"""The way back of dead letters to the stream that they came from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import UNSET
-
-from tailrace.core.commands import ConfigureGroup, Redrive
-from tailrace.core.effects import GroupConfigured, Redriven
-from tailrace.core.errors import ErrorCode, StreamError, printable
+from tailrace.core.commands import Redrive
+from tailrace.core.effects import Redriven
+from tailrace.core.errors import printable
 from tailrace.core.execution import Execution
-from tailrace.core.filters import compile_filter
 from tailrace.core.group_settings import NO_SETTINGS
 from tailrace.core.handlers.append import consecutive_ids
+from tailrace.core.handlers.group_settings import invalid_setting
 from tailrace.core.handlers.groups import require_group
 from tailrace.core.limits import DEAD_LETTER_BYTES_MAX, DEAD_LETTERS_MAX
 from tailrace.core.log.dead_letter import entry_of
 from tailrace.core.replies import RedriveReply
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
-
-
-def configure_group(execution: Execution, command: ConfigureGroup) -> None:
-    """Change settings of a group; the same values again change nothing. O(1).
-
-    Raises NO_SUCH_STREAM, NOGROUP, and INVALID_ARGUMENT for settings that do not fit together, and
-    INVALID_FILTER.
-    """
-    group = require_group(execution, command.key, command.group)
-    before = group.settings or NO_SETTINGS
-    most = before.max_deliveries if command.max_deliveries is UNSET else command.max_deliveries
-    stream = before.dead_letter_stream if command.dead_letter_stream is UNSET else command.dead_letter_stream
-    if (most is None) != (stream is None):
-        has, lacks = ("max_deliveries", "dead_letter_stream") if stream is None else (
-            "dead_letter_stream", "max_deliveries"
-        )  # fmt: skip
-        raise _invalid(f"the group would have {has} without {lacks}; set both, or remove both with null")
-    if stream == command.key:
-        raise _invalid(
-            f"dead_letter_stream is '{printable(stream)}', the group's own stream; name another stream"
-        )
-    wanted = before.filter if command.filter is UNSET else command.filter
-    if wanted is not None:
-        compile_filter(wanted)
-    if (most, stream, wanted) != (before.max_deliveries, before.dead_letter_stream, before.filter):
-        execution.do(GroupConfigured(command.key, command.group, most, stream, filter=wanted))
-
-
-def _invalid(detail: str) -> StreamError:
-    return StreamError(ErrorCode.INVALID_ARGUMENT, f"ERR {detail}")
 
 
 def redrive(execution: Execution, command: Redrive) -> RedriveReply:
@@ -81,11 +49,11 @@ def redrive(execution: Execution, command: Redrive) -> RedriveReply:
 def _dead_letter_stream(execution: Execution, command: Redrive) -> bytes:
     settings = require_group(execution, command.key, command.group).settings or NO_SETTINGS
     if settings.dead_letter_stream is None:
-        raise _invalid(
+        raise invalid_setting(
             f"the group '{printable(command.group)}' has no dead_letter_stream; configure the group first"
         )
     if settings.dead_letter_stream == command.key:
-        raise _invalid("the dead_letter_stream is the group's own stream; configure another one")
+        raise invalid_setting("the dead_letter_stream is the group's own stream; configure another one")
     return settings.dead_letter_stream
 
 

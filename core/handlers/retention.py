@@ -20,6 +20,7 @@ from tailrace.core.limits import (
     RETIRED_BLOCKS_PER_APPEND,
     RETIRED_ENTRIES_PER_STEP,
 )
+from tailrace.core.log.fragment_bytes import bytes_of_first, count_above_bytes, fragment_bytes
 from tailrace.core.replies import RetentionInfo
 from tailrace.core.retention import Reason, Retention, RetentionRules
 from tailrace.core.stream import Stream
@@ -44,7 +45,7 @@ def retire_blocks(execution: Execution, key: bytes, stream: Stream, retention: R
     """
     rules, blocks = retention.rules, stream.log.blocks
     oldest_id, unread_id = _oldest_id(rules, execution.now_ms), _first_unread_id(stream, rules)
-    left, left_bytes = stream.length, stream.log.fragment_bytes
+    left, left_bytes = stream.length, fragment_bytes(stream.log)
     reason, count = None, 0
     for block in blocks[: min(RETIRED_BLOCKS_PER_APPEND, len(blocks) - 1)]:
         if block.last_id >= unread_id:
@@ -101,11 +102,11 @@ def retention_info(stream: Stream, now_ms: int) -> RetentionInfo | None:
     unprotected = unprotected_of(stream, retention.rules, wanted)
     return RetentionInfo(
         rules=retention.rules,
-        bytes=log.fragment_bytes,
+        bytes=fragment_bytes(log),
         removed=dict(retention.removed),
         removed_at_ms=retention.removed_at_ms,
         protected_count=wanted - unprotected,
-        protected_bytes=log.bytes_of_first(wanted) - log.bytes_of_first(unprotected),
+        protected_bytes=bytes_of_first(log, wanted) - bytes_of_first(log, unprotected),
     )
 
 
@@ -119,7 +120,7 @@ def wanted_of(stream: Stream, rules: RetentionRules, now_ms: int) -> tuple[Reaso
     counts = {
         Reason.MAX_AGE: log.rank(_oldest_id(rules, now_ms)),
         Reason.MAX_LENGTH: 0 if rules.max_length is None else max(log.length - rules.max_length, 0),
-        Reason.MAX_BYTES: 0 if rules.max_bytes is None else log.count_above_bytes(rules.max_bytes),
+        Reason.MAX_BYTES: 0 if rules.max_bytes is None else count_above_bytes(log, rules.max_bytes),
         Reason.ACKNOWLEDGED: log.rank(_first_needed_id(stream)) if rules.acknowledged else 0,
     }
     return max(counts.items(), key=lambda item: item[1])

@@ -80,34 +80,37 @@ class BlockIndex:
         b)."""
         return max(bisect_right(self._first_ids, value) - 1, 0)
 
-    # --- bytes ---------------------------------------------------------------------------------
+    def first_after(self, value: StreamId, *, decode: bool = True) -> StreamId | None:
+        """Return the first live id above `value`, None if there is none, or if it is unknown without decoding
+        a block and `decode` is False. O(log b), and one block may be decoded."""
+        start = self.index_of(value)
+        for block in self._blocks[start : start + 2]:
+            if block.last_id <= value:
+                continue
+            if value < block.first_id and not block.holes:
+                return block.first_id
+            if not (decode or block.is_open or block.is_run):
+                return None
+            ids = self._ids_of(block)
+            positions = live_positions(block.holes, count_below(ids, value + 1), block.count)
+            if positions:
+                return ids[positions[0]]
+        return None
 
-    @property
-    def fragment_bytes(self) -> int:
-        """The bytes of the entries' fragments, before compression. A deleted entry may count until its block
-        goes. O(entries of the last block)."""
-        return self.ended_bytes + (self._blocks[-1].open_bytes if self._blocks else 0)
-
-    def count_above_bytes(self, most: int) -> int:
-        """Return how many entries the first blocks have that must go so that the others take `most` bytes.
-        The last block stays. O(blocks counted)."""
-        left, count = self.fragment_bytes, 0
-        for block in self._blocks[:-1]:
-            if left <= most:
-                break
-            left -= block.fragment_bytes
-            count += block.live
-        return count
-
-    def bytes_of_first(self, count: int) -> int:
-        """Return the bytes of the blocks that have only the first `count` entries. O(blocks counted)."""
-        taken = 0
-        for block in self._blocks[:-1]:
-            count -= block.live
-            if count < 0:
-                break
-            taken += block.fragment_bytes
-        return taken
+    def count_after(self, value: StreamId, most: int) -> int:
+        """Return how many live entries are above `value`, but at most `most`. O(log b + most / 100), and one
+        block may be decoded."""
+        start, found = self.index_of(value), 0
+        for index in range(start, len(self._blocks)):
+            block = self._blocks[index]
+            if value < block.first_id:
+                found += block.live
+            elif value < block.last_id:
+                position = count_below(self._ids_of(block), value + 1)
+                found += len(live_positions(block.holes, position, block.count))
+            if found >= most:
+                return most
+        return found
 
     # --- counting ------------------------------------------------------------------------------
 

@@ -20,7 +20,14 @@ from tailrace.core.replies.info import (
     StreamInfo,
 )
 from tailrace.core.replies.keyspace import KeyScan, StreamList, StreamSummary
-from tailrace.core.replies.pending import ClaimReply, PendingEntry, PendingSummaryReply, RedriveReply
+from tailrace.core.replies.pending import (
+    ClaimReply,
+    ExpiryReply,
+    ExtendReply,
+    PendingEntry,
+    PendingSummaryReply,
+    RedriveReply,
+)
 from tailrace.core.replies.reading import (
     Boundary,
     RangeReply,
@@ -46,6 +53,8 @@ Reply: TypeAlias = (
     | ClaimReply
     | PendingSummaryReply
     | RedriveReply
+    | ExtendReply
+    | ExpiryReply
     | StreamInfo
     | StreamFullInfo
     | StreamList
@@ -67,6 +76,8 @@ __all__ = [
     "DeleteResult",
     "Entries",
     "EpochInfo",
+    "ExpiryReply",
+    "ExtendReply",
     "GroupFullInfo",
     "GroupInfo",
     "KeyScan",

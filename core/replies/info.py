@@ -89,6 +89,9 @@ class GroupInfo(Struct, frozen=True):
     """The settings. Redis does not have them."""
     dead_letter_count: int = 0
     """How many entries were ever moved to a dead-letter stream."""
+    lag_ms: int | None = None
+    """The age of the oldest entry that the group has not read, by the time in its id; None if it has read
+    all, or if the store does not know it. Redis does not have it."""
 
 
 class ConsumerInfo(Struct, frozen=True):

@@ -63,3 +63,23 @@ class RedriveReply(Struct, frozen=True, gc=False):
     """How many were examined and stay, because they are not dead letters of this group, or are missing."""
     next: StreamId | None = None
     """The id from which the next call continues; None at the end."""
+
+
+class ExtendReply(Struct, frozen=True, gc=False):
+    """The result of extending leases."""
+
+    extended: Sequence[StreamId]
+    """The ids whose idle time began again, each once, in the order of the command."""
+    lost: Sequence[StreamId]
+    """The other ids, each once: they are pending for another consumer, for none, or not at all."""
+
+
+class ExpiryReply(Struct, frozen=True, gc=False):
+    """The result of one step of the expiry of consumers."""
+
+    next: tuple[int, bytes, bytes] | None
+    """Where the next step continues; None if all groups were examined."""
+    consumers: int = 0
+    """How many consumers were deleted."""
+    entries: int = 0
+    """How many entries lost their owner."""

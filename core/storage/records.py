@@ -49,6 +49,7 @@ KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.Redriven,
     e.RetentionConfigured,
     e.EntriesRetired,
+    e.LeasesExtended,
 )
 
 Convert = Callable[[Any], Any]

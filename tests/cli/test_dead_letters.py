@@ -60,10 +60,24 @@ def test_the_settings_can_be_removed(base_url: str, key: str) -> None:
     assert "max_deliveries" not in state or state["max_deliveries"] is None
 
 
-@pytest.mark.parametrize(
-    "options", [[], ["--max-deliveries", "3"], ["--remove", "--max-deliveries", "3"]], ids=str
-)
-def test_both_settings_belong_together(base_url: str, options: list[str]) -> None:
+@pytest.mark.parametrize("options", [[], ["--remove", "--max-deliveries", "3"]], ids=str)
+def test_settings_are_given_or_removed(base_url: str, options: list[str]) -> None:
     refused = shell(base_url, "configure", "s", "g", *options)
     assert refused.returncode == 2
-    assert b"give --max-deliveries and --dead-letter-stream, or --remove" in refused.stderr
+    assert b"give settings, or --remove" in refused.stderr
+
+
+def test_both_settings_of_dead_letters_belong_together(base_url: str, key: str) -> None:
+    shell(base_url, "configure", key, "judges", "--remove")
+    refused = shell(base_url, "configure", key, "judges", "--max-deliveries", "3")
+    assert refused.returncode == 1
+    assert b"max_deliveries without dead_letter_stream" in refused.stderr
+
+
+def test_leases_are_set_beside_other_settings_and_removed_with_them(base_url: str, key: str) -> None:
+    options = ("--claim-min-idle-ms", "60000", "--consumer-expiry-ms", "300000")
+    state = msgspec.json.decode(shell(base_url, "configure", key, "judges", *options).stdout)
+    names = ("max_deliveries", "claim_min_idle_ms", "consumer_expiry_ms")
+    assert [state[name] for name in names] == [1, 60_000, 300_000]
+    state = msgspec.json.decode(shell(base_url, "configure", key, "judges", "--remove").stdout)
+    assert not {*names} & state.keys()

@@ -43,7 +43,7 @@ class DeadLetters(RuleBasedStateMachine):
         self.disk = Disk(Path(self.directory.name))
         self.r = R()
         self.r.engine = self.disk.engine
-        self.model = DeadLetterModel(START_MS)
+        self.model = self.new_model(START_MS)
         self.appended = 0
         self.settled: Counter[str] = Counter()
         self.deleted: set[str] = set()
@@ -59,6 +59,9 @@ class DeadLetters(RuleBasedStateMachine):
         self.configure(1)
         self.append(3)
         self.read("alice", None, None)
+
+    def new_model(self, now_ms: int) -> DeadLetterModel:
+        return DeadLetterModel(now_ms)
 
     def teardown(self) -> None:
         if hasattr(self, "disk"):

@@ -45,7 +45,7 @@ def test_a_group_s_state_is_its_pending_entries_its_lag_and_the_age_of_its_oldes
     engine = Engine()
     with_group(engine, b"s", b"g", entries=5, delivered=2)
     census = counted(engine, now_ms=NOW_MS + 3000)
-    assert census.named == [GroupState(2, 3, 3000, b"s", b"g")]
+    assert census.named == [GroupState(2, 3, 3000, b"s", b"g", lag_ms=3000)]
     assert (census.streams, census.entries, census.groups, census.pending) == (1, 5, 1, 2)
 
 

@@ -169,7 +169,10 @@ def test_the_limits_show_what_the_engine_has(one: Server) -> None:
     engine = httpx.get(f"{one.base_url}/v1/limits").json()["engine"]
     assert {"name": "XNACK", "support": "native", "note": "the engine has it"} in engine
     refused = [each["name"] for each in engine if each["support"] == "refused"]
-    assert refused == ["settings of groups (dead letters)", "retention of streams"]
+    assert refused == [
+        "settings of groups (dead letters, leases, lag alert), `:extend`, `min_count` of a read",
+        "retention of streams",
+    ]
 
 
 def test_the_metrics_name_the_nodes(redis: RedisOnPort, one: Server) -> None:

@@ -8,10 +8,15 @@ import pytest
 
 from tailrace.core.commands import (
     Append,
+    Batch,
     Command,
     ConfigureGroup,
     ConfigureStream,
     CreateStream,
+    ExtendLeases,
+    Read,
+    ReadFrom,
+    ReadGroup,
     Redrive,
     RetentionRules,
 )
@@ -22,6 +27,8 @@ from tests.support.engines import RedisOnPort
 
 COMMANDS = [
     ConfigureGroup(b"s", b"g", 5, b"dead"),
+    ConfigureGroup(b"s", b"g", claim_min_idle_ms=5),
+    ExtendLeases(b"s", b"g", b"alice", (1,)),
     Redrive(b"s", b"g", 1),
     CreateStream(b"s", retention=RetentionRules(max_length=1)),
     ConfigureStream(b"s", retention=None),
@@ -40,5 +47,20 @@ def test_settings_that_no_engine_has_are_refused(redis: RedisOnPort, command: Co
             for error in (alone.value, replies[0]):
                 assert error.code is ErrorCode.ENGINE_LACKS_FEATURE
                 assert error.details["needs"] == "a server with its own storage"
+
+    asyncio.run(scenario())
+
+
+def test_reads_that_gather_entries_are_refused(redis: RedisOnPort) -> None:  # noqa: F811
+    async def scenario() -> None:
+        async with remote_store(redis) as store:
+            sources = (ReadFrom(b"s", 0),)
+            for command in (
+                Read(sources, block_ms=5, batch=Batch(2, 5)),
+                ReadGroup(b"g", b"alice", sources, block_ms=5, batch=Batch(2, None)),
+            ):
+                with pytest.raises(StreamError) as refused:
+                    await store.execute(command)
+                assert refused.value.code is ErrorCode.ENGINE_LACKS_FEATURE
 
     asyncio.run(scenario())

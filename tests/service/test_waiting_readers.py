@@ -7,11 +7,13 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import (
     Append,
+    Batch,
     Command,
     ConfigureGroup,
     CreateGroup,
@@ -399,5 +401,73 @@ def test_an_append_among_ten_thousand_readers_runs_the_commands_of_its_own_reade
         await store.execute(Append(b"s7", [FRAGMENT]))
         assert answers == [b"s7"] * readers_a_stream
         assert executed == 1 + readers_a_stream
+
+    served(story)
+
+
+# --- gathering -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [read, group_read])
+def test_a_reader_that_gathers_returns_after_it_has_lingered(make: Callable[..., Any]) -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        [task] = await waiting(store, replace(make(), batch=Batch(100, 30)))
+        await store.execute_all([APPEND, APPEND])
+        assert not task.done()
+        assert count(await task) == 2
+
+    served(story)
+
+
+@pytest.mark.parametrize("make", [read, group_read])
+def test_a_reader_that_gathers_returns_at_once_when_it_has_enough(make: Callable[..., Any]) -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        [task] = await waiting(store, replace(make(), batch=Batch(3, 1 << 40)))
+        for number in range(3):
+            assert not task.done(), number
+            await store.execute(APPEND)
+        assert count(await task) == 3
+
+    served(story)
+
+
+@pytest.mark.parametrize("step_ms", [3_600_000, -3_600_000])
+@pytest.mark.parametrize("make", [read, group_read])
+def test_the_end_of_the_wait_returns_what_was_gathered_whatever_the_clock_does(
+    make: Callable[..., Any], step_ms: int
+) -> None:
+    async def story(store: EngineStore, clocks: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        [task] = await waiting(store, replace(make(block_ms=60), batch=Batch(3, None)))
+        await store.execute(APPEND)
+        clocks.wall_offset_ms += step_ms
+        assert count(await task) == 1
+
+    served(story)
+
+
+def test_a_group_that_is_destroyed_ends_the_gathering() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        [task] = await waiting(store, replace(group_read(), batch=Batch(3, None)))
+        await store.execute(APPEND)
+        await store.execute(DestroyGroup(b"s", b"g"))
+        with pytest.raises(StreamError) as refused:
+            await task
+        assert refused.value.code is ErrorCode.NOGROUP
+
+    served(story)
+
+
+def test_a_setting_that_changes_while_a_reader_gathers_applies_to_it() -> None:
+    async def story(store: EngineStore, _: Clocks) -> None:
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        await store.execute(APPEND)
+        await store.execute(replace(group_read(b"gone"), block_ms=None))
+        [task] = await waiting(store, replace(group_read(b"x"), batch=Batch(3, None)))
+        await store.execute(ConfigureGroup(b"s", b"g", claim_min_idle_ms=1))
+        assert count(await task) == 1
 
     served(story)

@@ -34,6 +34,7 @@ SOCKET_SCOPES: Final[dict[str, TokenScope | None]] = {
     "ack": "consume",
     "nack": "consume",
     "claim": "consume",
+    "extend": "consume",
     "command": "read",  # the example is XLEN
     "credit": None,
     "unsubscribe": None,

@@ -25,7 +25,9 @@ _ID_OR_TIME: Final = re.compile(r"\b\d{13}(?:-\d+)?\b")
 _ANY: Final = "(any)"
 _ADDRESS: Final = "localhost:8080"
 _WITHIN_S: Final = 30
-_VOLATILE: Final = frozenset({"idle_ms", "inactive_ms", "delivered_at_ms", "request_id", "incarnation"})
+_VOLATILE: Final = frozenset(
+    {"idle_ms", "inactive_ms", "delivered_at_ms", "lag_ms", "request_id", "incarnation"}
+)
 _DECODER: Final = json.JSONDecoder()
 
 

@@ -239,6 +239,7 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
     ("redrive", "INVALID_ARGUMENT"): Provocation({}),
     ("redrive", "ID_EXHAUSTED"): Provocation(prepare=bury_entry_and_exhaust_ids),
     ("redrive", "INVALID_ID"): Provocation({"start": BAD_ID}),
+    ("extend", "INVALID_ID"): Provocation({"consumer": "alice", "ids": [BAD_ID]}),
     ("xread", "INVALID_NAME"): Provocation({"streams": [{"key": "", "after": "$"}]}),
     ("xreadgroup", "INVALID_NAME"): Provocation({"group": "", "consumer": "bob", "streams": [{"key": "a"}]}),
     ("tail_streams", "INVALID_NAME"): Provocation(query={"stream": ""}),

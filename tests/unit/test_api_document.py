@@ -22,7 +22,7 @@ HTML = "text/html"
 # fmt: off
 CONTRACT_OPERATIONS = {
     "check_import", "command", "configure_group", "create_stream", "delete_entry", "delete_stream",
-    "export_entries", "get_entry",
+    "export_entries", "extend", "get_entry",
     "get_limits", "get_producer", "head_stream", "healthz", "import_entries", "list_streams", "pipeline",
     "problem_page", "readyz", "redrive",
     "seek_entries", "split_entries", "take_over_epoch", "transaction",

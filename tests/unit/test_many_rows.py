@@ -18,6 +18,7 @@ from tailrace.core.command_table import HANDLERS
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
+from tailrace.core.handlers.group_reads import CLAIM_LOOK_MS
 from tailrace.core.idle import idle_since
 from tailrace.core.invariants import check
 from tailrace.core.limits import XAUTOCLAIM_SCAN_FACTOR
@@ -157,7 +158,7 @@ def test_a_read_waits_for_no_claim_where_all_pending_entries_were_deleted() -> N
     read = c.ReadGroup(b"g", b"z", new, claim_min_idle_ms=5, block_ms=1_000)
     outcome = engine.execute(read, 10)
     assert outcome.wait is not None
-    assert outcome.wait.claim_at_ms == 15
+    assert outcome.wait.claim_at_ms == 10 + CLAIM_LOOK_MS
 
 
 @pytest.mark.parametrize("gone", [b"a", b"b"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -69,7 +70,8 @@ class Program:
             (2, lambda: c.DeleteEntries(self.key(), self.ids())),
             (2, self.trim),
             (3, self.delete_by_policy),
-            (2, self.group_command),
+            (3, self.group_command),
+            (1, self.lease_command),
             (1, self.key_command),
             (1, self.retain),
         ]
@@ -133,15 +135,36 @@ class Program:
         return self.random.choice(
             [
                 c.CreateGroup(key, group, 0, create_stream=True),
+                c.CreateGroup(key, group, 0, create_stream=True),
                 c.SetGroupPosition(key, group, self.ids()[0]),
                 c.DeleteConsumer(key, group, consumer),
                 c.DeleteConsumer(key, group, consumer, transfer_to=self.consumer()),
                 c.DestroyGroup(key, group),
                 c.CreateConsumer(key, group, consumer),
                 c.ConfigureGroup(key, group, self.random.choice([1, 2]), self.random.choice(DEAD)),
+                c.ConfigureGroup(key, group, self.random.choice([1, 2]), self.random.choice(DEAD)),
+                c.Redrive(key, group, self.random.choice([1, 10])),
                 c.Redrive(key, group, self.random.choice([1, 10])),
             ]
         )
+
+    def lease_command(self) -> c.Command:
+        key, group, consumer = self.key(), self.group(), self.consumer()
+        settings = c.ConfigureGroup(
+            key,
+            group,
+            claim_min_idle_ms=self.random.choice([None, 1, 50]),
+            consumer_expiry_ms=self.random.choice([None, 5_000, 5_000]),
+        )
+        extension = self.extend(key, group, consumer)
+        look = c.ExpireConsumers(0, ((key, group, consumer),))
+        return self.random.choice([settings, extension, extension, look])
+
+    def extend(self, key: bytes, group: bytes, consumer: bytes) -> c.Command:
+        found = self.engine.keyspace.group(key, group)
+        owner = None if found is None else found.consumers.get(consumer)
+        owned = () if owner is None else tuple(islice(owner.pending_ids(), 3))
+        return c.ExtendLeases(key, group, consumer, owned or self.ids())
 
     def copy(self) -> c.Command:
         key, new_key = self.random.sample(KEYS, 2)
@@ -209,7 +232,7 @@ def test_a_keyspace_is_consistent_after_every_command_and_rebuilt_by_its_effects
     effects: list[Effect] = []
     now_ms = 1000
     for _ in range(250):
-        now_ms += program.random.choice([0, 0, 1, 5, 100, -3])
+        now_ms += program.random.choice([0, 0, 1, 5, 100, -3, 1_500])
         command = program.next()
         with suppress(StreamError):
             made = engine.execute(command, now_ms).effects

@@ -261,7 +261,7 @@ def test_emptying_the_log_moves_the_rows_to_the_database(tmp_path: Path) -> None
 def kept(tmp_path: Path) -> tuple[Path, Any]:
     """A directory with a checkpoint and a journal above it, and the picture it must give."""
     with closing(Disk(tmp_path)) as disk:
-        program = program_for(disk, 9)
+        program = program_for(disk, 11)
         now_ms = disk.run(program, 150, 1000)
         for key in (b"s", b"t"):
             disk.write(disk.engine.execute(Append(key, [b'{"a":"1"}'] * 500), now_ms).effects)

@@ -13,6 +13,7 @@ from typing import Final, cast
 
 from redis.crc import key_slot
 
+from tailrace.app.cli.migrate.group_settings import Settings
 from tailrace.app.cli.migrate.port import (
     CannotMigrate,
     Entry,
@@ -70,6 +71,15 @@ class ClusterPlace:
     def append(self, key: bytes, entries: Sequence[Entry]) -> None:
         """Append entries in one transaction; see `Place`."""
         append_with(lambda commands: self.run(commands, key, atomic=True), key, entries)
+
+    def group_settings(self, key: bytes) -> dict[bytes, Settings]:
+        """Return none: the engine has no settings of groups."""
+        del key
+        return {}
+
+    def configure(self, key: bytes, group: bytes, settings: Settings) -> None:
+        """Fail: the engine has no settings of groups."""
+        raise NotImplementedError(key, group, settings)
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:
         """Return the keys of matching streams of all masters; see `Place`."""

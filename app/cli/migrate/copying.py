@@ -17,6 +17,7 @@ from tailrace.app.cli.migrate.entries import (
     with_placeholders,
 )
 from tailrace.app.cli.migrate.facts import NO_EXPIRY, StreamFacts, facts_of
+from tailrace.app.cli.migrate.group_settings import NO_SETTINGS
 from tailrace.app.cli.migrate.groups import changes, position, requests, with_owners
 from tailrace.app.cli.migrate.pending import Pending, pending_of
 from tailrace.app.cli.migrate.port import Place, Words, one, run_all
@@ -47,11 +48,22 @@ class StreamCopy:
         `complete`: the source does not change, so also repeat deletions inside the stream.
         """
         present = self._present(facts)
+        self._remove_settings(present)
         pending = {name: self._pending(name, facts) for name in facts.groups}
         placeholders = self._copy_entries(facts, present, pending)
         self._copy_groups(facts, present, pending)
         delete_surplus(self._source, self._target, self._key, facts, placeholders, complete=complete)
         run_all(self._target, self._last_steps(facts), self._key)
+        if complete and self._target.abilities.group_settings:
+            for name, group in facts.groups.items():
+                if group.settings:
+                    self._target.configure(self._key, name, group.settings)
+
+    def _remove_settings(self, present: StreamFacts | None) -> None:
+        """Remove the settings of groups in the target, under which the copy would move entries."""
+        for name, group in ({} if present is None else present.groups).items():
+            if group.settings:
+                self._target.configure(self._key, name, NO_SETTINGS)
 
     def remove(self) -> None:
         """Delete the stream from the target: the source has it no more."""

@@ -11,7 +11,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
 from tailrace.app import __version__
+from tailrace.app.cli.migrate.group_settings import Settings
 from tailrace.app.cli.migrate.port import (
     Abilities,
     CannotMigrate,
@@ -36,7 +40,9 @@ from tailrace.core.storage.recovery import recover
 class DirectoryPlace:
     """The data directory at `directory`. `may_be_empty`: it need not exist or contain data."""
 
-    abilities = Abilities(unowned=True, settings=True, expiry=False, name_bytes_max=NAME_BYTES_MAX)
+    abilities = Abilities(
+        unowned=True, settings=True, expiry=False, name_bytes_max=NAME_BYTES_MAX, group_settings=True
+    )
 
     def __init__(self, directory: Path, *, may_be_empty: bool = False) -> None:
         self.name = str(directory)
@@ -79,6 +85,16 @@ class DirectoryPlace:
         """Fail: the directory is open for reading."""
         raise NotImplementedError(key, entries)
 
+    def group_settings(self, key: bytes) -> dict[bytes, Settings]:
+        """Return the settings of the groups; see `Place`."""
+        stream = self._engine.keyspace.streams.get(key)
+        groups = () if stream is None else stream.groups.values()
+        return {each.name: _set(each.settings) for each in groups if each.settings is not None}
+
+    def configure(self, key: bytes, group: bytes, settings: Settings) -> None:
+        """Fail: the directory is open for reading."""
+        raise NotImplementedError(key, group, settings)
+
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:
         """Return the keys of matching streams; see `Place`."""
         return scan(lambda words: accepted(self.run([words], b"")[0], words), patterns)
@@ -86,6 +102,10 @@ class DirectoryPlace:
     def close(self) -> None:
         """Close the directory."""
         self._open.close()
+
+
+def _set(settings: Struct) -> Settings:
+    return {name: value for name, value in asdict(settings).items() if value is not None}
 
 
 def _plain(reply: Any) -> Reply:

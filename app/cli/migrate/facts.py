@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple, cast
 
+from tailrace.app.cli.migrate.group_settings import NO_SETTINGS, Settings
 from tailrace.app.cli.migrate.port import (
     CannotMigrate,
     Place,
@@ -48,6 +49,7 @@ class GroupFacts(NamedTuple):
     unowned_count: int
     consumers: dict[bytes, int]
     anchor: Anchor | None
+    settings: Settings = NO_SETTINGS
 
 
 class StreamFacts(NamedTuple):
@@ -82,7 +84,14 @@ def facts_of(place: Place, key: bytes) -> StreamFacts | None:
         if reply.line.startswith(_WRONG_TYPE) or "wrong kind of value" in reply.line:
             raise WrongType(f"{text(key)} of {place.name} is not a stream")
         accepted(reply, words)
-    return _facts(as_map(reply), NO_EXPIRY if expires_at_ms == _NO_KEY else expires_at_ms)
+    facts = _facts(as_map(reply), NO_EXPIRY if expires_at_ms == _NO_KEY else expires_at_ms)
+    if not (facts.groups and place.abilities.group_settings):
+        return facts
+    settings = place.group_settings(key)
+    groups = {
+        name: group._replace(settings=settings.get(name, NO_SETTINGS)) for name, group in facts.groups.items()
+    }
+    return facts._replace(groups=groups)
 
 
 def _facts(stream: dict[bytes, Reply], expires_at_ms: int) -> StreamFacts:

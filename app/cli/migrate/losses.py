@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tailrace.app.cli.migrate.facts import NO_EXPIRY, StreamFacts
+from tailrace.app.cli.migrate.group_settings import shown
 from tailrace.app.cli.migrate.port import Abilities, text
 from tailrace.core.limits import IDMP_DURATION_S_DEFAULT, IDMP_MAXSIZE_DEFAULT
 
@@ -43,6 +44,8 @@ def losses_of(key: bytes, facts: StreamFacts, target: Abilities) -> Iterator[str
             "producer repeats after the switch can be stored twice"
         )
     for name, group in facts.groups.items():
+        if group.settings and not target.group_settings:
+            yield f"group {text(name)}: its settings ({shown(group.settings)}), which only Tailrace has"
         if group.unowned_count and not target.unowned:
             yield (
                 f"group {text(name)}: {group.unowned_count} pending entries without an owner: the "

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias, cast
 
+from tailrace.app.cli.migrate.group_settings import Settings
 from tailrace.core.stream_id import StreamId, parse_id
 
 Words: TypeAlias = Sequence[bytes]
@@ -54,13 +55,14 @@ class Abilities(NamedTuple):
 
     `unowned`: pending entries without an owner (XNACK, Redis 8.8). `settings`: settings of one stream
     (XCFGSET, Redis 8.6). `expiry`: keys that expire. `name_bytes_max`: the longest name of a key, a group or
-    a consumer; None: no limit.
+    a consumer; None: no limit. `group_settings`: settings of groups, which only Tailrace has.
     """
 
     unowned: bool
     settings: bool
     expiry: bool
     name_bytes_max: int | None
+    group_settings: bool = False
 
 
 class Place(Protocol):
@@ -82,6 +84,14 @@ class Place(Protocol):
 
     def append(self, key: bytes, entries: Sequence[Entry]) -> None:
         """Append entries with their ids, all or none. Raises `PlaceDown` or `CannotMigrate`."""
+        ...
+
+    def group_settings(self, key: bytes) -> dict[bytes, Settings]:
+        """Return the settings of the groups that have any. Raises `PlaceDown` or `CannotMigrate`."""
+        ...
+
+    def configure(self, key: bytes, group: bytes, settings: Settings) -> None:
+        """Replace the settings of a group. Raises `PlaceDown` or `CannotMigrate`."""
         ...
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, cast
 
+from tailrace.app.cli.migrate.group_settings import Settings
 from tailrace.app.cli.migrate.port import (
     Abilities,
     CannotMigrate,
@@ -52,6 +53,15 @@ class RedisPlace:
     def append(self, key: bytes, entries: Sequence[Entry]) -> None:
         """Append entries in one transaction; see `Place`."""
         append_with(lambda commands: self._run(commands, atomic=True), key, entries)
+
+    def group_settings(self, key: bytes) -> dict[bytes, Settings]:
+        """Return none: the engine has no settings of groups."""
+        del key
+        return {}
+
+    def configure(self, key: bytes, group: bytes, settings: Settings) -> None:
+        """Fail: the engine has no settings of groups."""
+        raise NotImplementedError(key, group, settings)
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:
         """Return the keys of matching streams; see `Place`."""

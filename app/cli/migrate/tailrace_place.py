@@ -17,8 +17,10 @@ from tailrace.app.cli.client.http_client import (
     Server,
     ServerProblem,
     Unreachable,
+    escaped,
     stream_path,
 )
+from tailrace.app.cli.migrate.group_settings import Settings, body_of, settings_of, shown
 from tailrace.app.cli.migrate.port import (
     Abilities,
     CannotMigrate,
@@ -29,6 +31,7 @@ from tailrace.app.cli.migrate.port import (
     TooLarge,
     Words,
     accepted,
+    text,
 )
 from tailrace.app.cli.migrate.redis_place import scan
 from tailrace.app.cli.redis.replies import Failure, run, run_transaction
@@ -46,7 +49,9 @@ _encode_lines: Final = msgspec.json.Encoder().encode_lines
 class TailracePlace:
     """A server behind `server`, which is open. `name`: its URL, or the data directory that it serves."""
 
-    abilities = Abilities(unowned=True, settings=True, expiry=False, name_bytes_max=NAME_BYTES_MAX)
+    abilities = Abilities(
+        unowned=True, settings=True, expiry=False, name_bytes_max=NAME_BYTES_MAX, group_settings=True
+    )
 
     def __init__(self, name: str, server: Server) -> None:
         self.name = name
@@ -77,6 +82,25 @@ class TailracePlace:
         with _errors(self.name):
             path = stream_path(key, "/entries:import")
             self._server.request("POST", path, content=body, parameters=_WHOLE_ENTRIES, headers=_NDJSON)
+
+    def group_settings(self, key: bytes) -> dict[bytes, Settings]:
+        """Return the settings of the groups; see `Place`."""
+        with _errors(self.name):
+            reply = self._server.request("GET", stream_path(key, "/groups")).json()
+        return dict(settings_of(reply["groups"]))
+
+    def configure(self, key: bytes, group: bytes, settings: Settings) -> None:
+        """Replace the settings of a group; see `Place`."""
+        try:
+            with _errors(self.name):
+                self._server.request(
+                    "POST", stream_path(key, f"/groups/{escaped(group)}:configure"), body=body_of(settings)
+                )
+        except CannotMigrate as error:
+            raise CannotMigrate(
+                f"the settings of the group {text(group)} of {text(key)} ({shown(settings)}) were refused; "
+                f"remove them from the source, or migrate to a server with its own storage: {error}"
+            ) from None
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:
         """Return the keys of matching streams; see `Place`."""

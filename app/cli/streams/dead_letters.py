@@ -16,6 +16,7 @@ from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.streams.groups import Group, group_path
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import AsJson, Item, print_json, print_rows, text
+from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN
 
 PAGE: Final = 100
 
@@ -46,14 +47,36 @@ def configure(  # noqa: PLR0913 - one parameter an option
             show_default=False,
         ),
     ] = None,
+    claim_min_idle_ms: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="MS", help="Reads claim entries that are idle for so long.", show_default=False
+        ),
+    ] = None,
+    consumer_expiry_ms: Annotated[
+        int | None,
+        typer.Option(
+            min=CONSUMER_EXPIRY_MS_MIN,
+            metavar="MS",
+            help="Delete a consumer that was not seen for so long.",
+            show_default=False,
+        ),
+    ] = None,
+    max_lag_ms: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="MS", help="Warn if the oldest unread entry is so old.", show_default=False
+        ),
+    ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove all settings.")] = False,
 ) -> None:
     """Change settings of a group, and print its state as JSON.
 
     Dead letters: an entry that was delivered so often moves to another stream
     instead of one more delivery; both options belong together. Filter: the
-    group delivers only entries that match, and others count as read. Settings
-    that you do not give stay as they are.
+    group delivers only entries that match, and others count as read. Leases:
+    reads claim entries that another consumer has left, and a consumer that is
+    gone gives its entries back. Settings that you do not give stay as they are.
 
     Exit status: 0; 1 if the group does not exist or the server refuses; 2 for
     wrong arguments.
@@ -64,16 +87,23 @@ def configure(  # noqa: PLR0913 - one parameter an option
 
       tailrace configure race:france judges --filter 'fields.position == "1"'
 
+      tailrace configure race:france judges --claim-min-idle-ms 60000
+
       tailrace configure race:france judges --remove
     """
     settings: dict[str, int | str | None] = {
         "max_deliveries": max_deliveries,
         "dead_letter_stream": dead_letter_stream,
         "filter": filter_,
+        "claim_min_idle_ms": claim_min_idle_ms,
+        "consumer_expiry_ms": consumer_expiry_ms,
+        "max_lag_ms": max_lag_ms,
     }
     given = {name: value for name, value in settings.items() if value is not None}
     if remove == bool(given) or (max_deliveries is None) != (dead_letter_stream is None):
-        raise typer.BadParameter("give --max-deliveries and --dead-letter-stream, or --remove, or --filter")
+        raise typer.BadParameter(
+            "give settings, or --remove; --max-deliveries and --dead-letter-stream belong together"
+        )
     with connected(url, token, token_file) as server:
         body = settings if remove else given
         print_json(server.request("POST", group_path(key, group, ":configure"), body=body).json())

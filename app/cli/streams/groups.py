@@ -26,6 +26,7 @@ _GROUPS: Final = (
     number("pending", "pending"),
     number("lag", "lag"),
     text("last delivered", "last_delivered_id"),
+    duration("oldest unread", "lag_ms"),
 )
 _CONSUMERS: Final = (
     name("consumer", "name"),
@@ -52,7 +53,8 @@ def groups(
     """List the consumer groups of a stream, with their pending entries and lag.
 
     In a pipe the columns are separated by tabs: group, consumers, pending,
-    lag (- if it is unknown), last delivered id.
+    lag (- if it is unknown), last delivered id, age of the oldest unread
+    entry (- if there is none).
 
     Exit status: 0; 1 if the stream does not exist or the server refuses; 2
     for wrong arguments.

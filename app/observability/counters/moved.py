@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tailrace.core import commands as c
 from tailrace.core import effects as e
-from tailrace.core.replies import AppendReply, DeleteResult, RangeReply, ReadReply
+from tailrace.core.replies import AppendReply, DeleteResult, ExpiryReply, RangeReply, ReadReply
 
 MEANINGS: Final = {
     "appends": "Appends that added entries, of one entry or of many.",
@@ -27,6 +27,8 @@ MEANINGS: Final = {
     "nacks": "Entries released by negative acknowledgment.",
     "dead_letters": "Entries moved to dead-letter streams.",
     "redriven": "Dead letters sent back to their streams.",
+    "leases_extended": "Entries whose idle time their consumer began again.",
+    "consumers_expired": "Consumers deleted because they were not seen for too long.",
 }
 """The help text of each counter; the names are attributes of `StreamCounters`."""
 
@@ -50,6 +52,8 @@ class StreamCounters:
     nacks: int
     dead_letters: int
     redriven: int
+    leases_extended: int
+    consumers_expired: int
 
     def __init__(self) -> None:
         for name in MEANINGS:
@@ -103,6 +107,10 @@ def _redriven(counters: StreamCounters, effect: e.Redriven) -> None:
     counters.entries_deleted += len(effect.ids)
 
 
+def _leases_extended(counters: StreamCounters, effect: e.LeasesExtended) -> None:
+    counters.leases_extended += len(effect.ids)
+
+
 _OF_EFFECT: Final[dict[type[e.Effect], Callable[[StreamCounters, Any], None]]] = {
     e.EntriesAppended: _appended,
     e.EntriesTrimmed: _trimmed,
@@ -112,6 +120,7 @@ _OF_EFFECT: Final[dict[type[e.Effect], Callable[[StreamCounters, Any], None]]] =
     e.Nacked: _nacked,
     e.DeadLettered: _dead_lettered,
     e.Redriven: _redriven,
+    e.LeasesExtended: _leases_extended,
 }
 
 
@@ -161,6 +170,11 @@ def _ack_and_delete(
     counters.acks += sum(result is not DeleteResult.NOT_FOUND for result in reply)
 
 
+def _expiry(counters: StreamCounters, reply: ExpiryReply, effects: Sequence[e.Effect]) -> None:
+    note_effects(counters, reply, effects)
+    counters.consumers_expired += reply.consumers
+
+
 Note = Callable[[StreamCounters, Any, Sequence[e.Effect]], None]
 
 NOTES: Final[dict[type[c.Command], Note]] = {
@@ -170,5 +184,6 @@ NOTES: Final[dict[type[c.Command], Note]] = {
     c.ReadGroup: _group_read,
     c.Acknowledge: _ack,
     c.AcknowledgeAndDelete: _ack_and_delete,
+    c.ExpireConsumers: _expiry,
 }
 """The counting functions that need the reply. All other commands use `note_effects`."""

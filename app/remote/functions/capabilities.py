@@ -90,7 +90,9 @@ NEEDS_OWN_STORAGE: Final = "a server with its own storage"
 """What a feature needs that the gateway has on no engine."""
 
 GROUP_SETTINGS: Final = Feature(
-    "settings of groups (dead letters)", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}"
+    "settings of groups (dead letters, leases, lag alert), `:extend`, `min_count` of a read",
+    Support.REFUSED,
+    f"needs {NEEDS_OWN_STORAGE}",
 )
 
 RETENTION: Final = Feature("retention of streams", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}")

@@ -161,6 +161,10 @@ def _group_settings(_engine: Engine, _command: c.ConfigureGroup | c.Redrive) -> 
     raise engine_lacks("settings of groups", NEEDS_OWN_STORAGE)
 
 
+def _extend(_engine: Engine, _command: c.ExtendLeases) -> Plan:
+    raise engine_lacks("extending leases of a consumer's own entries only", NEEDS_OWN_STORAGE)
+
+
 def _native(planner: Callable[[Any], Plan]) -> Planner:
     return lambda _engine, command: planner(command)
 
@@ -192,6 +196,7 @@ PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
     c.SetGroupPosition: _native(groups.set_group_position),
     c.ConfigureGroup: _group_settings,
     c.Redrive: _group_settings,
+    c.ExtendLeases: _extend,
     c.DestroyGroup: _native(groups.destroy_group),
     c.CreateConsumer: _native(groups.create_consumer),
     c.DeleteConsumer: _native(consumers.delete),

@@ -64,6 +64,8 @@ class AsyncCommands:
         max_count: int | None = None,
         max_bytes: int | None = None,
         wait_ms: int | None = None,
+        min_count: int | None = None,
+        linger_ms: int | None = None,
         strict: bool = False,
     ) -> dict[str, Page]:
         """Return the entries after a position in each stream, by key, like `Tailrace.read`."""
@@ -73,6 +75,8 @@ class AsyncCommands:
             max_count=max_count,
             max_bytes=max_bytes,
             wait_ms=wait_ms,
+            min_count=min_count,
+            linger_ms=linger_ms,
             strict=strict,
         )
         return await self.session.send(call)
@@ -87,6 +91,8 @@ class AsyncCommands:
         max_count: int | None = None,
         max_bytes: int | None = None,
         wait_ms: int | None = None,
+        min_count: int | None = None,
+        linger_ms: int | None = None,
         claim_min_idle_ms: int | None = None,
         noack: bool = False,
     ) -> dict[str, Slice]:
@@ -100,6 +106,8 @@ class AsyncCommands:
             max_count=max_count,
             max_bytes=max_bytes,
             wait_ms=wait_ms,
+            min_count=min_count,
+            linger_ms=linger_ms,
             claim_min_idle_ms=claim_min_idle_ms,
             noack=noack,
         )

@@ -57,12 +57,18 @@ class AsyncGroup:
         max_deliveries: int | Unset | None = UNSET,
         dead_letter_stream: str | Unset | None = UNSET,
         filter: str | Unset | None = UNSET,  # noqa: A002 - the name of the parameter of the server
+        claim_min_idle_ms: int | Unset | None = UNSET,
+        consumer_expiry_ms: int | Unset | None = UNSET,
+        max_lag_ms: int | Unset | None = UNSET,
     ) -> models.Group:
         """Change the settings that are given, like `Group.configure`."""
         settings: dict[str, int | str | Unset | None] = {
             "max_deliveries": max_deliveries,
             "dead_letter_stream": dead_letter_stream,
             "filter": filter,
+            "claim_min_idle_ms": claim_min_idle_ms,
+            "consumer_expiry_ms": consumer_expiry_ms,
+            "max_lag_ms": max_lag_ms,
         }
         return await self._session.send(group_calls.configure(self.key, self.name, settings))
 
@@ -89,7 +95,7 @@ class AsyncGroup:
 
     # --- entries -------------------------------------------------------------------------------
 
-    async def read(
+    async def read(  # noqa: PLR0913 - the options of XREADGROUP
         self,
         consumer: str,
         count: int | None = None,
@@ -97,6 +103,8 @@ class AsyncGroup:
         id: str = ">",  # noqa: A002 - entry ids have this name everywhere
         max_bytes: int | None = None,
         wait_ms: int | None = None,
+        min_count: int | None = None,
+        linger_ms: int | None = None,
         claim_min_idle_ms: int | None = None,
         noack: bool = False,
     ) -> list[Delivery]:
@@ -108,6 +116,8 @@ class AsyncGroup:
             count=count,
             max_bytes=max_bytes,
             wait_ms=wait_ms,
+            min_count=min_count,
+            linger_ms=linger_ms,
             claim_min_idle_ms=claim_min_idle_ms,
             noack=noack,
         )
@@ -146,10 +156,10 @@ class AsyncGroup:
         )
 
     async def extend(self, consumer: str, *ids: str) -> list[str]:
-        """Set the idle time of pending entries to 0, like `Group.extend`."""
+        """Begin the idle time of the consumer's own entries again, like `Group.extend`."""
         if not ids:
             return []
-        return await self._session.send(group_calls.extend(self.key, self.name, consumer, ids))
+        return await self._session.send(group_calls.extend_own(self.key, self.name, consumer, ids))
 
     async def autoclaim(
         self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100

@@ -83,14 +83,17 @@ class Commands:
         max_count: int | None = None,
         max_bytes: int | None = None,
         wait_ms: int | None = None,
+        min_count: int | None = None,
+        linger_ms: int | None = None,
         strict: bool = False,
     ) -> dict[str, Page]:
         """Return the entries after a position in each stream, by key: `{"race:france": "0"}` (XREAD).
 
-        With `wait_ms` (at most 60 000), the server waits until one of the streams has entries. `count`: the
-        most entries of one stream; `max_count` and `max_bytes`: the most of all streams together. `strict`:
-        raise `TailraceError` with the status 410 if entries after a position were trimmed. A missing stream
-        has no entries. O(log n + entries) for each stream.
+        With `wait_ms` (at most 60 000), the server waits until one of the streams has entries. With
+        `min_count`, it gathers that many of all streams, or what has arrived `linger_ms` after the first.
+        `count`: the most entries of one stream; `max_count` and `max_bytes`: the most of all streams
+        together. `strict`: raise `TailraceError` with the status 410 if entries after a position were
+        trimmed. A missing stream has no entries. O(log n + entries) for each stream.
         """
         call = entry_calls.read(
             positions,
@@ -98,6 +101,8 @@ class Commands:
             max_count=max_count,
             max_bytes=max_bytes,
             wait_ms=wait_ms,
+            min_count=min_count,
+            linger_ms=linger_ms,
             strict=strict,
         )
         return self.session.send(call)
@@ -112,6 +117,8 @@ class Commands:
         max_count: int | None = None,
         max_bytes: int | None = None,
         wait_ms: int | None = None,
+        min_count: int | None = None,
+        linger_ms: int | None = None,
         claim_min_idle_ms: int | None = None,
         noack: bool = False,
     ) -> dict[str, Slice]:
@@ -129,6 +136,8 @@ class Commands:
             max_count=max_count,
             max_bytes=max_bytes,
             wait_ms=wait_ms,
+            min_count=min_count,
+            linger_ms=linger_ms,
             claim_min_idle_ms=claim_min_idle_ms,
             noack=noack,
         )

@@ -107,6 +107,8 @@ def read(
     max_count: int | None,
     max_bytes: int | None,
     wait_ms: int | None,
+    min_count: int | None,
+    linger_ms: int | None,
     strict: bool,
 ) -> Call[dict[str, Page]]:
     """Return the call of XREAD on several streams."""
@@ -116,6 +118,8 @@ def read(
         max_count=given(max_count),
         max_bytes=given(max_bytes),
         wait_ms=given(wait_ms),
+        min_count=given(min_count),
+        linger_ms=given(linger_ms),
         strict=strict or UNSET,
     )
 

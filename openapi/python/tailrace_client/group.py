@@ -65,16 +65,25 @@ class Group:
         max_deliveries: int | Unset | None = UNSET,
         dead_letter_stream: str | Unset | None = UNSET,
         filter: str | Unset | None = UNSET,  # noqa: A002 - the name of the parameter of the server
+        claim_min_idle_ms: int | Unset | None = UNSET,
+        consumer_expiry_ms: int | Unset | None = UNSET,
+        max_lag_ms: int | Unset | None = UNSET,
     ) -> models.Group:
         """Change the settings that are given, and return the state of the group. None removes a setting.
 
         An entry that was delivered `max_deliveries` times moves to `dead_letter_stream` instead of one more
-        delivery; set both, or remove both. The group delivers only entries that match `filter`. O(1).
+        delivery; set both, or remove both. The group delivers only entries that match `filter`. A read first
+        claims entries that are idle for `claim_min_idle_ms`. A consumer that was not seen for
+        `consumer_expiry_ms` gives its entries back and is deleted. The server warns if the oldest unread
+        entry is older than `max_lag_ms`. O(1).
         """
         settings: dict[str, int | str | Unset | None] = {
             "max_deliveries": max_deliveries,
             "dead_letter_stream": dead_letter_stream,
             "filter": filter,
+            "claim_min_idle_ms": claim_min_idle_ms,
+            "consumer_expiry_ms": consumer_expiry_ms,
+            "max_lag_ms": max_lag_ms,
         }
         return self._session.send(group_calls.configure(self.key, self.name, settings))
 
@@ -107,7 +116,7 @@ class Group:
 
     # --- entries -------------------------------------------------------------------------------
 
-    def read(
+    def read(  # noqa: PLR0913 - the options of XREADGROUP
         self,
         consumer: str,
         count: int | None = None,
@@ -115,6 +124,8 @@ class Group:
         id: str = ">",  # noqa: A002 - entry ids have this name everywhere
         max_bytes: int | None = None,
         wait_ms: int | None = None,
+        min_count: int | None = None,
+        linger_ms: int | None = None,
         claim_min_idle_ms: int | None = None,
         noack: bool = False,
     ) -> list[Delivery]:
@@ -123,7 +134,8 @@ class Group:
         With `claim_min_idle_ms`, the result begins with entries that have been pending for any consumer for
         that time. With an `id` instead of `>`, the result is the consumer's own pending entries after that
         id. A lost response is an error, and its entries are pending. `max_bytes`: end the result once it has
-        this many bytes.
+        this many bytes. With `wait_ms` and `min_count`, the server gathers that many entries, or what has
+        arrived `linger_ms` after the first one.
         """
         call = group_calls.read(
             self.name,
@@ -132,6 +144,8 @@ class Group:
             count=count,
             max_bytes=max_bytes,
             wait_ms=wait_ms,
+            min_count=min_count,
+            linger_ms=linger_ms,
             claim_min_idle_ms=claim_min_idle_ms,
             noack=noack,
         )
@@ -178,11 +192,14 @@ class Group:
         return self._session.send(group_calls.claim(self.key, self.name, consumer, ids, min_idle_ms, changes))
 
     def extend(self, consumer: str, *ids: str) -> list[str]:
-        """Set the idle time of entries that are pending for a consumer to 0, without counting a delivery, and
-        return the ids (XCLAIM JUSTID). Pending entries of other consumers are taken over."""
+        """Begin the idle time of a consumer's own entries again, and return their ids (a heartbeat).
+
+        No delivery is counted. Ids that are missing from the result belong to another consumer now, or are no
+        longer pending: stop working on them.
+        """
         if not ids:
             return []
-        return self._session.send(group_calls.extend(self.key, self.name, consumer, ids))
+        return self._session.send(group_calls.extend_own(self.key, self.name, consumer, ids))
 
     def autoclaim(
         self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100

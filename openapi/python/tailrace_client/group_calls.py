@@ -115,6 +115,8 @@ def read(  # noqa: PLR0913 - the options of XREADGROUP
     max_count: int | None = None,
     max_bytes: int | None = None,
     wait_ms: int | None = None,
+    min_count: int | None = None,
+    linger_ms: int | None = None,
     claim_min_idle_ms: int | None = None,
     noack: bool = False,
 ) -> Call[list[Slice]]:
@@ -131,6 +133,8 @@ def read(  # noqa: PLR0913 - the options of XREADGROUP
         max_count=given(max_count),
         max_bytes=given(max_bytes),
         wait_ms=given(wait_ms),
+        min_count=given(min_count),
+        linger_ms=given(linger_ms),
         claim_min_idle_ms=given(claim_min_idle_ms),
         noack=noack or UNSET,
     )
@@ -174,6 +178,13 @@ def claim(
         last_id=given(changes.last_id),
     )
     return Call(pending_api.xclaim._get_kwargs(key, group, body=body, shape=UNSET), _entries)
+
+
+def extend_own(key: str, group: str, consumer: str, ids: Sequence[str]) -> Call[list[str]]:
+    """Return the call that begins the idle time of the consumer's own entries again."""
+    body = models.ExtendBody(consumer=consumer, ids=list(ids))
+    request = pending_api.extend._get_kwargs(key, group, body=body)
+    return Call(request, member("extended"), is_idempotent=True)
 
 
 def extend(key: str, group: str, consumer: str, ids: Sequence[str]) -> Call[list[str]]:

@@ -31,6 +31,9 @@ export interface GroupReadOptions extends Waiting, EntryForm {
   readonly count?: number;
   /** How long to wait for entries if there are none, at most 60 000. */
   readonly waitMs?: number;
+  /** With `waitMs`: gather this many entries, or what has arrived `lingerMs` after the first one. */
+  readonly minCount?: number;
+  readonly lingerMs?: number;
   /** First take over entries that have been pending for any consumer for at least this long. */
   readonly claimMinIdleMs?: number;
   /** New entries do not become pending. */
@@ -46,6 +49,18 @@ export interface ClaimOptions extends Waiting, EntryForm {
   /** Only entries that were delivered at least this long ago. */
   readonly minIdleMs: number;
   readonly ids: readonly string[];
+}
+
+export interface GroupSettings extends Waiting {
+  /** Deliver an entry at most this often; then it moves to `deadLetterStream`. Set both; null removes one. */
+  readonly maxDeliveries?: number | null;
+  readonly deadLetterStream?: string | null;
+  /** Reads first claim entries that are idle for this long. */
+  readonly claimMinIdleMs?: number | null;
+  /** A consumer that was not seen for this long gives its entries back and is deleted. */
+  readonly consumerExpiryMs?: number | null;
+  /** The server warns while the oldest unread entry is at least this old. */
+  readonly maxLagMs?: number | null;
 }
 
 export interface PendingOptions extends Waiting {
@@ -103,7 +118,8 @@ export class Group {
   /** Returns entries for a consumer: claimed entries first, then new ones; none if there are none in time. */
   async read(options: GroupReadOptions): Promise<Delivered[]> {
     const { consumer, count, waitMs, claimMinIdleMs, noack, after: id = ">", signal } = options;
-    const bounds = { count, wait_ms: waitMs, claim_min_idle_ms: claimMinIdleMs, noack };
+    const gathering = { min_count: options.minCount, linger_ms: options.lingerMs };
+    const bounds = { count, wait_ms: waitMs, ...gathering, claim_min_idle_ms: claimMinIdleMs, noack };
     const body = { group: this.name, consumer, streams: [{ key: this.key, id }], ...bounds };
     const request = { body, query: { shape: options.shape, encoding: options.encoding } };
     // The entries of a lost response are pending: a repetition would return other entries.
@@ -144,6 +160,33 @@ export class Group {
     const called = { repeatable: false, signal };
     const reply = await this.calls.call((common) => api.xclaim({ ...common, ...request }), called);
     return (reply.entries ?? []).map(fromWire);
+  }
+
+  /** Changes the settings of the group that are given; null removes one. Returns the state of the group. */
+  configure(settings: GroupSettings): Promise<api.Group> {
+    const { signal } = settings;
+    const body = {
+      max_deliveries: settings.maxDeliveries,
+      dead_letter_stream: settings.deadLetterStream,
+      claim_min_idle_ms: settings.claimMinIdleMs,
+      consumer_expiry_ms: settings.consumerExpiryMs,
+      max_lag_ms: settings.maxLagMs,
+    };
+    const request = { path: this.#path, body: body as api.GroupSettingsBody };
+    return this.calls.call((common) => api.configureGroup({ ...common, ...request }), {
+      repeatable: true,
+      signal,
+    });
+  }
+
+  /**
+   * Begins the idle time of this consumer's own entries again (a heartbeat), and returns their ids. The other
+   * ids belong to another consumer now, or are no longer pending: stop working on them.
+   */
+  async extend(consumer: string, ids: readonly string[], options: Waiting = {}): Promise<string[]> {
+    const request = { path: this.#path, body: { consumer, ids: [...ids] } };
+    const called = { repeatable: true, ...options };
+    return (await this.calls.call((common) => api.extend({ ...common, ...request }), called)).extended;
   }
 
   /** Yields all pending entries in id order, read page by page. */

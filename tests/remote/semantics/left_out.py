@@ -63,7 +63,7 @@ PREPARED_INSIDE: Final = re.compile(
 )
 """Problems whose preparation changes the store of the process, or whose request no HTTP client sends."""
 
-REFUSED: Final = re.compile(r"configure_group-|redrive-")
+REFUSED: Final = re.compile(r"configure_group-|redrive-|extend-")
 """Problems of the settings of groups, which a gateway refuses with 501."""
 
 DIFFERENT: Final = {

@@ -72,6 +72,7 @@ CALLS: Final[dict[str, Call]] = {
     "configure_group": lambda client, key: (
         client.stream(key).group("g").configure(max_deliveries=3, dead_letter_stream=f"{key}:dead")
     ),
+    "extend": lambda client, key: client.stream(key).group("g").extend("alice", "1-0"),
     "redrive": lambda client, key: client.stream(key).group("g").redrive(),
     "xgroup_setid": lambda client, key: client.stream(key).group("g").set_position("0"),
     "xgroup_delconsumer": lambda client, key: client.stream(key).group("g").delete_consumer("alice"),

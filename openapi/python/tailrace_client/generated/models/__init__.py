@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     from .error_item import ErrorItem
     from .export_entries_encoding import ExportEntriesEncoding
     from .export_entries_shape import ExportEntriesShape
+    from .extend_body import ExtendBody
+    from .extend_body_encoding import ExtendBodyEncoding
+    from .extend_reply import ExtendReply
     from .get_entry_encoding import GetEntryEncoding
     from .get_entry_shape import GetEntryShape
     from .group import Group
@@ -197,6 +200,9 @@ _MODULES = {
     "ErrorItem": ".error_item",
     "ExportEntriesEncoding": ".export_entries_encoding",
     "ExportEntriesShape": ".export_entries_shape",
+    "ExtendBody": ".extend_body",
+    "ExtendBodyEncoding": ".extend_body_encoding",
+    "ExtendReply": ".extend_reply",
     "GetEntryEncoding": ".get_entry_encoding",
     "GetEntryShape": ".get_entry_shape",
     "Group": ".group",
@@ -346,6 +352,9 @@ __all__ = (
     "ErrorItem",
     "ExportEntriesEncoding",
     "ExportEntriesShape",
+    "ExtendBody",
+    "ExtendBodyEncoding",
+    "ExtendReply",
     "GetEntryEncoding",
     "GetEntryShape",
     "Group",

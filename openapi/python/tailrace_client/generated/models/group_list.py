@@ -18,7 +18,7 @@ class GroupList:
 
     Example:
         {'groups': [{'name': 'judges', 'consumers': 1, 'pending': 2, 'last_delivered_id': '1692632094485-0',
-            'entries_read': 2, 'lag': 1}]}
+            'entries_read': 2, 'lag': 1, 'lag_ms': 44997}]}
 
     """
 

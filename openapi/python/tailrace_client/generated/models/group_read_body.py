@@ -43,6 +43,12 @@ class GroupReadBody:
     wait_ms: int | Unset = UNSET
     """ How many milliseconds to wait if there are no entries; 0 by default. `Prefer: wait=N` also sets it, in
     seconds. """
+    min_count: int | Unset = UNSET
+    """ While waiting, gather entries: respond when this many of all streams together are available, or after
+    `linger_ms`, or at the end of `wait_ms`. 1 by default. """
+    linger_ms: int | Unset = UNSET
+    """ With `min_count`: wait at most this many milliseconds after the first entry is available. Without it: until
+    the end of `wait_ms`. """
     encoding: GroupReadBodyEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     claim_min_idle_ms: int | Unset = UNSET
@@ -69,6 +75,10 @@ class GroupReadBody:
 
         wait_ms = self.wait_ms
 
+        min_count = self.min_count
+
+        linger_ms = self.linger_ms
+
         encoding: str | Unset = UNSET
         if not isinstance(self.encoding, Unset):
             encoding = self.encoding
@@ -94,6 +104,10 @@ class GroupReadBody:
             field_dict["max_bytes"] = max_bytes
         if wait_ms is not UNSET:
             field_dict["wait_ms"] = wait_ms
+        if min_count is not UNSET:
+            field_dict["min_count"] = min_count
+        if linger_ms is not UNSET:
+            field_dict["linger_ms"] = linger_ms
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
         if claim_min_idle_ms is not UNSET:
@@ -127,6 +141,10 @@ class GroupReadBody:
 
         wait_ms = d.pop("wait_ms", UNSET)
 
+        min_count = d.pop("min_count", UNSET)
+
+        linger_ms = d.pop("linger_ms", UNSET)
+
         _encoding = d.pop("encoding", UNSET)
         encoding: GroupReadBodyEncoding | Unset
         if isinstance(_encoding, Unset):
@@ -146,6 +164,8 @@ class GroupReadBody:
             max_count=max_count,
             max_bytes=max_bytes,
             wait_ms=wait_ms,
+            min_count=min_count,
+            linger_ms=linger_ms,
             encoding=encoding,
             claim_min_idle_ms=claim_min_idle_ms,
             noack=noack,

@@ -35,6 +35,12 @@ class ReadBody:
     wait_ms: int | Unset = UNSET
     """ How many milliseconds to wait if there are no entries; 0 by default. `Prefer: wait=N` also sets it, in
     seconds. """
+    min_count: int | Unset = UNSET
+    """ While waiting, gather entries: respond when this many of all streams together are available, or after
+    `linger_ms`, or at the end of `wait_ms`. 1 by default. """
+    linger_ms: int | Unset = UNSET
+    """ With `min_count`: wait at most this many milliseconds after the first entry is available. Without it: until
+    the end of `wait_ms`. """
     strict: bool | Unset = False
     """ Fail with 410 if entries after the position were trimmed. """
 
@@ -51,6 +57,10 @@ class ReadBody:
         max_bytes = self.max_bytes
 
         wait_ms = self.wait_ms
+
+        min_count = self.min_count
+
+        linger_ms = self.linger_ms
 
         strict = self.strict
 
@@ -69,6 +79,10 @@ class ReadBody:
             field_dict["max_bytes"] = max_bytes
         if wait_ms is not UNSET:
             field_dict["wait_ms"] = wait_ms
+        if min_count is not UNSET:
+            field_dict["min_count"] = min_count
+        if linger_ms is not UNSET:
+            field_dict["linger_ms"] = linger_ms
         if strict is not UNSET:
             field_dict["strict"] = strict
 
@@ -94,6 +108,10 @@ class ReadBody:
 
         wait_ms = d.pop("wait_ms", UNSET)
 
+        min_count = d.pop("min_count", UNSET)
+
+        linger_ms = d.pop("linger_ms", UNSET)
+
         strict = d.pop("strict", UNSET)
 
         read_body = cls(
@@ -102,6 +120,8 @@ class ReadBody:
             max_count=max_count,
             max_bytes=max_bytes,
             wait_ms=wait_ms,
+            min_count=min_count,
+            linger_ms=linger_ms,
             strict=strict,
         )
 

@@ -4,9 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import xack, xautoclaim, xclaim, xnack, xpending, xpending_summary
+    from . import extend, xack, xautoclaim, xclaim, xnack, xpending, xpending_summary
 
 __all__ = (
+    "extend",
     "xack",
     "xautoclaim",
     "xclaim",

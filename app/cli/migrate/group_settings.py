@@ -1,0 +1,52 @@
+"""The settings of groups in a migration: which there are, and how a Tailrace server reads and changes them.
+
+Redis and Valkey have none. The settings are set last, and removed before anything else changes: with them, a
+claim or a nack of the migration would move entries to the dead-letter stream.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+Settings: TypeAlias = Mapping[str, int | bytes]
+"""The settings of one group that are set, by name."""
+
+NO_SETTINGS: Final[Settings] = {}
+
+_NUMBERS: Final = ("max_deliveries", "claim_min_idle_ms", "consumer_expiry_ms", "max_lag_ms")
+_STREAM: Final = "dead_letter_stream"
+
+
+def settings_of(groups: list[dict[str, Any]]) -> Iterator[tuple[bytes, Settings]]:
+    """Return the name and the settings of each group in a server's list of groups that has any."""
+    for group in groups:
+        found: dict[str, int | bytes] = {name: group[name] for name in _NUMBERS if name in group}
+        if _STREAM in group:
+            found[_STREAM] = _name_of(group, _STREAM)
+        if found:
+            yield _name_of(group, "name"), found
+
+
+def _name_of(group: dict[str, Any], member: str) -> bytes:
+    name: str = group[member]
+    return b64decode(name) if group.get("encoding") == "base64" else name.encode()
+
+
+def body_of(settings: Settings) -> dict[str, Any]:
+    """Return the body that sets these settings and removes all others."""
+    body: dict[str, Any] = {name: settings.get(name) for name in _NUMBERS}
+    stream = settings.get(_STREAM)
+    if isinstance(stream, bytes):
+        return {**body, _STREAM: b64encode(stream).decode(), "encoding": "base64"}
+    return {**body, _STREAM: None}
+
+
+def shown(settings: Settings) -> str:
+    """Return the settings as text."""
+    values = (
+        f"{name} {value.decode(errors='backslashreplace') if isinstance(value, bytes) else value}"
+        for name, value in sorted(settings.items())
+    )
+    return ", ".join(values) or "none"

@@ -1,0 +1,80 @@
+"""The upkeep of a store: the work that becomes due with time, once a second and without a request.
+
+It owns which parts there are: idempotency keys expire, consumers of groups with `consumer_expiry_ms` expire,
+retention removes entries, readers notice a step of the clock, and groups above their `max_lag_ms` are logged.
+Each part bounds its own work. This module never decides what a part does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tailrace.app.clock import Clock
+from tailrace.app.store.expiry import ConsumerExpiry
+from tailrace.app.store.lag_alerts import LagAlerts
+from tailrace.app.store.readers import WaitingReaders
+from tailrace.app.store.retention_sweep import RetentionSweep
+from tailrace.core.commands import Command, ExpireConsumers, ExpireIdempotencyKeys, SweepRetention
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.outcome import Outcome
+from tailrace.core.replies import ExpiryReply
+
+
+class Upkeep:
+    """The upkeep of one store.
+
+    `run` runs a command of the server itself, `keyspace` returns the current keyspace, and `is_ready` whether
+    the store accepts writes. `clocks`: the system clock and the monotonic one. `lag_alerts`: the groups that
+    are behind.
+    """
+
+    def __init__(
+        self,
+        run: Callable[[Command], Outcome],
+        readers: WaitingReaders,
+        keyspace: Callable[[], Keyspace],
+        is_ready: Callable[[], bool],
+        clocks: tuple[Clock, Clock],
+    ) -> None:
+        self._run = run
+        self._readers = readers
+        self._keyspace = keyspace
+        self._is_ready = is_ready
+        self._clock = clocks[0]
+        self._retention = RetentionSweep(self._sweep_retention)
+        self._expiry = ConsumerExpiry(
+            self._expire_consumers,
+            lambda: is_ready() and bool(keyspace().expiring),
+            lambda: readers.consumers({name for _, name in keyspace().expiring}),
+            clocks,
+        )
+        self.lag_alerts = LagAlerts(keyspace)
+
+    def tick(self) -> None:
+        """Do what is due. Call it once a second."""
+        if self._is_ready():
+            self._run(ExpireIdempotencyKeys())
+            if self._keyspace().retained:
+                self._retention.begin()
+            self._readers.compare_clocks()
+        self._expiry.tick()
+        self.lag_alerts.tick(self._clock())
+
+    def clocks_moved(self) -> None:
+        """Do what is due after both clocks were moved forward by hand."""
+        self._expiry.look_now()
+        self.tick()
+
+    def _sweep_retention(self, start_serial: int) -> int:
+        """Carry out one step of the retention sweep. Return where to continue, 0 at the end."""
+        if not self._is_ready():
+            return 0
+        reply = self._run(SweepRetention(start_serial)).reply
+        assert isinstance(reply, int)
+        return reply
+
+    def _expire_consumers(self, command: ExpireConsumers) -> ExpiryReply:
+        outcome = self._run(command)
+        self._readers.wake(outcome.wake_ups)
+        assert isinstance(outcome.reply, ExpiryReply)
+        return outcome.reply

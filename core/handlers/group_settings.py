@@ -1,0 +1,71 @@
+"""Changing the settings of a group. Each handler that a setting concerns applies it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import UNSET
+from msgspec.structs import astuple, replace
+
+from tailrace.core.commands import ConfigureGroup
+from tailrace.core.effects import GroupConfigured
+from tailrace.core.errors import ErrorCode, StreamError, printable
+from tailrace.core.execution import Execution
+from tailrace.core.filters import compile_filter
+from tailrace.core.group_settings import NO_SETTINGS, GroupSettings
+from tailrace.core.handlers.groups import require_group
+from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN
+
+_LEAST: Final = {
+    "max_deliveries": 1,
+    "claim_min_idle_ms": 1,
+    "consumer_expiry_ms": CONSUMER_EXPIRY_MS_MIN,
+    "max_lag_ms": 1,
+}
+"""The least value of each setting that is a number."""
+
+
+def configure_group(execution: Execution, command: ConfigureGroup) -> None:
+    """Change settings of a group; the same values again change nothing. O(1).
+
+    Waiting readers run their commands again, because they may claim earlier now. Raises NO_SUCH_STREAM,
+    NOGROUP, INVALID_ARGUMENT for settings that are too small or do not fit together, and INVALID_FILTER.
+    """
+    group = require_group(execution, command.key, command.group)
+    before = group.settings or NO_SETTINGS
+    values = {name: getattr(command, name) for name in GroupSettings.__struct_fields__}
+    after = replace(before, **{name: value for name, value in values.items() if value is not UNSET})
+    _require_great_enough(after)
+    _require_fitting_dead_letters(after, command.key)
+    if after.filter is not None:
+        compile_filter(after.filter)
+    if after != before:
+        execution.do(GroupConfigured(command.key, command.group, *astuple(after)))
+        execution.wake(command.key)
+
+
+def _require_great_enough(settings: GroupSettings) -> None:
+    for name, least in _LEAST.items():
+        value = getattr(settings, name)
+        if value is not None and value < least:
+            raise invalid_setting(f"{name} is {value}, but it must be at least {least}")
+
+
+def _require_fitting_dead_letters(settings: GroupSettings, key: bytes) -> None:
+    most, stream = settings.max_deliveries, settings.dead_letter_stream
+    if (most is None) != (stream is None):
+        has, lacks = ("max_deliveries", "dead_letter_stream") if stream is None else (
+            "dead_letter_stream", "max_deliveries"
+        )  # fmt: skip
+        raise invalid_setting(
+            f"the group would have {has} without {lacks}; set both, or remove both with null"
+        )
+    if stream == key:
+        raise invalid_setting(
+            f"dead_letter_stream is '{printable(stream)}', the group's own stream; name another stream"
+        )
+
+
+def invalid_setting(detail: str) -> StreamError:
+    """Return the error for settings that a command cannot use."""
+    return StreamError(ErrorCode.INVALID_ARGUMENT, f"ERR {detail}")

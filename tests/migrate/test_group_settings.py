@@ -1,0 +1,61 @@
+"""Settings of groups in a migration: carried between Tailrace stores, and named where they are lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+
+from tests.migrate.places import End, migrated
+from tests.support.server_process import running_server
+
+SETTINGS = {
+    "max_deliveries": 1,
+    "dead_letter_stream": "settings:dead",
+    "claim_min_idle_ms": 60_000,
+    "consumer_expiry_ms": 300_000,
+    "max_lag_ms": 1_000,
+}
+
+
+def configured(url: str, key: str) -> None:
+    """A stream with a group that has settings, a pending entry, and one that a nack has given back."""
+    with httpx.Client(base_url=f"{url}/v1") as client:
+        client.delete(f"/streams/{key}")
+        client.put(f"/streams/{key}/groups/g", json={"after": "0", "create_stream": True})
+        for number in (1, 2):
+            client.post(f"/streams/{key}/entries", json={"id": f"{number}-0", "fields": {"n": "1"}})
+        client.post("/read-group", json={"group": "g", "consumer": "alice", "streams": [{"key": key}]})
+        client.post(f"/streams/{key}/groups/g:nack", json={"ids": ["1-0"], "mode": "fail"})
+        assert client.post(f"/streams/{key}/groups/g:configure", json=SETTINGS).is_success
+
+
+def settings_of(url: str, key: str) -> dict[str, object]:
+    group = httpx.get(f"{url}/v1/streams/{key}/groups/g").json()
+    assert group["pending"] == 2, "no entry has moved"
+    return {name: group.get(name) for name in SETTINGS}
+
+
+def test_settings_go_from_a_server_to_a_directory_and_to_a_server(tailrace: End, tmp_path: Path) -> None:
+    key, data = "settings:round", tmp_path / "data"
+    configured(tailrace.address, key)
+    for _ in range(2):
+        printed = migrated(tailrace, data, "--keys", key, directory=tmp_path)
+        assert printed.splitlines()[-1].endswith("equal")
+    with running_server(tmp_path) as server:
+        assert settings_of(server.base_url, key) == SETTINGS
+    httpx.delete(f"{tailrace.address}/v1/streams/{key}")
+    migrated(data, tailrace, "--keys", key, directory=tmp_path)
+    assert settings_of(tailrace.address, key) == SETTINGS
+
+
+def test_what_redis_cannot_hold_is_named(redis_8: End, tailrace: End, tmp_path: Path) -> None:
+    key = "settings:lost"
+    configured(tailrace.address, key)
+    httpx.post(
+        f"{tailrace.address}/v1/streams/{key}/groups/g:configure",
+        json={"dead_letter_stream": "/w==", "encoding": "base64"},
+    )
+    printed = migrated(tailrace, redis_8, "--keys", key, "--accept-losses", directory=tmp_path)
+    lost = "group g: its settings (claim_min_idle_ms 60000, consumer_expiry_ms 300000, dead_letter_stream"
+    assert lost in " ".join(printed.split())
