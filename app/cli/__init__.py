@@ -23,6 +23,10 @@ _CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
 _COMMANDS: Final = {
     "serve": ("serve:serve", "Run the server until SIGINT or SIGTERM."),
     "cli": ("cli:cli", "Send Redis commands and print replies as redis-cli does."),
+    "read": (
+        "streams.read:read",
+        "Print the entries of a stream: all, a range, the last ones, or some by id.",
+    ),
     "tail": ("tail:tail", "Print the last entries of streams, and with -f new ones until Ctrl-C."),
     "top": ("streams.top:top", "Show the busiest streams: rates, lengths, lag, pending entries."),
     "ls": ("streams.listings:ls", "List the streams, in the order of their keys."),

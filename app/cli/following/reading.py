@@ -68,7 +68,9 @@ def _last(server: Server, key: bytes, start: str, most: int) -> list[Line]:
     end: str | None = "+"
     while end is not None and len(found) < most:
         count = min(most - len(found), PAGE_ENTRIES_MAX)
-        page = _page(server, key, [("order", "desc"), ("start", start), ("end", end), ("count", str(count))])
+        page = page_of(
+            server, key, [("order", "desc"), ("start", start), ("end", end), ("count", str(count))]
+        )
         found += [Line(key, entry) for entry in page["entries"]]
         end = None if page["next"] is None else f"({page['next']}"
     return found[::-1]
@@ -77,13 +79,14 @@ def _last(server: Server, key: bytes, start: str, most: int) -> list[Line]:
 def _all_from(server: Server, key: bytes, start: str) -> Iterator[Line]:
     position: str | None = start
     while position is not None:
-        page = _page(server, key, [("start", position), ("count", str(PAGE_ENTRIES))])
+        page = page_of(server, key, [("start", position), ("count", str(PAGE_ENTRIES))])
         for entry in page["entries"]:
             yield Line(key, entry)
         position = None if page["next"] is None else f"({page['next']}"
 
 
-def _page(server: Server, key: bytes, parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def page_of(server: Server, key: bytes, parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Request one page of entries."""
     page: dict[str, Any] = server.request("GET", stream_path(key, "/entries"), parameters=parameters).json()
     return page
 
