@@ -29,6 +29,11 @@ _COMMANDS: Final = {
     ),
     "tail": ("tail:tail", "Print the last entries of streams, and with -f new ones until Ctrl-C."),
     "top": ("streams.top:top", "Show the busiest streams: rates, lengths, lag, pending entries."),
+    "stats": (
+        "observing.stats:stats",
+        "Show a server's throughput, commit latency, memory and connections.",
+    ),
+    "slowlog": ("observing.slowlog:slowlog", "List the slow operations of a server, the newest first."),
     "ls": ("streams.listings:ls", "List the streams, in the order of their keys."),
     "info": ("streams.listings:info", "Show one stream: entries, ids, groups, blocks."),
     "groups": (
