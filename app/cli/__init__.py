@@ -34,6 +34,7 @@ _COMMANDS: Final = {
         "Show a server's throughput, commit latency, memory and connections.",
     ),
     "slowlog": ("observing.slowlog:slowlog", "List the slow operations of a server, the newest first."),
+    "bench": ("loading.bench:bench", "Put load on a running server, and print rates and percentiles."),
     "ls": ("streams.listings:ls", "List the streams, in the order of their keys."),
     "info": ("streams.listings:info", "Show one stream: entries, ids, groups, blocks."),
     "groups": (
