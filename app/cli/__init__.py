@@ -66,6 +66,10 @@ _COMMANDS: Final = {
     ),
     "trim": ("streams.changes:trim", "Remove the oldest entries of a stream, and print how many."),
     "rm": ("streams.changes:rm", "Delete a stream with its groups, or some of its entries."),
+    "context": (
+        "contexts.commands:context",
+        "Add, list and choose contexts: named servers with their tokens.",
+    ),
     "import": ("import_file:import_file", "Append the rows of a file, NDJSON or CSV, to a stream."),
     "export": ("export_stream:export_stream", "Write the entries of a stream to a file, NDJSON or CSV."),
     "migrate": (
@@ -116,8 +120,10 @@ def _alone(name: str, found: typer.Typer | Callable[..., Any]) -> typer.Typer:
     """Wrap a command function in a Typer application; return a Typer application unchanged."""
     if isinstance(found, typer.Typer):
         return found
+    # `--help` runs no command, and needs nothing of this module.
+    command = import_module("tailrace.app.cli.contexts.client_command").ClientCommand
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    alone.command(name, context_settings={**_CONTEXT, **_SETTINGS.get(name, {})})(found)
+    alone.command(name, cls=command, context_settings={**_CONTEXT, **_SETTINGS.get(name, {})})(found)
     return alone
 
 

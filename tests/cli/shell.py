@@ -36,6 +36,8 @@ def environment(**extra: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("TAILRACE_") and name not in COLOURS_OUTPUT
     }
+    # The contexts and the history of the user who runs the tests do not count.
+    kept |= {"XDG_CONFIG_HOME": "/nonexistent", "XDG_STATE_HOME": "/nonexistent"}
     return {**kept, "COLUMNS": "200", "TAILRACE_COMPLETION_TIMEOUT_S": str(WITHIN_S), **extra}
 
 
