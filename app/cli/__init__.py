@@ -67,7 +67,7 @@ _COMMANDS: Final = {
     "trim": ("streams.changes:trim", "Remove the oldest entries of a stream, and print how many."),
     "rm": ("streams.changes:rm", "Delete a stream with its groups, or some of its entries."),
     "context": (
-        "contexts.commands:context",
+        "context:context",
         "Add, list and choose contexts: named servers with their tokens.",
     ),
     "import": ("import_file:import_file", "Append the rows of a file, NDJSON or CSV, to a stream."),
@@ -88,7 +88,8 @@ application of subcommands. The summary is listed here too because `tailrace --h
 
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     # All words after a Redis command belong to that command, even words that look like options.
-    "cli": {"allow_interspersed_args": False},
+    # `-h` is the host, as in redis-cli.
+    "cli": {"allow_interspersed_args": False, "help_option_names": ["--help"]},
 }
 
 
@@ -103,6 +104,9 @@ class _Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that the first argument names, with its options, and the arguments after it."""
         name, found, others = super().resolve_command(ctx, args)
+        if others == ["-h"]:
+            # Also where `-h` has another meaning: without a value, it asks for help.
+            others = ["--help"]
         return name, found and load_command(name or ""), others
 
 

@@ -24,7 +24,6 @@ from tailrace.app.cli.streams.rows import (
     Item,
     plain,
     print_facts,
-    print_json,
     print_rows,
     text,
 )
@@ -220,7 +219,7 @@ def _variable_with_token() -> str | None:
 
 
 @context.command()
-def rm(name: Name, *, as_json: AsJson = False) -> None:
+def rm(name: Name) -> None:
     """Remove a context. Its token stays where it is.
 
     Exit status: 0; 1 if the context does not exist.
@@ -234,10 +233,7 @@ def rm(name: Name, *, as_json: AsJson = False) -> None:
         del contexts.contexts[name]
         if contexts.current == name:
             contexts.current = None
-    if as_json:
-        print_json({"removed": True})
-    else:
-        typer.echo(f"context {name} removed")
+    typer.echo(f"context {name} removed")
 
 
 @contextmanager
