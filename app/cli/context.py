@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final
 
 import httpx
 import typer
@@ -45,11 +45,6 @@ def _known(incomplete: str) -> list[str]:
     except BadContexts:
         return []
 
-
-Name: TypeAlias = Annotated[
-    str,
-    typer.Argument(metavar="NAME", help="The context.", autocompletion=_known, show_default=False),
-]
 
 _COLUMNS: Final = (
     Column(
@@ -219,7 +214,11 @@ def _variable_with_token() -> str | None:
 
 
 @context.command()
-def rm(name: Name) -> None:
+def rm(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The context.", autocompletion=_known, show_default=False)
+    ],
+) -> None:
     """Remove a context. Its token stays where it is.
 
     Exit status: 0; 1 if the context does not exist.

@@ -119,8 +119,9 @@ def migrate_streams(  # noqa: PLR0913 - one parameter an option
     ends = shown_address(source), shown_address(target)
     rules = Rules([key.encode() for key in keys or ["*"]], replace, accept_losses, retry_for)
     is_reading = dry_run or verify_only
+    path = state or default_path(*ends)
     try:
-        begun = Begun(state or default_path(*ends), *ends)
+        begun = Begun(path, *ends)
         with (
             opened(source, from_secret) as reading,
             opened(target, to_secret, is_target=True, for_writing=not is_reading) as writing,
@@ -139,7 +140,7 @@ def migrate_streams(  # noqa: PLR0913 - one parameter an option
     except CannotMigrate as error:
         fail(str(error))
     except KeyboardInterrupt:
-        typer.echo("tailrace: stopped; the same command continues", err=True)
+        typer.echo(f"tailrace: interrupted, the same command continues; the progress is in {path}", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -172,7 +173,7 @@ def _copy(task: Migration, streams: Sequence[Surveyed], *, follow: bool, until_q
     wanted = [each for each in streams if not each.is_left_out]
     with metered("Copying", sum(each.facts.length for each in wanted)) as meter:
         task.copy(wanted, meter, complete=not follow)
-        typer.echo(f"copied {meter.summary}")
+    typer.echo(f"copied {meter.summary}")
     if follow:
         _follow(task, until_quiet_s)
     _compare(task, task.copied_keys)
@@ -187,7 +188,7 @@ def _follow(task: Migration, until_quiet_s: float | None) -> None:
             typer.echo(f"following; stop producers and consumers, then press Ctrl-C{end}")
             task.follow(meter, stop, until_quiet_s)
         task.finish(meter)
-        typer.echo(f"followed {meter.summary}")
+    typer.echo(f"followed {meter.summary}")
 
 
 def _compare(task: Migration, keys: Sequence[bytes]) -> None:
