@@ -19,6 +19,7 @@ from tailrace.app.cli.migrate.begun import Begun, default_path
 from tailrace.app.cli.migrate.port import CannotMigrate, Place
 from tailrace.app.cli.migrate.progress import metered
 from tailrace.app.cli.migrate.reporting import (
+    compared,
     print_comparison,
     print_conflicts,
     print_losses,
@@ -194,8 +195,9 @@ def _follow(task: Migration, until_quiet_s: float | None) -> None:
 def _compare(task: Migration, keys: Sequence[bytes]) -> None:
     """Compare the streams. Exits with status 1 if they differ."""
     with metered("Comparing", 0) as meter:
-        is_equal = print_comparison(task.verify(keys, meter), meter)
-    if not is_equal:
+        result = compared(task.verify(keys, meter))
+    print_comparison(result, meter)
+    if result.count:
         raise typer.Exit(1)
 
 

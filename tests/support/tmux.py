@@ -35,7 +35,8 @@ class Tmux:
         self, directory: Path, environment: Mapping[str, str], *, columns: int = 80, rows: int = 24
     ) -> None:
         self._tmux = [required_tmux(), "-S", str(directory / "tmux.socket"), "-f", "/dev/null"]
-        shell = "exec bash --noprofile --norc"
+        # A single word would be run by another shell, which drops PS1.
+        shell = ("bash", "--noprofile", "--norc")
         size = ("-x", str(columns), "-y", str(rows))
         # The shell tells tmux when it shows a prompt; a test waits for that, not for a time.
         told = f"{' '.join(self._tmux)} wait-for -S {_DONE}"
@@ -50,7 +51,7 @@ class Tmux:
         for name in ("TMUX", "COLUMNS", "LINES"):
             variables.pop(name, None)
         subprocess.run(
-            [*self._tmux, "-u", "new-session", "-d", *size, "-c", str(directory), shell],
+            [*self._tmux, "-u", "new-session", "-d", *size, "-c", str(directory), *shell],
             env=variables,
             check=True,
             timeout=WITHIN_S,
@@ -82,10 +83,16 @@ class Tmux:
         return self.screen()
 
     def clear(self) -> None:
-        """Clear the screen and its history."""
+        """Clear the screen and its history. The shell must show its prompt."""
+        self.until(lambda screen: screen.endswith("$"))
         self.press("C-l")
-        self.until(lambda screen: screen.count("\n") == 0)
-        self._run("clear-history")
+
+        def is_cleared(screen: str) -> bool:
+            # The shell may clear the screen into the history after this was called.
+            self._run("clear-history")
+            return screen == "$"
+
+        self.until(is_cleared)
 
     def finished(self) -> str:
         """Wait until the running command has ended, and return the screen."""
@@ -110,7 +117,9 @@ class Tmux:
         return screen
 
     def _wait_for_prompt(self) -> None:
+        """Wait until the shell shows its prompt. It tells so just before."""
         self._run("wait-for", _DONE)
+        self.until(lambda screen: screen.endswith("$"))
 
     def _run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
