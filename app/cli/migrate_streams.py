@@ -197,7 +197,7 @@ def _compare(task: Migration, keys: Sequence[bytes]) -> None:
     with metered("Comparing", 0) as meter:
         result = compared(task.verify(keys, meter))
     print_comparison(result, meter)
-    if result.count:
+    if result.total:
         raise typer.Exit(1)
 
 

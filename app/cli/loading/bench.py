@@ -1,4 +1,4 @@
-"""`tailrace bench`: the options of a load, its temporary stream, and the printed figures.
+"""`tailrace bench`: the options of a load, and its temporary stream.
 
 It owns the temporary stream: it checks first that it may remove it, and removes it also after Ctrl-C.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from secrets import token_hex
@@ -27,7 +26,8 @@ from tailrace.app.cli.client.connection import (
 from tailrace.app.cli.client.http_client import RefusedByServer, Server, ServerProblem, stream_path
 from tailrace.app.cli.loading.connections import Target
 from tailrace.app.cli.loading.load import TESTS, Load, Size
-from tailrace.app.cli.streams.rows import AsJson, Column, Item, number, plain, print_json, text
+from tailrace.app.cli.loading.printing import print_result, print_table, progress_bar
+from tailrace.app.cli.streams.rows import AsJson, Item
 from tailrace.core.limits import BATCH_ENTRIES_MAX
 
 if TYPE_CHECKING:
@@ -38,39 +38,6 @@ PREFIX: Final = "tailrace-bench:"
 _CONNECTIONS_MAX: Final = 1_000
 _VALUE_BYTES_MAX: Final = 1_000_000
 _NOT_FOUND: Final = 404
-_THOUSANDS_FROM: Final = 10_000
-_WHOLE_FROM: Final = 100
-
-
-def _rate(title: str, member: str) -> Column:
-    return Column(title, lambda item: str(item[member]), lambda item: _short(item[member]), is_number=True)
-
-
-def _duration(title: str, member: str) -> Column:
-    return Column(
-        f"{title} ms", lambda item: plain(item[member]), lambda item: _short(item[member]), is_number=True
-    )
-
-
-def _short(value: float) -> str:
-    """Return a number with three or four digits, so that a row fits into 80 columns."""
-    if value >= _THOUSANDS_FROM:
-        return f"{value / 1_000:,.0f}k"
-    return f"{value:.2f}" if value < _WHOLE_FROM else f"{value:,.0f}"
-
-
-_COLUMNS: Final = (
-    text("test", "test"),
-    number("count", "operations"),
-    number("seconds", "seconds"),
-    _rate("count/s", "operations_per_s"),
-    _rate("entries/s", "entries_per_s"),
-    _duration("p50", "p50_ms"),
-    _duration("p95", "p95_ms"),
-    _duration("p99", "p99_ms"),
-    _duration("p99.9", "p999_ms"),
-    _duration("max", "max_ms"),
-)
 
 
 def bench(  # noqa: PLR0913 - one parameter an option
@@ -156,9 +123,9 @@ def bench(  # noqa: PLR0913 - one parameter an option
     with connected(url, token, token_file) as server, _temporary(server, key):
         _check_rights(server, key)
         results: list[Item] = []
-        with _bar() as bar:
-            _run(server, key, size, chosen, bar, lambda found: _print(found, results, as_json=as_json))
-        _print_table(results, as_json=as_json)
+        with progress_bar() as bar:
+            _run(server, key, size, chosen, bar, lambda found: print_result(found, results, as_json=as_json))
+        print_table(results, as_json=as_json)
 
 
 def _run(
@@ -222,38 +189,3 @@ def _removed(server: Server, key: str) -> str:
     finally:
         signal.signal(signal.SIGINT, before)
     return f"the temporary stream {key} is removed"
-
-
-# --- printing --------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _bar() -> Iterator[Progress]:
-    """Show the progress of each test on standard error if that is a terminal."""
-    # Importing rich takes longer than most commands.
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
-
-    columns = (TextColumn("{task.description:<7}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        yield progress
-
-
-def _print(found: dict[str, Any], results: list[Item], *, as_json: bool) -> None:
-    """Print the result of a test as soon as it ends; a table waits for all of them."""
-    results.append(found)
-    if as_json:
-        print_json(found)
-    elif not sys.stdout.isatty():
-        typer.echo("\t".join(column.text(found) for column in _COLUMNS))
-
-
-def _print_table(results: list[Item], *, as_json: bool) -> None:
-    if as_json or not sys.stdout.isatty():
-        return
-    from rich.console import Console  # noqa: PLC0415 - as in `_bar`
-
-    from tailrace.app.cli.streams.rows import table_of  # noqa: PLC0415
-
-    Console().print(table_of(_COLUMNS, results))

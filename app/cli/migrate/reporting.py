@@ -76,7 +76,7 @@ class Compared(NamedTuple):
     """The result of a comparison: the first differences, and how many there are."""
 
     first: Sequence[tuple[bytes, str]]
-    count: int
+    total: int
 
 
 def compared(differences: Iterable[tuple[bytes, str]]) -> Compared:
@@ -90,7 +90,7 @@ def print_comparison(result: Compared, meter: Meter) -> None:
     """Print the first differences and the totals."""
     for key, difference in result.first:
         typer.echo(f"tailrace: {text(key)}: {difference}", err=True)
-    count = result.count
+    count = result.total
     parts = (
         _counted(meter.streams, "stream"),
         f"{meter.entries:,} entries",
