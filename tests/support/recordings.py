@@ -29,7 +29,7 @@ _BLOCK: Final = r"<!-- recording: {name} -->\n```text\n(.*?)```\n"
 _SHOWN_ADDRESS: Final = "127.0.0.1:8080"
 _RIDERS: Final = "rider,speed\nCastilla,29.1\nNorem,30.4\n"
 
-_NUMBER: Final = re.compile(r"\d[\d.,]*(?:(?:k|ms|s|m|h|d)\b)?(?:\s*(?:bytes|[kMGKT]?i?B)\b)?")
+_NUMBER: Final = re.compile(r"\d[\d.,]*(?:(?:k|ms|s|m|h|d)\b)?(?:\s*(?:bytes|ms|[kMGKT]?i?B)\b)?")
 _NO_NUMBER: Final = re.compile(r"(?<=\s)-(?=\s|$)")
 _RANDOM: Final = re.compile(r"\b[0-9a-f]{12}\b|tlr_\S+|(?<=incarnation  )\s*\S+")
 _ADDRESS: Final = re.compile(r"127\.0\.0\.1:\d+")

@@ -95,6 +95,7 @@ _SECTIONS: Final = {
 }
 """The figures by heading. In a pipe a title ends with its unit; a table shows the unit with the value."""
 
+_FIRST_AFTER_S: Final = 0.5
 _TITLE_WIDTH: Final = 17
 _UNITS_OF_TITLES: Final = (" bytes", " ms", " percent", " s")
 
@@ -157,6 +158,8 @@ def _follow(server: Server, last: Sample, interval_s: float) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     samples = [last]
+    # Rates of a shorter interval would be meaningless.
+    time.sleep(min(interval_s, _FIRST_AFTER_S))
 
     def shown() -> RenderableType:
         samples.append(Sample(server))
